@@ -1,0 +1,40 @@
+"""The errors a user may meet. One tree, drawn once:
+
+ConvexEvalsError                one sentence for the user; never a traceback
+├── UsageError          exit 2  the command, an option or a file was wrong
+│   ├── SettingsError           a setting has a value it cannot have
+│   └── SuiteError              an eval or a suite folder is broken
+└── InfrastructureError exit 3  this machine, the network or a tool failed: there is no verdict
+    ├── ProcessError            a program could not be started
+    └── ToolchainError          Node or the JavaScript toolchain is not usable
+"""
+
+
+class ConvexEvalsError(Exception):
+    """Says in one sentence what was expected, what was found and what to do."""
+
+    exit_code = 1
+
+
+class UsageError(ConvexEvalsError):
+    exit_code = 2
+
+
+class SettingsError(UsageError):
+    pass
+
+
+class SuiteError(UsageError):
+    pass
+
+
+class InfrastructureError(ConvexEvalsError):
+    exit_code = 3
+
+
+class ProcessError(InfrastructureError):
+    pass
+
+
+class ToolchainError(InfrastructureError):
+    pass
