@@ -1,0 +1,1 @@
+"""One call of one function: look-up, checks, transaction, syscalls, retries, result, logs."""

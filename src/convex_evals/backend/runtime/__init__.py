@@ -1,0 +1,1 @@
+"""Node processes that execute functions, and the protocol to them."""
