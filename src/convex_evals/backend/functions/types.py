@@ -27,6 +27,14 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionRequest:
+    """A mutation sent over a socket: recorded with its commit, so that sending it again does not run it again."""
+
+    session_id: str
+    request_id: int
+
+
+@dataclass(frozen=True, slots=True)
 class CallFailure:
     message: str  # developer text without the "[Request ID: …] Server Error" line
     data: str | None = None  # Convex JSON text, only for ConvexErrors

@@ -1,0 +1,139 @@
+"""From an `Authorization` header, or what the sync protocol sends instead, to an identity."""
+
+import base64
+import binascii
+from typing import Protocol
+
+import orjson
+
+from convex_evals.backend.admin_keys import AdminCredential, AdminKeys
+from convex_evals.backend.errors import RequestError
+from convex_evals.backend.identity import ADMIN, ANONYMOUS, ActingAdmin, Identity, User, may_call_internal
+
+SHORTEST_HEADER = 7
+
+STRING_ATTRIBUTES = frozenset(
+    "tokenIdentifier issuer subject name givenName familyName nickname preferredUsername profileUrl pictureUrl websiteUrl "
+    "email gender birthday timezone language phoneNumber address updatedAt".split()
+)
+BOOLEAN_ATTRIBUTES = frozenset({"emailVerified", "phoneNumberVerified"})
+
+NO_PROVIDERS = (
+    "No auth provider found matching the given token (no providers configured). Check convex/auth.config.ts."
+)
+NOT_A_JWT = (
+    "Could not parse JWT payload. Check that the token is a valid JWT format with three base64-encoded parts "
+    "separated by dots."
+)
+NO_ISSUER = (
+    "Missing issuer claim ('iss') in JWT payload. The JWT must include an 'iss' claim that matches one of your "
+    "configured auth providers."
+)
+
+
+class TokenVerifier(Protocol):
+    async def verify(self, token: str) -> User:
+        """Raises RequestError (401) when the token proves nothing."""
+        ...
+
+
+class NoProviders:
+    """The token verifier of a deployment without `auth.config`: refuses every token, for the right reason."""
+
+    async def verify(self, token: str) -> User:
+        if not jwt_claims(token).get("iss"):
+            raise RequestError(401, "InvalidAuthHeader", NO_ISSUER)
+        raise RequestError(401, "NoAuthProvider", NO_PROVIDERS)
+
+
+def jwt_claims(token: str) -> dict[str, object]:
+    """The payload of a JWT, not verified."""
+    parts = token.split(".")
+    try:
+        if len(parts) != 3:
+            raise ValueError("a JWT has three parts")
+        claims = orjson.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+        if not isinstance(claims, dict):
+            raise ValueError("claims are an object")
+    except (ValueError, binascii.Error) as error:
+        raise RequestError(401, "InvalidAuthHeader", NOT_A_JWT) from error
+    return claims
+
+
+class Authenticator:
+    def __init__(self, keys: AdminKeys, tokens: TokenVerifier) -> None:
+        self._keys = keys
+        self.tokens = tokens
+
+    async def authenticate(self, header: str | None, query_key: str | None = None) -> Identity:
+        """Who sent a request with this `Authorization` header, or without one but with `?adminKey=`."""
+        if header is None:
+            return ANONYMOUS if query_key is None else self._from_key(query_key)
+        if len(header) < SHORTEST_HEADER:
+            raise RequestError(400, "InvalidHeaderFailure", "Invalid authentication header")
+        scheme, _, credential = header.partition(" ")
+        match scheme.lower():
+            case "convex":
+                return self._from_key(credential.strip())
+            case "bearer":
+                return await self.user(credential.strip())
+            case _:
+                raise RequestError(400, "InvalidAdminKey", "Invalid admin key")
+
+    async def user(self, token: str) -> User:
+        return await self.tokens.verify(token)
+
+    def admin(self, key: str, acting_as: dict[str, object] | None = None) -> Identity:
+        """An administrator, or with `acting_as` (identity attributes) one who impersonates that user."""
+        if not self._keys.accept(AdminCredential.parse(key)):
+            raise RequestError(401, "BadAdminKey", "The provided admin key was invalid for this instance")
+        return ADMIN if acting_as is None else ActingAdmin(impersonated(acting_as))
+
+    def _from_key(self, text: str) -> Identity:
+        identity = self.admin(text)
+        payload = AdminCredential.parse(text).payload
+        return identity if payload is None else ActingAdmin(impersonated(_decode_attributes(payload)))
+
+
+def require_admin(identity: Identity) -> None:
+    if not may_call_internal(identity):
+        raise RequestError(
+            403,
+            "BadDeployKey",
+            "The provided deploy key was invalid for this deployment. Double check that the environment this key was "
+            "generated for matches the desired deployment.",
+        )
+
+
+def impersonated(attributes: dict[str, object]) -> User:
+    """The user with these identity attributes (camel-cased, unknown ones are custom claims)."""
+    complete = dict(attributes)
+    if "tokenIdentifier" not in complete:
+        issuer, subject = complete.get("issuer"), complete.get("subject")
+        if not isinstance(issuer, str) or not isinstance(subject, str):
+            raise _malformed()
+        complete["tokenIdentifier"] = f"{issuer}|{subject}"
+    for name, value in complete.items():
+        if not _has_right_type(name, value):
+            raise _malformed()
+    return User(complete)
+
+
+def _has_right_type(name: str, value: object) -> bool:
+    if name in STRING_ATTRIBUTES:
+        return isinstance(value, str)
+    return name not in BOOLEAN_ATTRIBUTES or isinstance(value, bool)
+
+
+def _decode_attributes(payload: str) -> dict[str, object]:
+    try:
+        attributes = orjson.loads(base64.b64decode(payload, validate=True))
+    except (ValueError, binascii.Error) as error:
+        raise _malformed() from error
+    if not isinstance(attributes, dict):
+        raise _malformed()
+    return attributes
+
+
+def _malformed() -> RequestError:
+    return RequestError(400, "HeaderParseFailure", "Malformed Authorization header.")
