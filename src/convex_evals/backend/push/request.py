@@ -1,0 +1,174 @@
+"""What the CLI sends to start_push and evaluate_push."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar, cast
+
+from convex_evals.backend.deployed import Environment, Module
+from convex_evals.backend.errors import RequestError
+from convex_evals.backend.push.paths import canonical_module_path, check_definition_path, invalid_config
+
+NODE_VERSIONS = ("20", "22", "24")
+SHA256 = re.compile(r"[0-9a-fA-F]{64}")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleHash:
+    """A module the CLI did not send again, because it was told that the deployment has it."""
+
+    path: str
+    environment: Environment
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class PushedComponent:
+    """One component definition: its `convex.config.js`, schema and functions. `path` is "" for the app."""
+
+    path: str
+    definition: Module | None
+    dependencies: tuple[str, ...]
+    schema: Module | None
+    modules: tuple[Module, ...]
+    unchanged: tuple[ModuleHash, ...]
+    udf_server_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class PushRequest:
+    app: PushedComponent
+    components: tuple[PushedComponent, ...]
+    dry_run: bool = False
+    for_codegen: bool = False
+    functions: str = "convex/"
+    node_version: str | None = None
+
+    @classmethod
+    def parse(cls, body: object) -> "PushRequest":
+        fields = _Fields(body, "body")
+        return cls(
+            app=_parse_app(fields.nested("appDefinition")),
+            components=tuple(_parse_component(item) for item in fields.items("componentDefinitions")),
+            dry_run=fields.flag("dryRun"),
+            for_codegen=fields.flag("forCodegen"),
+            functions=fields.text("functions", "convex/"),
+            node_version=_parse_node_version(fields.optional("nodeVersion", str)),
+        )
+
+
+def _parse_app(fields: "_Fields") -> PushedComponent:
+    sent = "changedModules" if fields.has("changedModules") else "functions"
+    return PushedComponent(
+        path="",
+        definition=fields.each("definition", _parse_module),
+        dependencies=tuple(check_definition_path(path) for path in fields.texts("dependencies")),
+        schema=fields.each("schema", _parse_module),
+        modules=tuple(_parse_module(item) for item in fields.items(sent)),
+        unchanged=tuple(_parse_hash(item) for item in fields.items("unchangedModuleHashes")),
+        udf_server_version=fields.text("udfServerVersion"),
+    )
+
+
+def _parse_component(fields: "_Fields") -> PushedComponent:
+    modules = tuple(_parse_module(item) for item in fields.items("functions"))
+    for module in modules:
+        if module.environment == "node":
+            raise invalid_config(
+                f'Node actions are not supported in components. Remove "use node" from {module.path} '
+                f"in component {fields.text('definitionPath')}."
+            )
+    return PushedComponent(
+        path=check_definition_path(fields.text("definitionPath")),
+        definition=fields.each("definition", _parse_module),
+        dependencies=tuple(check_definition_path(path) for path in fields.texts("dependencies")),
+        schema=fields.each("schema", _parse_module),
+        modules=modules,
+        unchanged=(),
+        udf_server_version=fields.text("udfServerVersion"),
+    )
+
+
+def _parse_module(fields: "_Fields") -> Module:
+    return Module(
+        path=canonical_module_path(fields.text("path")),
+        source=fields.text("source"),
+        source_map=fields.optional("sourceMap", str),
+        environment=_parse_environment(fields.text("environment", "isolate")),
+    )
+
+
+def _parse_hash(fields: "_Fields") -> ModuleHash:
+    sha256 = fields.text("sha256")
+    if SHA256.fullmatch(sha256) is None:
+        raise invalid_config(f"{sha256} is not a SHA-256 hash in hexadecimal digits.")
+    environment = _parse_environment(fields.text("environment"))
+    return ModuleHash(canonical_module_path(fields.text("path")), environment, sha256.lower())
+
+
+def _parse_environment(text: str) -> Environment:
+    if text not in ("isolate", "node"):
+        raise invalid_config(f"{text} is not a valid module environment. It must be isolate or node.")
+    return cast(Environment, text)
+
+
+def _parse_node_version(text: str | None) -> str | None:
+    if text == "18":
+        raise invalid_config("Node.js 18 is no longer supported. Choose 20, 22 or 24 in convex.json.")
+    if text is not None and text not in NODE_VERSIONS:
+        raise invalid_config(f"{text} is not a supported version of Node.js. Choose 20, 22 or 24 in convex.json.")
+    return text
+
+
+class _Fields:
+    """Reads typed fields from one JSON object and says where a wrong one stands."""
+
+    def __init__(self, json: object, where: str) -> None:
+        if not isinstance(json, Mapping):
+            raise _bad_body(f"{where}: expected an object")
+        self._json = cast(Mapping[str, object], json)
+        self._where = where
+
+    def has(self, name: str) -> bool:
+        return self._json.get(name) is not None
+
+    def text(self, name: str, default: str | None = None) -> str:
+        value = self.optional(name, str)
+        if value is not None:
+            return value
+        if default is None:
+            raise _bad_body(f"{self._where}: missing field `{name}`")
+        return default
+
+    def flag(self, name: str) -> bool:
+        return self.optional(name, bool) or False
+
+    def optional(self, name: str, kind: type[T]) -> T | None:
+        value = self._json.get(name)
+        if value is not None and not isinstance(value, kind):
+            raise _bad_body(f"{self._where}: invalid type for `{name}`")
+        return value
+
+    def nested(self, name: str) -> "_Fields":
+        if not self.has(name):
+            raise _bad_body(f"{self._where}: missing field `{name}`")
+        return _Fields(self._json[name], name)
+
+    def each(self, name: str, parse: Callable[["_Fields"], T]) -> T | None:
+        return parse(self.nested(name)) if self.has(name) else None
+
+    def items(self, name: str) -> list["_Fields"]:
+        items = self.optional(name, list) or []
+        return [_Fields(item, f"{name}[{index}]") for index, item in enumerate(items)]
+
+    def texts(self, name: str) -> list[str]:
+        items = self.optional(name, list) or []
+        if not all(isinstance(item, str) for item in items):
+            raise _bad_body(f"{self._where}: `{name}` must be a list of strings")
+        return items
+
+
+def _bad_body(message: str) -> RequestError:
+    return RequestError(400, "BadJsonBody", message)
