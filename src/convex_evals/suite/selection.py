@@ -1,0 +1,65 @@
+"""Which evals of a suite are meant."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from convex_evals.core.errors import UsageError
+from convex_evals.suite.eval import Eval
+from convex_evals.suite.suite import Suite
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Every condition given must hold; of the values of one condition, any may."""
+
+    categories: Sequence[str] = ()
+    """`000-fundamentals`, `000` or `fundamentals`."""
+    pattern: str | None = None
+    """A regular expression searched in `category/name`."""
+    names: Sequence[str] = ()
+    """`category/name` or `name`, exactly."""
+
+    def takes(self, candidate: Eval) -> bool:
+        return (
+            (not self.categories or not _category_spellings(candidate).isdisjoint(self.categories))
+            and (not self.names or not _name_spellings(candidate).isdisjoint(self.names))
+            and (self.pattern is None or re.search(self.pattern, candidate.id) is not None)
+        )
+
+
+def select(suite: Suite, selection: Selection) -> tuple[Eval, ...]:
+    """The selected evals in the suite's order; an unknown category or name, or no match at all, is a usage error."""
+    _check_pattern(selection.pattern)
+    _check_known("category", selection.categories, map(_category_spellings, suite.evals))
+    _check_known("eval", selection.names, map(_name_spellings, suite.evals))
+    chosen = tuple(filter(selection.takes, suite.evals))
+    if suite.evals and not chosen:
+        raise UsageError(f"No eval of {len(suite.evals)} matches; `convex-evals list` without filters shows them.")
+    return chosen
+
+
+def _category_spellings(candidate: Eval) -> set[str]:
+    number, _, word = candidate.category.partition("-")
+    return {candidate.category, number, word}
+
+
+def _name_spellings(candidate: Eval) -> set[str]:
+    return {candidate.id, candidate.name}
+
+
+def _check_pattern(pattern: str | None) -> None:
+    try:
+        re.compile(pattern or "")
+    except re.error as error:
+        raise UsageError(f"Expected a regular expression as filter, found {pattern!r}: {error}.") from error
+
+
+def _check_known(noun: str, wanted: Sequence[str], spellings: Iterable[set[str]]) -> None:
+    known = set().union(*spellings)
+    for text in wanted:
+        if text not in known:
+            close = get_close_matches(text, sorted(known), n=1)
+            advice = f"did you mean {close[0]}?" if close else "`convex-evals list` shows what there is."
+            raise UsageError(f"There is no {noun} {text!r} in this suite; {advice}")
