@@ -1,0 +1,62 @@
+"""`/api/sync` and `/api/<npm version>/sync`: the WebSocket of the sync protocol."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from convex_evals.backend.errors import RequestError
+from convex_evals.backend.http.errors import envelope
+from convex_evals.backend.sync import BrokenInvariant, Disconnected, SessionSettings, SyncServer
+from convex_evals.backend.sync.client_version import ClientVersion
+
+
+def sync_routes(server: SyncServer) -> list[BaseRoute]:
+    async def serve(websocket: WebSocket) -> None:
+        await websocket.accept()
+        settings = SessionSettings(joins_chunks=client_of(websocket).joins_chunks)
+        await server.serve(AcceptedSocket(websocket), settings)
+
+    paths = ("/api/sync", "/api/{version}/sync")
+    return [
+        *(WebSocketRoute(path, serve) for path in paths),
+        *(Route(path, refuse_plain_request, methods=["GET"]) for path in paths),
+    ]
+
+
+async def refuse_plain_request(request: Request) -> Response:
+    return envelope(RequestError(400, "InvalidConnectionHeader", "Connection header did not include upgrade"))
+
+
+def client_of(websocket: WebSocket) -> ClientVersion:
+    """npm clients are known by the path they use, others by a header; anybody is welcome."""
+    version = websocket.path_params.get("version")
+    if isinstance(version, str):
+        return ClientVersion.of_path(version)
+    return ClientVersion.of_header(websocket.headers.get("convex-client"))
+
+
+class AcceptedSocket:
+    def __init__(self, websocket: WebSocket) -> None:
+        self._websocket = websocket
+
+    async def receive(self) -> str:
+        message = await self._websocket.receive()
+        if message["type"] == "websocket.disconnect":
+            raise Disconnected
+        text = message.get("text")
+        if not isinstance(text, str):
+            raise BrokenInvariant("a binary frame is no message of the sync protocol")
+        return text
+
+    async def send(self, text: str) -> None:
+        await self._send({"type": "websocket.send", "text": text})
+
+    async def close(self, code: int | None, reason: str) -> None:
+        await self._send({"type": "websocket.close", "code": code, "reason": reason})
+
+    async def _send(self, message: dict[str, object]) -> None:
+        try:
+            await self._websocket.send(message)
+        except (WebSocketDisconnect, RuntimeError) as error:  # starlette's answer to sending after the end
+            raise Disconnected from error

@@ -1,0 +1,55 @@
+"""Every socket of one deployment."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from convex_evals.backend.authentication import Authenticator
+from convex_evals.backend.sync.background import Background
+from convex_evals.backend.sync.joints import Functions, History, Socket
+from convex_evals.backend.sync.session import Session, SessionSettings
+
+if TYPE_CHECKING:
+    from convex_evals.backend.database import Commit
+
+
+class SyncServer:
+    """Wakes exactly the sessions whose queries a commit touches."""
+
+    def __init__(self, functions: Functions, history: History, authenticator: Authenticator) -> None:
+        self._functions = functions
+        self._history = history
+        self._authenticator = authenticator
+        self._background = Background()
+        self._sessions: dict[Session, asyncio.Task[None]] = {}
+        self._stopping = False
+        history.on_commit(self._on_commit)
+
+    async def serve(self, socket: Socket, settings: SessionSettings) -> None:
+        """Returns when the socket is closed."""
+        session = Session(socket, self._functions, self._history, self._authenticator, self._background, settings)
+        running = asyncio.create_task(session.run())
+        self._sessions[session] = running
+        if self._stopping:
+            session.stop()
+        try:
+            await running
+        finally:
+            del self._sessions[session]
+
+    def on_new_code(self) -> None:
+        """A push was finished: every result may be different now."""
+        for session in list(self._sessions):
+            session.on_new_code()
+
+    def _on_commit(self, commit: "Commit") -> None:
+        for session in list(self._sessions):
+            session.on_commit(commit)
+
+    async def stop(self) -> None:
+        """Closes every socket (clients come back by themselves) and abandons the calls in flight."""
+        self._stopping = True
+        running = list(self._sessions.values())
+        for session in list(self._sessions):
+            session.stop()
+        await asyncio.gather(*running, return_exceptions=True)
+        await self._background.stop()

@@ -1,0 +1,300 @@
+"""One socket: messages in, responses and transitions out."""
+
+import asyncio
+import logging
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from convex_evals.backend.authentication import Authenticator
+from convex_evals.backend.errors import RequestError
+from convex_evals.backend.functions.types import Call, QueryOutcome, SessionRequest
+from convex_evals.backend.identity import ANONYMOUS, Identity, user_of
+from convex_evals.backend.sync.background import Background
+from convex_evals.backend.sync.calls import (
+    action_outcome,
+    action_response,
+    function_call,
+    mutation_outcome,
+    mutation_response,
+    query_call,
+    query_outcome,
+)
+from convex_evals.backend.sync.chunks import LARGEST_WHOLE, cut
+from convex_evals.backend.sync.client_messages import (
+    AdminToken,
+    Authenticate,
+    CallRequest,
+    ClientMessage,
+    Connect,
+    Credential,
+    Event,
+    ModifyQuerySet,
+    UserToken,
+    parse,
+)
+from convex_evals.backend.sync.endings import INTERNAL, ending_of
+from convex_evals.backend.sync.errors import (
+    AuthenticationLost,
+    BrokenInvariant,
+    Disconnected,
+    Overloaded,
+    ProtocolViolation,
+    ServerStopping,
+)
+from convex_evals.backend.sync.joints import Functions, History, Socket
+from convex_evals.backend.sync.query_set import LiveQuery, QuerySet, Update
+from convex_evals.backend.sync.server_messages import Ping, ServerMessage, Transition, text
+
+if TYPE_CHECKING:
+    from convex_evals.backend.database import Commit
+
+MOST_CALLS_IN_FLIGHT = 1000
+QUERIES_AT_ONCE = 20
+REJECTIONS = range(400, 500)
+RATE_LIMITED = 429
+CLOSING_SECONDS = 5.0
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSettings:
+    joins_chunks: bool = False
+    largest_whole: int = LARGEST_WHOLE
+    ping_seconds: float = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedMutation:
+    request_id: int
+    call: Call
+
+
+class Session:
+    """Four loops share one socket: receiving, running mutations one by one, bringing the client up to date, pinging.
+    The first one to fail ends the session; `run` then closes the socket accordingly."""
+
+    def __init__(
+        self,
+        socket: Socket,
+        functions: Functions,
+        history: History,
+        authenticator: Authenticator,
+        background: Background,
+        settings: SessionSettings,
+    ) -> None:
+        self._socket = socket
+        self._functions = functions
+        self._history = history
+        self._authenticator = authenticator
+        self._background = background
+        self._settings = settings
+        self._connected: Connect | None = None
+        self._clock_skew: int | None = None
+        self._queries = QuerySet()
+        self._mutations: asyncio.Queue[QueuedMutation] = asyncio.Queue(MOST_CALLS_IN_FLIGHT)
+        self._actions = 0
+        self._update_wanted = asyncio.Event()
+        self._sending = asyncio.Lock()
+        self._sent_at = time.monotonic()
+        self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def run(self) -> None:
+        """Serves the socket until either side closes it."""
+        error: BaseException = Disconnected()
+        try:
+            async with asyncio.TaskGroup() as loops:
+                loops.create_task(self._receive())
+                loops.create_task(self._run_mutations())
+                loops.create_task(self._keep_up_to_date())
+                loops.create_task(self._keep_alive())
+                loops.create_task(self._until_ended())
+        except* Exception as group:
+            error = _first(group)
+        await self._close(error)
+
+    def end(self, error: BaseException) -> None:
+        if not self._ended.done():
+            self._ended.set_exception(error)
+
+    def stop(self) -> None:
+        self.end(ServerStopping())
+
+    def on_commit(self, commit: "Commit") -> None:
+        if self._queries.invalidate(commit):
+            self._update_wanted.set()
+
+    def on_new_code(self) -> None:
+        self._queries.invalidate_all()
+        self._update_wanted.set()
+
+    async def _until_ended(self) -> None:
+        await self._ended
+
+    async def _close(self, error: BaseException) -> None:
+        ending = ending_of(error, self._queries.version.identity)
+        if ending is None:
+            return
+        if ending is INTERNAL:
+            logger.error("a sync session failed", exc_info=error)
+        try:
+            async with asyncio.timeout(CLOSING_SECONDS):
+                if ending.message is not None:
+                    await self._send(ending.message)
+                await self._socket.close(ending.code, ending.reason)
+        except (Disconnected, TimeoutError):
+            logger.debug("the client left before it could be told %s", ending)
+
+    # Receiving
+
+    async def _receive(self) -> None:
+        while True:
+            await self._handle(parse(await self._socket.receive()))
+
+    async def _handle(self, message: ClientMessage) -> None:
+        if self._connected is None and not isinstance(message, Connect):
+            raise ProtocolViolation(f"Received {type(message).__name__} before Connect")
+        match message:
+            case Connect():
+                self._connect(message)
+            case ModifyQuerySet():
+                self._queries.modify(message)
+                self._update_wanted.set()
+            case Authenticate():
+                await self._authenticate(message)
+            case CallRequest(kind="Mutation"):
+                self._enqueue_mutation(message)
+            case CallRequest():
+                self._start_action(message)
+            case Event():
+                pass
+
+    def _connect(self, message: Connect) -> None:
+        if message.max_observed_ts is not None and message.max_observed_ts > self._history.latest:
+            raise BrokenInvariant("the client has seen a newer database than this one")
+        self._connected = message
+        if message.client_ts is not None:
+            self._clock_skew = message.client_ts - time.time_ns() // 1_000_000
+
+    async def _authenticate(self, message: Authenticate) -> None:
+        try:
+            identity = await self._identity_of(message.credential)
+        except RequestError as error:
+            if error.status in REJECTIONS and error.status != RATE_LIMITED:
+                raise AuthenticationLost(error.message, update_attempted=True) from error
+            raise Overloaded(error.code) from error
+        self._queries.authenticate(message.base_version, identity)
+        self._update_wanted.set()
+
+    async def _identity_of(self, credential: Credential) -> Identity:
+        match credential:
+            case UserToken(token):
+                return await self._authenticator.user(token)
+            case AdminToken(key, acting_as):
+                return self._authenticator.admin(key, acting_as)
+            case None:
+                return ANONYMOUS
+
+    def _call_of(self, request: CallRequest) -> Call:
+        assert self._connected is not None
+        self._check_expiry()
+        return function_call(request, self._queries.identity, self._connected.session_id)
+
+    def _check_expiry(self) -> None:
+        user = user_of(self._queries.identity)
+        if user is not None and user.expires_at is not None and user.expires_at <= time.time():
+            raise AuthenticationLost("Convex token identity expired", update_attempted=False)
+
+    # Mutations: one at a time, in the order they came
+
+    def _enqueue_mutation(self, request: CallRequest) -> None:
+        try:
+            self._mutations.put_nowait(QueuedMutation(request.request_id, self._call_of(request)))
+        except asyncio.QueueFull as error:
+            raise Overloaded("TooManyConcurrentMutations") from error
+
+    async def _run_mutations(self) -> None:
+        while True:
+            queued = await self._mutations.get()
+            assert self._connected is not None
+            key = SessionRequest(self._connected.session_id, queued.request_id)
+            running = self._background.start(self._functions.mutation(queued.call, session_request=key))
+            outcome = await mutation_outcome(queued.call, asyncio.shield(running))
+            await self._send(mutation_response(queued.request_id, outcome))
+            self._update_wanted.set()
+
+    # Actions: side by side, answered as they finish
+
+    def _start_action(self, request: CallRequest) -> None:
+        if self._actions >= MOST_CALLS_IN_FLIGHT:
+            raise Overloaded("TooManyConcurrentActions")
+        self._actions += 1
+        self._background.start(self._run_action(request.request_id, self._call_of(request)))
+
+    async def _run_action(self, request_id: int, call: Call) -> None:
+        try:
+            outcome = await action_outcome(call, self._functions.action(call))
+            await self._send(action_response(request_id, outcome))
+            self._update_wanted.set()
+        except Exception as error:
+            self.end(error)
+        finally:
+            self._actions -= 1
+
+    # Transitions
+
+    async def _keep_up_to_date(self) -> None:
+        while True:
+            await self._update_wanted.wait()
+            self._update_wanted.clear()
+            await self._update()
+
+    async def _update(self) -> None:
+        self._check_expiry()
+        update = self._queries.begin(self._history.latest)
+        outcomes = await self._run_queries(update)
+        transition = self._queries.finish(update, outcomes, self._history.changed_since)
+        if self._queries.is_stale:
+            self._update_wanted.set()
+        await self._send(replace(transition, client_clock_skew=self._clock_skew, server_ts=time.time_ns()))
+
+    async def _run_queries(self, update: Update) -> dict[int, QueryOutcome]:
+        turns = asyncio.Semaphore(QUERIES_AT_ONCE)
+
+        async def run(query: LiveQuery) -> QueryOutcome:
+            async with turns:
+                call = query_call(query.request, update.identity)
+                return await query_outcome(call, self._functions.query(call, at=update.end.ts, journal=query.journal))
+
+        async with asyncio.TaskGroup() as group:
+            tasks = {query.request.query_id: group.create_task(run(query)) for query in update.to_run}
+        return {query_id: task.result() for query_id, task in tasks.items()}
+
+    # Sending
+
+    async def _send(self, message: ServerMessage) -> None:
+        whole = text(message)
+        async with self._sending:
+            for part in self._parts(message, whole):
+                await self._socket.send(part)
+            self._sent_at = time.monotonic()
+
+    def _parts(self, message: ServerMessage, whole: str) -> list[str]:
+        size = self._settings.largest_whole
+        if isinstance(message, Transition) and self._settings.joins_chunks and len(whole) > size // 4:
+            chunks = cut(whole, size)
+            return [whole] if len(chunks) == 1 else [text(chunk) for chunk in chunks]
+        return [whole]
+
+    async def _keep_alive(self) -> None:
+        while True:
+            silent = time.monotonic() - self._sent_at
+            if silent >= self._settings.ping_seconds:
+                await self._send(Ping())
+            else:
+                await asyncio.sleep(self._settings.ping_seconds - silent)
+
+
+def _first(error: BaseException) -> BaseException:
+    return _first(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
