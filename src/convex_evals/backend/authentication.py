@@ -13,14 +13,31 @@ from convex_evals.backend.identity import ADMIN, ANONYMOUS, ActingAdmin, Identit
 SHORTEST_HEADER = 7
 
 STRING_ATTRIBUTES = frozenset(
-    "tokenIdentifier issuer subject name givenName familyName nickname preferredUsername profileUrl pictureUrl websiteUrl "
-    "email gender birthday timezone language phoneNumber address updatedAt".split()
+    {
+        "tokenIdentifier",
+        "issuer",
+        "subject",
+        "name",
+        "givenName",
+        "familyName",
+        "nickname",
+        "preferredUsername",
+        "profileUrl",
+        "pictureUrl",
+        "websiteUrl",
+        "email",
+        "gender",
+        "birthday",
+        "timezone",
+        "language",
+        "phoneNumber",
+        "address",
+        "updatedAt",
+    }
 )
 BOOLEAN_ATTRIBUTES = frozenset({"emailVerified", "phoneNumberVerified"})
 
-NO_PROVIDERS = (
-    "No auth provider found matching the given token (no providers configured). Check convex/auth.config.ts."
-)
+NO_PROVIDERS = "No auth provider found matching the given token (no providers configured). Check convex/auth.config.ts."
 NOT_A_JWT = (
     "Could not parse JWT payload. Check that the token is a valid JWT format with three base64-encoded parts "
     "separated by dots."

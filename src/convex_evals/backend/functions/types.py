@@ -38,9 +38,11 @@ class SessionRequest:
 class CallFailure:
     message: str  # developer text without the "[Request ID: …] Server Error" line
     data: str | None = None  # Convex JSON text, only for ConvexErrors
+    redacted: bool = False  # the caller may not see the message
 
     def text(self, request_id: str) -> str:
-        return f"[Request ID: {request_id}] Server Error\n{self.message}"
+        first = f"[Request ID: {request_id}] Server Error"
+        return first if self.redacted else f"{first}\n{self.message}"
 
 
 @dataclass(slots=True)

@@ -1,0 +1,39 @@
+"""The main port's ASGI app, put together from the routes of every area; and the site port in front of it."""
+
+from collections.abc import Sequence
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from convex_evals.backend.errors import BackendError, RequestError
+from convex_evals.backend.http.cors import MirroringCors
+from convex_evals.backend.http.errors import on_failure, on_http_exception, on_request_error
+
+
+def main_app(routes: Sequence[BaseRoute]) -> ASGIApp:
+    app = Starlette(
+        routes=list(routes),
+        exception_handlers={
+            HTTPException: on_http_exception,
+            RequestError: on_request_error,
+            BackendError: on_failure,
+            Exception: on_failure,
+        },
+    )
+    app.router.redirect_slashes = False
+    return MirroringCors(app)
+
+
+class SiteApp:
+    """Everything on the site port is an HTTP action: the same request under `/http` of the main port."""
+
+    def __init__(self, main: ASGIApp) -> None:
+        self._main = main
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            raw: bytes = scope.get("raw_path") or scope["path"].encode()
+            scope = {**scope, "path": f"/http{scope['path']}", "raw_path": b"/http" + raw}
+        await self._main(scope, receive, send)

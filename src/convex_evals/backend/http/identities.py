@@ -1,0 +1,17 @@
+"""Who sent a request."""
+
+from starlette.requests import Request
+
+from convex_evals.backend.authentication import Authenticator, require_admin
+from convex_evals.backend.identity import Identity
+
+
+async def identify(authenticator: Authenticator, request: Request) -> Identity:
+    return await authenticator.authenticate(request.headers.get("authorization"), request.query_params.get("adminKey"))
+
+
+async def identify_admin(authenticator: Authenticator, request: Request) -> Identity:
+    """Refuses everybody but administrators."""
+    identity = await identify(authenticator, request)
+    require_admin(identity)
+    return identity

@@ -1,0 +1,77 @@
+"""One ASGI app on one loopback port, inside this process."""
+
+import asyncio
+import socket
+
+import uvicorn
+from starlette.types import ASGIApp
+
+HOST = "127.0.0.1"
+GRACE_SECONDS = 0.5
+LARGEST_MESSAGE = 64 * 1024 * 1024
+
+
+class LoopbackServer:
+    """Listens from `start` on; the port is known (and taken) as soon as the object exists."""
+
+    def __init__(self, port: int = 0) -> None:
+        self._socket = _bind(port)
+        self._server: uvicorn.Server | None = None
+
+    @property
+    def origin(self) -> str:
+        return f"http://{HOST}:{self._socket.getsockname()[1]}"
+
+    async def start(self, app: ASGIApp) -> None:
+        config = uvicorn.Config(
+            app,
+            http="httptools",
+            ws="websockets-sansio",
+            ws_max_size=LARGEST_MESSAGE,
+            ws_per_message_deflate=False,
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            timeout_keep_alive=60,
+        )
+        config.load()
+        # Starting and stopping by hand instead of `serve()`: no signal handlers, no tick that delays the stop.
+        server = uvicorn.Server(config)
+        server.lifespan = config.lifespan_class(config)
+        await server.startup(sockets=[self._socket])
+        self._server = server
+
+    async def stop(self) -> None:
+        """Closes idle connections at once; requests that still run get `GRACE_SECONDS`, then are cancelled."""
+        if self._server is None:
+            self._socket.close()
+            return
+        state = self._server.server_state
+        for server in self._server.servers:
+            server.close()
+        for connection in list(state.connections):
+            connection.shutdown()
+        tasks = set(state.tasks)
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=GRACE_SECONDS)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        for connection in list(state.connections):
+            if connection.transport is not None:
+                connection.transport.abort()
+        self._server = None
+
+
+def _bind(port: int) -> socket.socket:
+    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((HOST, port))
+    except OSError:
+        bound.close()
+        raise
+    bound.setblocking(False)
+    return bound

@@ -1,0 +1,60 @@
+import pytest
+
+from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY, AdminCredential, AdminKeys
+
+KEYS = AdminKeys("happy-animal-123", "secret")
+SECRET = KEYS.issue().partition("|")[2]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        KEYS.issue(),
+        LOCAL_ADMIN_KEY,
+        f"happy-animal-123|{LOCAL_ADMIN_KEY}",
+        f"dev:happy-animal-123|{SECRET}",
+        f"prod:happy-animal-123|{SECRET}",
+        f"preview:any:thing|{SECRET}",
+        f"project:team:project|{SECRET}",
+        f"{KEYS.issue()}:eyJ9",
+    ],
+)
+def test_a_key_of_the_deployment_is_accepted(key: str) -> None:
+    assert KEYS.accept(AdminCredential.parse(key))
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "",
+        "x",
+        "happy-animal-123|",
+        "happy-animal-123|wrong",
+        f"other-name|{SECRET}",
+        f"dev:other-name|{SECRET}",
+        AdminKeys("happy-animal-123", "another secret").issue(),
+        AdminKeys("other-name", "secret").issue(),
+        "happy-animal-123|ключ",
+    ],
+)
+def test_any_other_key_is_refused(key: str) -> None:
+    assert not KEYS.accept(AdminCredential.parse(key))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("name|secret", AdminCredential("name", "secret", None)),
+        ("name|secret:payload", AdminCredential("name", "secret", "payload")),
+        ("prod:name|secret:payload", AdminCredential("name", "secret", "payload")),
+        ("preview:team:project|secret", AdminCredential(None, "secret", None)),
+        ("secret", AdminCredential(None, "secret", None)),
+        ("secret:payload", AdminCredential(None, "secret", "payload")),
+    ],
+)
+def test_a_key_is_taken_apart_at_the_bar_and_the_colon_behind_it(text: str, expected: AdminCredential) -> None:
+    assert AdminCredential.parse(text) == expected
+
+
+def test_issued_keys_contain_no_colon_because_a_colon_starts_the_impersonation() -> None:
+    assert ":" not in KEYS.issue()
