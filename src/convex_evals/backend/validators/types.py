@@ -1,0 +1,230 @@
+"""One class per kind of validator. Each knows its JSON, its spelling in error texts, and what it accepts."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Final
+
+import orjson
+
+from convex_evals.backend.errors import DeveloperError
+from convex_evals.backend.ids import PUBLIC_SYSTEM_TABLE_NUMBERS, DocumentId, is_system_table_number
+from convex_evals.backend.validators.mismatch import (
+    ExtraField,
+    Mismatch,
+    MissingField,
+    NoMatch,
+    OtherLiteral,
+    OtherTable,
+    TableNames,
+)
+from convex_evals.backend.values import CommitTs, Value, display, encode, sort_key
+
+
+def check(validator: "Validator", value: Value, tables: TableNames) -> str | None:
+    """The text of the first problem, or None if the value matches."""
+    mismatch = validator.mismatch(value, tables)
+    return None if mismatch is None else mismatch.text
+
+
+class Validator(ABC):
+    __slots__ = ()
+
+    @abstractmethod
+    def to_json(self) -> dict[str, object]: ...
+
+    def to_text(self) -> str:
+        """The canonical JSON text, as analysis stores it."""
+        return orjson.dumps(self.to_json(), option=orjson.OPT_SORT_KEYS).decode()
+
+    @abstractmethod
+    def __str__(self) -> str: ...
+
+    @abstractmethod
+    def mismatch(self, value: Value, tables: TableNames) -> Mismatch | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class AnyValidator(Validator):
+    def to_json(self) -> dict[str, object]:
+        return {"type": "any"}
+
+    def __str__(self) -> str:
+        return "v.any()"
+
+    def mismatch(self, value: Value, tables: TableNames) -> Mismatch | None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class PrimitiveValidator(Validator):
+    kind: str
+    builder: str
+    accepts: frozenset[type] = field(repr=False)
+
+    def to_json(self) -> dict[str, object]:
+        return {"type": self.kind}
+
+    def __str__(self) -> str:
+        return f"v.{self.builder}()"
+
+    def mismatch(self, value: Value, tables: TableNames) -> Mismatch | None:
+        return None if type(value) in self.accepts else NoMatch(value, self)
+
+
+ANY: Final = AnyValidator()
+NULL: Final = PrimitiveValidator("null", "null", frozenset({type(None)}))
+NUMBER: Final = PrimitiveValidator("number", "float64", frozenset({float}))
+BIGINT: Final = PrimitiveValidator("bigint", "int64", frozenset({int, CommitTs}))
+COMMIT_TIMESTAMP: Final = PrimitiveValidator("commitTs", "commitTs", frozenset({int, CommitTs}))
+BOOLEAN: Final = PrimitiveValidator("boolean", "boolean", frozenset({bool}))
+STRING: Final = PrimitiveValidator("string", "string", frozenset({str}))
+BYTES: Final = PrimitiveValidator("bytes", "bytes", frozenset({bytes}))
+
+
+@dataclass(frozen=True, slots=True)
+class IdValidator(Validator):
+    table: str
+
+    def to_json(self) -> dict[str, object]:
+        return {"type": "id", "tableName": self.table}
+
+    def __str__(self) -> str:
+        return f'v.id("{self.table}")'
+
+    def mismatch(self, value: Value, tables: TableNames) -> Mismatch | None:
+        if not isinstance(value, str):
+            return NoMatch(value, self)
+        try:
+            number = DocumentId.decode(value).table_number
+        except DeveloperError:
+            return NoMatch(value, self)
+        return self._table_mismatch(value, number, tables)
+
+    def _table_mismatch(self, document_id: str, number: int, tables: TableNames) -> Mismatch | None:
+        if is_system_table_number(number):
+            matches = PUBLIC_SYSTEM_TABLE_NUMBERS.get(self.table) == number
+            return None if matches else OtherTable(document_id, self, None)
+        name = tables.get(number)
+        if name == self.table:
+            return None
+        return NoMatch(document_id, self) if name is None else OtherTable(document_id, self, name)
+
+
+@dataclass(frozen=True, slots=True)
+class LiteralValidator(Validator):
+    value: bool | int | float | str = field(compare=False)  # 1 and 1.0 are equal in Python, but not here
+    key: bytes = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", sort_key(self.value))
+
+    def to_json(self) -> dict[str, object]:
+        return {"type": "literal", "value": encode(self.value)}
+
+    def __str__(self) -> str:
+        is_bigint = isinstance(self.value, int) and not isinstance(self.value, bool)
+        return f"v.literal({'<bigint>' if is_bigint else display(self.value)})"
+
+    def mismatch(self, value: Value, tables: TableNames) -> Mismatch | None:
+        return None if sort_key(value) == self.key else OtherLiteral(value, self)
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayValidator(Validator):
+    element: Validator
+
+    def to_json(self) -> dict[str, object]:
+        return {"type": "array", "value": self.element.to_json()}
+
+    def __str__(self) -> str:
+        return f"v.array({self.element})"
+
+    def mismatch(self, value: Value, tables: TableNames) -> Mismatch | None:
+        if not isinstance(value, list):
+            return NoMatch(value, self)
+        for index, item in enumerate(value):
+            mismatch = self.element.mismatch(item, tables)
+            if mismatch is not None:
+                return mismatch.inside(f"[{index}]")
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordValidator(Validator):
+    keys: Validator
+    values: Validator
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "type": "record",
+            "keys": self.keys.to_json(),
+            "values": {"fieldType": self.values.to_json(), "optional": False},
+        }
+
+    def __str__(self) -> str:
+        return f"v.record({self.keys}, {self.values})"
+
+    def mismatch(self, value: Value, tables: TableNames) -> Mismatch | None:
+        if not isinstance(value, dict):
+            return NoMatch(value, self)
+        for name in sorted(value):
+            if (mismatch := self.keys.mismatch(name, tables)) is not None:
+                return mismatch.inside(".keys()")
+            if (mismatch := self.values.mismatch(value[name], tables)) is not None:
+                return mismatch.inside(".values()")
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    validator: Validator
+    optional: bool = False
+
+    def to_json(self) -> dict[str, object]:
+        return {"fieldType": self.validator.to_json(), "optional": self.optional}
+
+    def __str__(self) -> str:
+        return f"v.optional({self.validator})" if self.optional else str(self.validator)
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectValidator(Validator):
+    fields: dict[str, Field]  # sorted by name
+
+    def to_json(self) -> dict[str, object]:
+        return {"type": "object", "value": {name: field.to_json() for name, field in self.fields.items()}}
+
+    def __str__(self) -> str:
+        return f"v.object({{{', '.join(f'{name}: {field}' for name, field in self.fields.items())}}})"
+
+    def mismatch(self, value: Value, tables: TableNames) -> Mismatch | None:
+        if not isinstance(value, dict):
+            return NoMatch(value, self)
+        for name, declared in self.fields.items():
+            if name in value:
+                mismatch = declared.validator.mismatch(value[name], tables)
+                if mismatch is not None:
+                    return mismatch.inside(f".{name}")
+            elif not declared.optional:
+                return MissingField(value, self, name)
+        if value.keys() <= self.fields.keys():
+            return None
+        return ExtraField(value, self, min(value.keys() - self.fields.keys()))
+
+
+@dataclass(frozen=True, slots=True)
+class UnionValidator(Validator):
+    members: tuple[Validator, ...]
+
+    def to_json(self) -> dict[str, object]:
+        return {"type": "union", "value": [member.to_json() for member in self.members]}
+
+    def __str__(self) -> str:
+        return f"v.union({', '.join(map(str, self.members))})"
+
+    def mismatch(self, value: Value, tables: TableNames) -> Mismatch | None:
+        if len(self.members) == 1:
+            return self.members[0].mismatch(value, tables)
+        if any(member.mismatch(value, tables) is None for member in self.members):
+            return None
+        return NoMatch(value, self)
