@@ -1,0 +1,98 @@
+"""From fork to exec: what happens in the new process before the program replaces it."""
+
+import errno
+import os
+import resource
+import signal
+from typing import Final, NamedTuple, NoReturn
+
+from convex_evals.core.keeper import tree, wire
+
+
+class Streams(NamedTuple):
+    """File descriptors the program gets as 0, 1 and 2."""
+
+    stdin: int
+    stdout: int
+    stderr: int
+
+
+_RESET_SIGNALS: Final = tuple(
+    number
+    for number in signal.valid_signals()
+    if number not in (signal.SIGKILL, signal.SIGSTOP) and signal.getsignal(number) is not None
+)
+
+
+def start(request: wire.Request, streams: Streams) -> int | wire.Failure:
+    """Forks and executes the program; its process id, or why it did not start."""
+    report, confession = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(report)
+        _become(request, streams, confession)
+    os.close(confession)
+    failure = _read_all(report)
+    os.close(report)
+    if not failure:
+        return pid
+    os.waitpid(pid, 0)
+    return _parse(failure)
+
+
+def _become(request: wire.Request, streams: Streams, confession: int) -> NoReturn:
+    stage = "cwd"
+    try:
+        tree.die_with_parent(signal.SIGKILL)
+        os.setsid()
+        _connect(streams)
+        os.chdir(request["cwd"])
+        stage = "limits"
+        for name, bounds in request["limits"].items():
+            resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), bounds)
+        stage = "exec"
+        _reset_signals()
+        os.execve(request["program"], request["arguments"], request["environment"])
+    except OSError as error:
+        _confess(confession, stage, error.errno or errno.EIO, error.strerror or str(error))
+    except ValueError as error:  # a limit above the hard one
+        _confess(confession, stage, errno.EINVAL, str(error))
+    finally:
+        os._exit(127)
+
+
+def _connect(streams: Streams) -> None:
+    # Lifted above 2 first, so that connecting one stream cannot overwrite the source of the next.
+    for target, source in enumerate([_lifted(stream) for stream in streams]):
+        os.dup2(source, target, inheritable=True)
+
+
+def _lifted(descriptor: int) -> int:
+    kept = []
+    while descriptor <= 2:
+        kept.append(descriptor)
+        descriptor = os.dup(descriptor)
+    return descriptor
+
+
+def _reset_signals() -> None:
+    # Ignored signals and the mask survive exec, and Python ignores SIGPIPE and SIGXFSZ.
+    for number in _RESET_SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def _confess(confession: int, stage: str, number: int, detail: str) -> None:
+    os.write(confession, f"{stage}\n{number}\n{detail}".encode())
+
+
+def _parse(failure: bytes) -> wire.Failure:
+    stage, number, detail = failure.decode().split("\n", 2)
+    return {"stage": stage, "errno": int(number), "detail": detail}
+
+
+def _read_all(descriptor: int) -> bytes:
+    parts = []
+    while part := os.read(descriptor, 4096):
+        parts.append(part)
+    return b"".join(parts)

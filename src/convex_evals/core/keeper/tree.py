@@ -1,0 +1,74 @@
+"""Finding, signalling and burying every process that descends from this one."""
+
+import ctypes
+import os
+import sys
+from contextlib import suppress
+from typing import Final, NamedTuple
+
+PR_SET_PDEATHSIG: Final = 1
+PR_SET_CHILD_SUBREAPER: Final = 36
+
+
+class Relation(NamedTuple):
+    pid: int
+    parent: int
+    group: int
+
+
+def _prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        _libc.prctl(option, value, 0, 0, 0)
+
+
+def adopt_orphans() -> None:
+    """From now on a descendant whose parent dies becomes our child, even after a double fork and setsid."""
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def die_with_parent(signal_number: int) -> None:
+    _prctl(PR_SET_PDEATHSIG, signal_number)
+
+
+def signal_groups(groups: set[int], signal_number: int) -> None:
+    # Whole groups, not single processes: a group is signalled in one step, so no member can fork its way out.
+    for group in groups:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal_number)
+
+
+def descendant_groups(ancestor: int) -> set[int]:
+    """Process groups of all descendants. Ours is never among them: every program is started in its own session."""
+    return {relation.group for relation in descendants(ancestor)} - {os.getpgrp()}
+
+
+def descendants(ancestor: int) -> list[Relation]:
+    children: dict[int, list[Relation]] = {}
+    for relation in _all_processes():
+        children.setdefault(relation.parent, []).append(relation)
+    found = list(children.get(ancestor, ()))
+    for relation in found:  # grows while we walk it: breadth first
+        found.extend(children.get(relation.pid, ()))
+    return found
+
+
+def _all_processes() -> list[Relation]:
+    try:
+        pids = [name for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 - pathlib is slow to import
+    except FileNotFoundError:
+        return []
+    return [relation for pid in pids if (relation := _relation(pid)) is not None]
+
+
+def _relation(pid: str) -> Relation | None:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - pathlib is slow to import
+            stat = file.read()
+    except OSError:  # it ended meanwhile
+        return None
+    # The name in parentheses may hold anything, also parentheses; what follows the last one is numbers.
+    fields = stat[stat.rindex(b")") + 2 :].split()
+    return Relation(int(pid), int(fields[1]), int(fields[2]))
+
+
+_libc: Final = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None

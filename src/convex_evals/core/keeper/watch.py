@@ -1,0 +1,147 @@
+"""One keeper: starts one program, watches it, stops it when asked, and buries its whole family."""
+
+import os
+import select
+import signal
+import socket
+import sys
+import time
+from contextlib import suppress
+from typing import Final
+
+from convex_evals.core.keeper import child, tree, wire
+
+# A process stuck in the kernel cannot be killed by anyone; after this long we report without it.
+BURIAL_SECONDS: Final = 10.0
+# ru_maxrss is in bytes on macOS and in kilobytes elsewhere.
+_MEMORY_UNIT: Final = 1 if sys.platform == "darwin" else 1024
+
+
+def keep(channel: socket.socket, streams: child.Streams) -> None:
+    """Answers one request: first {"pid"} or {"failure"}, and at the end one `Ending`."""
+    request = wire.receive(channel)
+    if request is None:
+        return
+    keeper = Keeper(channel, wire.Request(**request))  # type: ignore[typeddict-item]
+    started = child.start(keeper.request, streams)
+    for stream in streams:
+        os.close(stream)
+    if isinstance(started, dict):
+        wire.send(channel, {"failure": started})
+        return
+    with suppress(BrokenPipeError, ConnectionResetError):  # nobody is left to tell, but the burial must happen
+        wire.send(channel, {"pid": started})
+    ending = keeper.watch(started)
+    with suppress(BrokenPipeError, ConnectionResetError):
+        wire.send(channel, ending)
+
+
+class Keeper:
+    """The state of one watch. SIGCHLD wakes it through a pipe, so it sleeps until something happens."""
+
+    def __init__(self, channel: socket.socket, request: wire.Request) -> None:
+        self.request = request
+        self._channel = channel
+        self._statuses: dict[int, int] = {}
+        self._cpu_user = self._cpu_system = 0.0
+        self._peak_memory = 0
+        self._childless = False
+        self._started = time.monotonic()
+        self._wakeup = _wake_on_child_death()
+        tree.adopt_orphans()
+
+    def watch(self, pid: int) -> wire.Ending:
+        timed_out = self._wait_for_end(pid)
+        wall = time.monotonic() - self._started
+        left_behind = self._bury_the_rest()
+        return {
+            "status": self._statuses.get(pid, signal.SIGKILL),
+            "timed_out": timed_out,
+            "wall": wall,
+            "cpu_user": self._cpu_user,
+            "cpu_system": self._cpu_system,
+            "peak_memory": self._peak_memory,
+            "left_behind": left_behind,
+        }
+
+    def _wait_for_end(self, pid: int) -> bool:
+        """Returns when the program has ended, whoever ended it; True when that was its time-out."""
+        timeout = self.request["timeout"]
+        deadline = None if timeout is None else self._started + timeout
+        order = self._sleep_until_end(pid, deadline, heed_orders=True)
+        if pid in self._statuses:
+            return False
+        if order != wire.KILL:
+            self._signal_family(signal.SIGTERM)
+            self._sleep_until_end(pid, time.monotonic() + self.request["grace"], heed_orders=order != wire.GONE)
+        if pid not in self._statuses:
+            self._signal_family(signal.SIGKILL)
+            self._sleep_until_end(pid, time.monotonic() + BURIAL_SECONDS, heed_orders=False)
+        return order is None
+
+    def _sleep_until_end(self, pid: int, deadline: float | None, *, heed_orders: bool) -> bytes | None:
+        """Sleeps until the program ended or the deadline passed (None), or until an order came."""
+        poller = select.poll()
+        poller.register(self._wakeup, select.POLLIN)
+        if heed_orders:
+            poller.register(self._channel, select.POLLIN)
+        while True:
+            self._reap()
+            remaining = None if deadline is None else deadline - time.monotonic()
+            if pid in self._statuses or (remaining is not None and remaining <= 0):
+                return None
+            for descriptor, _ in poller.poll(None if remaining is None else remaining * 1000):
+                if descriptor == self._wakeup:
+                    _drain(self._wakeup)
+                else:
+                    return self._order()
+
+    def _order(self) -> bytes:
+        try:
+            return self._channel.recv(1)
+        except ConnectionResetError:
+            return wire.GONE
+
+    def _signal_family(self, number: int) -> None:
+        tree.signal_groups(tree.descendant_groups(os.getpid()), number)
+
+    def _bury_the_rest(self) -> int:
+        """Kills what the program left behind and waits for it; how many processes that were."""
+        known = len(self._statuses)
+        deadline = time.monotonic() + BURIAL_SECONDS
+        self._reap()
+        while not self._childless and time.monotonic() < deadline:
+            self._signal_family(signal.SIGKILL)
+            select.select([self._wakeup], [], [], deadline - time.monotonic())
+            _drain(self._wakeup)
+            self._reap()
+        return len(self._statuses) - known
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                self._childless = True
+                return
+            if pid == 0:
+                return
+            self._statuses[pid] = status
+            self._cpu_user += usage.ru_utime
+            self._cpu_system += usage.ru_stime
+            self._peak_memory = max(self._peak_memory, usage.ru_maxrss * _MEMORY_UNIT)
+
+
+def _wake_on_child_death() -> int:
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    return reader
+
+
+def _drain(descriptor: int) -> None:
+    with suppress(BlockingIOError):
+        while os.read(descriptor, 4096):
+            pass

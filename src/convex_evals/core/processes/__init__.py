@@ -1,0 +1,9 @@
+"""Starting programs: argument list, cleared environment, limits, time-out; the whole family is gone afterwards."""
+
+from convex_evals.core.processes.environment import base_environment
+from convex_evals.core.processes.limits import Limits
+from convex_evals.core.processes.output import Output
+from convex_evals.core.processes.process import Ended, Process, Usage, start
+from convex_evals.core.processes.run import ProcessResult, run
+
+__all__ = ["Ended", "Limits", "Output", "Process", "ProcessResult", "Usage", "base_environment", "run", "start"]

@@ -1,0 +1,188 @@
+"""A program that runs: start it, wait for it, stop it."""
+
+import asyncio
+import os
+import shutil
+import socket
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self, cast
+
+from convex_evals.core.errors import ProcessError
+from convex_evals.core.keeper import wire
+from convex_evals.core.processes.limits import Limits
+from convex_evals.core.processes.refusals import explain
+from convex_evals.core.processes.spawner import spawner
+
+Argument = str | os.PathLike[str]
+UNLIMITED = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a program and its family used: seconds, and bytes of the largest single process."""
+
+    wall: float
+    cpu_user: float
+    cpu_system: float
+    peak_memory: int
+
+    @property
+    def cpu(self) -> float:
+        return self.cpu_user + self.cpu_system
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a program ended: with an exit code or by a signal. `left_behind` counts processes it did not wait for."""
+
+    exit_code: int | None
+    signal: int | None
+    timed_out: bool
+    usage: Usage
+    left_behind: int
+
+
+class Process:
+    """A running program and all its descendants. Use as a context: leaving it stops and buries them."""
+
+    def __init__(self, channel: socket.socket, program: str, pid: int) -> None:
+        self.pid = pid
+        self._channel = channel
+        self._program = program
+        self._ending: asyncio.Task[Ended] | None = None
+
+    async def wait(self) -> Ended:
+        """Waits until the program and everything it started are gone. Cancelling the wait does not stop it."""
+        if self._ending is None:
+            self._ending = asyncio.create_task(self._end())
+        return await asyncio.shield(self._ending)
+
+    def terminate(self) -> None:
+        """SIGTERM to the whole family, SIGKILL after the grace period."""
+        self._order(wire.TERMINATE)
+
+    def kill(self) -> None:
+        """SIGKILL to the whole family, now."""
+        self._order(wire.KILL)
+
+    async def bury(self) -> Ended:
+        """Stops the program and returns when nothing of it is left, even if the waiting task is cancelled meanwhile."""
+        self.terminate()
+        waiting = asyncio.ensure_future(self.wait())
+        cancelled = False
+        while not waiting.done():
+            try:
+                await asyncio.wait({waiting})
+            except asyncio.CancelledError:
+                cancelled = True
+        if cancelled:
+            raise asyncio.CancelledError
+        return waiting.result()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._ending is None or not self._ending.done():
+            await self.bury()
+
+    def _order(self, order: bytes) -> None:
+        with suppress(OSError):  # it has just ended by itself
+            self._channel.send(order)
+
+    async def _end(self) -> Ended:
+        try:
+            ending = cast(wire.Ending, await _receive(self._channel, self._program))
+        finally:
+            self._channel.close()
+        exit_code, signal_number = wire.exit_status(ending["status"])
+        usage = Usage(ending["wall"], ending["cpu_user"], ending["cpu_system"], ending["peak_memory"])
+        return Ended(exit_code, signal_number, ending["timed_out"], usage, ending["left_behind"])
+
+
+async def start(
+    arguments: Sequence[Argument],
+    *,
+    cwd: Path,
+    stdin: int,
+    stdout: int,
+    stderr: int,
+    environment: Mapping[str, str] | None = None,
+    timeout: float | None = None,
+    grace: float = 2.0,
+    limits: Limits = UNLIMITED,
+) -> Process:
+    """Starts a program on file descriptors that stay the caller's own. Most callers want `run` instead."""
+    request = _request(arguments, cwd, dict(environment or {}), timeout, grace, limits)
+    channel = spawner.open_keeper((stdin, stdout, stderr))
+    try:
+        await asyncio.get_running_loop().sock_sendall(channel, wire.encode(request))
+        answer = await _receive(channel, request["program"])
+        if "failure" in answer:
+            raise ProcessError(explain(request, answer["failure"]))
+    except BaseException:
+        channel.close()
+        raise
+    return Process(channel, request["program"], answer["pid"])
+
+
+def _request(
+    arguments: Sequence[Argument],
+    cwd: Path,
+    environment: dict[str, str],
+    timeout: float | None,
+    grace: float,
+    limits: Limits,
+) -> wire.Request:
+    if isinstance(arguments, str | bytes):
+        raise TypeError(f"arguments must be a list of strings, not one string: {arguments!r}")
+    words = [os.fspath(argument) for argument in arguments]
+    if not words:
+        raise ProcessError("A program must be named: the argument list is empty.")
+    if any("\0" in text for text in (*words, *environment.keys(), *environment.values())):
+        raise ProcessError(f"Cannot start {words[0]!r}: an argument or variable contains a zero byte.")
+    return {
+        "program": _find(words[0], environment),
+        "arguments": words,
+        "cwd": str(cwd),
+        "environment": environment,
+        "limits": limits.bounds(),
+        "timeout": timeout,
+        "grace": grace,
+    }
+
+
+def _find(program: str, environment: dict[str, str]) -> str:
+    """Programs named without a folder are looked up in the PATH they will see, not in ours."""
+    if "/" in program:
+        return program
+    path = environment.get("PATH", os.defpath)
+    found = shutil.which(program, path=path)
+    if found is None:
+        raise ProcessError(f"The program {program!r} was not found on PATH ({path}); install it or give its full path.")
+    return found
+
+
+async def _receive(channel: socket.socket, program: str) -> wire.Message:
+    header = await _exactly(channel, wire.HEADER.size, program)
+    return wire.decode(await _exactly(channel, wire.HEADER.unpack(header)[0], program))
+
+
+async def _exactly(channel: socket.socket, size: int, program: str) -> bytes:
+    loop = asyncio.get_running_loop()
+    received = b""
+    while len(received) < size:
+        try:
+            part = await loop.sock_recv(channel, size - len(received))
+        except ConnectionResetError:
+            part = b""
+        if not part:
+            raise ProcessError(f"The process that watched {program!r} was killed, so how the program ended is unknown.")
+        received += part
+    return received
