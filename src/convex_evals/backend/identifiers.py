@@ -9,7 +9,7 @@ _CHARACTER = re.compile(r"[A-Za-z0-9_]")
 _FIRST_CHARACTER = re.compile(r"[A-Za-z_]")
 
 
-def identifier_problem(text: str) -> str | None:
+def identifier_error(text: str) -> str | None:
     """Why `text` is not an identifier, or None if it is one."""
     length = len(text.encode(errors="surrogatepass"))
     if length > MAX_IDENTIFIER_LENGTH:
@@ -33,4 +33,4 @@ def identifier_problem(text: str) -> str | None:
 
 
 def is_identifier(text: str) -> bool:
-    return identifier_problem(text) is None
+    return identifier_error(text) is None

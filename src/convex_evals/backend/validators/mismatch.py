@@ -84,6 +84,6 @@ class OtherTable(Mismatch):
     def text(self) -> str:
         source = "a system table" if self.table is None else f"table `{self.table}`"
         return (
-            f'Found ID "{self.value}" from {source}, '
+            f"Found ID {display(self.value)} from {source}, "
             f"which does not match the table name in validator `{self.validator}`.{self.context}"
         )

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from convex_evals.backend.errors import DeveloperError, RequestError
-from convex_evals.backend.identifiers import identifier_problem
+from convex_evals.backend.identifiers import identifier_error
 from convex_evals.backend.validators.subset import is_subset
 from convex_evals.backend.validators.types import (
     ANY,
@@ -71,7 +71,7 @@ def _member(json: dict[str, Any], name: str, kind: type) -> Any:
 
 def _parse_id(json: dict[str, Any]) -> Validator:
     table = _member(json, "tableName", str)
-    problem = identifier_problem(table)
+    problem = identifier_error(table)
     if problem is not None:
         raise _invalid(problem, "InvalidTableName")
     return IdValidator(table)
@@ -103,7 +103,7 @@ def _parse_object(json: dict[str, Any]) -> Validator:
 
 
 def _parse_named_field(name: str, json: object) -> Field:
-    problem = identifier_problem(name)
+    problem = identifier_error(name)
     if problem is not None:
         raise _invalid(problem, "InvalidIdentifier")
     try:
