@@ -13,7 +13,12 @@ class Problem:
     fix: str
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.found}; {self.fix}."
+        return f"{printable(str(self.path))}: {self.found}; {self.fix}."
+
+
+def printable(text: str) -> str:
+    """The text with control characters shown, not obeyed: file names come from strangers."""
+    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
 
 
 class BrokenError(SuiteError):

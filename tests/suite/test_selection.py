@@ -1,0 +1,56 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from convex_evals.core.errors import UsageError
+from convex_evals.suite import Selection, Suite, load_suite, select
+
+WriteEval = Callable[..., Path]
+
+
+@pytest.fixture
+def suite(root: Path, write_eval: WriteEval) -> Suite:
+    for name in ("000-basics/000-first", "000-basics/001-second", "001-queries/000-first", "001-queries/002-index"):
+        write_eval(name)
+    return load_suite(root)
+
+
+@pytest.mark.parametrize(
+    ("selection", "chosen"),
+    [
+        (Selection(), "000-basics/000-first 000-basics/001-second 001-queries/000-first 001-queries/002-index"),
+        (Selection(categories=["000-basics"]), "000-basics/000-first 000-basics/001-second"),
+        (Selection(categories=["basics"]), "000-basics/000-first 000-basics/001-second"),
+        (Selection(categories=["001"]), "001-queries/000-first 001-queries/002-index"),
+        (
+            Selection(categories=["queries", "basics"], pattern="first"),
+            "000-basics/000-first 001-queries/000-first",
+        ),
+        (Selection(pattern="^000-basics/0"), "000-basics/000-first 000-basics/001-second"),
+        (Selection(pattern="second|index$"), "000-basics/001-second 001-queries/002-index"),
+        (Selection(names=["000-first"]), "000-basics/000-first 001-queries/000-first"),
+        (Selection(names=["001-queries/000-first"]), "001-queries/000-first"),
+        (Selection(categories=["basics"], names=["000-first"]), "000-basics/000-first"),
+    ],
+)
+def test_a_selection_keeps_what_meets_every_condition_in_the_suites_order(
+    suite: Suite, selection: Selection, chosen: str
+) -> None:
+    assert [each.id for each in select(suite, selection)] == chosen.split()
+
+
+@pytest.mark.parametrize(
+    ("selection", "sentence"),
+    [
+        (Selection(pattern="("), "Expected a regular expression as filter, found '(': missing ), unterminated"),
+        (Selection(categories=["querys"]), "There is no category 'querys' in this suite; did you mean queries?"),
+        (Selection(names=["first"]), "There is no eval 'first' in this suite; did you mean 000-first?"),
+        (Selection(names=["zzz"]), "There is no eval 'zzz' in this suite; `convex-evals list` shows what there is."),
+        (Selection(pattern="nothing"), "No eval of 4 matches; `convex-evals list` without filters shows them."),
+    ],
+)
+def test_a_selection_that_cannot_be_meant_says_why(suite: Suite, selection: Selection, sentence: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        select(suite, selection)
+    assert str(raised.value).startswith(sentence)
