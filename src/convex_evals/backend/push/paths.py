@@ -12,8 +12,8 @@ def invalid_config(message: str) -> RequestError:
 
 
 def canonical_module_path(path: str) -> str:
-    """`dir/messages` and `dir/messages.js` are both `dir/messages.js`; anything a module cannot be called is refused."""
-    reason = _module_path_error(path)
+    """`dir/messages` and `dir/messages.js` are both `dir/messages.js`; what cannot be a module path is refused."""
+    reason = module_path_error(path)
     if reason is not None:
         raise invalid_config(f"{path} is not a valid path to a Convex module. {reason}")
     canonical = "/".join(_parts(path))
@@ -32,7 +32,7 @@ def _parts(path: str) -> list[str]:
     return [part for part in path.split("/") if part not in ("", ".")]
 
 
-def _module_path_error(path: str) -> str | None:
+def module_path_error(path: str) -> str | None:
     parts = _parts(path)
     if not parts or parts[-1] == "..":
         return f"Module path {path} doesn't have a filename."
