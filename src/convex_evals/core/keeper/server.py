@@ -13,16 +13,16 @@ from typing import Final
 from convex_evals.core.keeper import child, watch
 
 DESCRIPTORS_PER_REQUEST: Final = 4
-_CLOSE_ON_EXEC: Final = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 
 
 def serve(descriptor: int) -> None:
+    os.closerange(descriptor + 1, os.sysconf("SC_OPEN_MAX"))  # whatever the main process was started with
     os.setsid()  # Ctrl-C in the terminal is for the main process, which then tells the keepers
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # finished keepers vanish without a zombie
     requests = socket.socket(fileno=descriptor)
     requests.set_inheritable(False)
     while True:
-        data, descriptors, _, _ = socket.recv_fds(requests, 1, DESCRIPTORS_PER_REQUEST, _CLOSE_ON_EXEC)
+        data, descriptors, _, _ = socket.recv_fds(requests, 1, DESCRIPTORS_PER_REQUEST)
         if not data:
             return
         if os.fork() == 0:
@@ -33,6 +33,8 @@ def serve(descriptor: int) -> None:
 
 
 def _keep_and_exit(descriptors: list[int]) -> None:
+    for received in descriptors:
+        os.set_inheritable(received, False)
     channel, stdin, stdout, stderr = descriptors
     code = 1
     try:

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 PR_SET_PDEATHSIG: Final = 1
 PR_SET_CHILD_SUBREAPER: Final = 36
+_libc: Final = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 class Relation(NamedTuple):
@@ -17,7 +18,7 @@ class Relation(NamedTuple):
 
 
 def _prctl(option: int, value: int) -> None:
-    if sys.platform == "linux":
+    if _libc is not None:
         _libc.prctl(option, value, 0, 0, 0)
 
 
@@ -69,6 +70,3 @@ def _relation(pid: str) -> Relation | None:
     # The name in parentheses may hold anything, also parentheses; what follows the last one is numbers.
     fields = stat[stat.rindex(b")") + 2 :].split()
     return Relation(int(pid), int(fields[1]), int(fields[2]))
-
-
-_libc: Final = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None

@@ -8,6 +8,7 @@ import marshal
 import os
 import socket
 import struct
+from collections.abc import Mapping
 from typing import Any, Final, TypedDict
 
 Message = dict[str, Any]
@@ -49,18 +50,18 @@ class Ending(TypedDict):
     left_behind: int
 
 
-def encode(message: object) -> bytes:
-    body = marshal.dumps(message)
+def encode(message: Mapping[str, Any]) -> bytes:
+    body = marshal.dumps(dict(message))
     return HEADER.pack(len(body)) + body
 
 
 def decode(body: bytes) -> Message:
-    message = marshal.loads(body)  # noqa: S302 - written by our own process on the other end of a socket pair
+    message = marshal.loads(body)
     assert isinstance(message, dict)
     return message
 
 
-def send(channel: socket.socket, message: object) -> None:
+def send(channel: socket.socket, message: Mapping[str, Any]) -> None:
     channel.sendall(encode(message))
 
 

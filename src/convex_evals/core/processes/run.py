@@ -82,8 +82,8 @@ async def run(
         )
         async with process:
             ended = await process.wait()
-        printed, complaints = output.output(excerpt_bytes), errors and errors.output(excerpt_bytes)
-        return _result(arguments, ended, printed, complaints)
+        complaints = errors.output(excerpt_bytes) if errors else None
+        return _result(arguments, ended, output.output(excerpt_bytes), complaints)
 
 
 def _result(arguments: Sequence[Argument], ended: Ended, output: Output, errors: Output | None) -> ProcessResult:
