@@ -1,0 +1,3 @@
+import { query } from "../_generated/server";
+
+export const deep = query({ args: {}, handler: async () => "deep" });

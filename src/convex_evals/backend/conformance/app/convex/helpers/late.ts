@@ -1,0 +1,1 @@
+export const late = () => "imported late";
