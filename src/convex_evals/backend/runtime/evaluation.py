@@ -1,0 +1,50 @@
+"""Evaluating pushed modules to see what they export, without running any function.
+
+`FunctionRuntime.evaluate(Evaluation)` imports each of `paths` in a fresh context of its own, one after the other, and
+passes its namespace to the inspector of `js/analyze.mjs` that belongs to `subject`. The result has one element per
+path, up to and including the first that failed: what the inspector returned, or `{"thrown": {"text", "logs"}}` when
+the import itself threw (`text` as in `Failure.message`, `logs` the last 100 console lines).
+
+| subject | inspector | while it is imported |
+| --- | --- | --- |
+| functions | `inspectFunctions(namespace, module, describe)` | import phase of ordinary modules |
+| schema | `inspectSchema(namespace, describe)` | like functions, but no environment variables, no other modules |
+| auth | `inspectAuthConfig(namespace, describe)` | no clock, no randomness; an unset variable throws (`missingVariable`) |
+| definition | `inspectDefinition(namespace, describe)` | no clock, no randomness; `definitions` can be imported |
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from convex_evals.backend.deployed import Environment, Module
+
+Subject = Literal["functions", "schema", "auth", "definition"]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportableDefinition:
+    """The synthetic module that `./_componentDeps/<base64url(path)>` gives to another `convex.config.js`."""
+
+    path: str
+    default_name: str | None
+    metadata: Mapping[str, object] = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    subject: Subject
+    paths: tuple[str, ...]  # in this order
+    modules: Mapping[str, Module] = field(hash=False)  # everything they may import, themselves included
+    environment: Environment
+    env: Mapping[str, str] | None = field(hash=False)  # None: reading any variable throws
+    seed: bytes  # of the import phase
+    now_ms: int
+    user_seconds: float = 4.0  # for each path
+    definitions: tuple[ImportableDefinition, ...] = ()
+
+
+class ModuleEvaluator(Protocol):
+    async def evaluate(self, evaluation: Evaluation) -> Sequence[Mapping[str, object]]:
+        """Raises WorkerLost only when trying again did not help."""
+        ...
