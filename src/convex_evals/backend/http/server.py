@@ -9,6 +9,8 @@ from starlette.types import ASGIApp
 HOST = "127.0.0.1"
 GRACE_SECONDS = 0.5
 LARGEST_MESSAGE = 64 * 1024 * 1024
+PING_SECONDS = 5.0  # WebSocket clients of the Rust family leave after 30 seconds without a frame
+SILENCE_SECONDS = 120.0
 
 
 class LoopbackServer:
@@ -28,6 +30,8 @@ class LoopbackServer:
             http="httptools",
             ws="websockets-sansio",
             ws_max_size=LARGEST_MESSAGE,
+            ws_ping_interval=PING_SECONDS,
+            ws_ping_timeout=SILENCE_SECONDS,
             ws_per_message_deflate=False,
             lifespan="off",
             log_config=None,
