@@ -9,8 +9,8 @@ the import itself threw (`text` as in `Failure.message`, `logs` the last 100 con
 | --- | --- | --- |
 | functions | `inspectFunctions(namespace, module, describe)` | import phase of ordinary modules |
 | schema | `inspectSchema(namespace, describe)` | like functions, but no environment variables, no other modules |
-| auth | `inspectAuthConfig(namespace, describe)` | no clock, no randomness; an unset variable throws (`missingVariable`) |
-| definition | `inspectDefinition(namespace, describe)` | no clock, no randomness; `definitions` can be imported |
+| auth | `inspectAuthConfig(namespace, describe)` | no clock, no randomness; unset variables throw (`missingVariable`) |
+| definition | `inspectDefinition(namespace, describe)` | no clock or randomness; `definitions` can be imported |
 """
 
 from collections.abc import Mapping, Sequence
