@@ -14,6 +14,14 @@ Caller = Literal["SyncWorker", "HttpApi", "Tester", "HttpEndpoint", "Cron", "Sch
 
 
 @dataclass(frozen=True, slots=True)
+class ScheduledJob:
+    """A row of `_scheduled_jobs`, in the namespace of the component that scheduled it."""
+
+    id: str
+    namespace: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     path: FunctionPath
     args: object  # parsed JSON as it came: a list of arguments, or a bare object
@@ -21,7 +29,7 @@ class Call:
     caller: Caller = "HttpApi"
     request_id: str = ""  # 16 hex characters; drawn when empty
     allow_internal: bool = False  # scheduler, crons and nested calls may run anything
-    scheduled_job_id: str | None = None
+    scheduled_job: ScheduledJob | None = None  # set for a scheduled function and everything it calls
     ip: str | None = None
     user_agent: str | None = None
 

@@ -1,0 +1,65 @@
+"""One run of a query or mutation in one transaction, with everything that nested calls share."""
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from convex_evals.backend.deployed import Application
+from convex_evals.backend.errors import DeveloperError
+from convex_evals.backend.functions.host import Host
+from convex_evals.backend.functions.state import DeploymentState, read_state
+from convex_evals.backend.functions.targets import PAUSED
+from convex_evals.backend.functions.types import Call
+from convex_evals.backend.runtime.types import LogLine
+
+if TYPE_CHECKING:
+    from convex_evals.backend.database import Transaction
+
+TransactionKind = Literal["Query", "Mutation"]
+
+USER_SECONDS = 1.0
+SYSTEM_SECONDS = 15.0
+
+
+@dataclass
+class Attempt:
+    host: Host
+    call: Call
+    kind: TransactionKind
+    transaction: "Transaction"
+    application: Application | None
+    state: DeploymentState
+    journal: str | None = None  # where the page of a paginated query ended last time
+    next_journal: str | None = None  # where it ends this time
+    has_paginated: bool = False
+    identity_read: bool = False
+    clock_read: bool = False
+    audited_bytes: int = 0
+    nested_user_ms: float = 0.0
+    user_ms: float = 0.0
+    warnings: list[LogLine] = field(default_factory=list)
+    started: float = field(default_factory=time.perf_counter)
+
+    @classmethod
+    def begin(
+        cls, host: Host, call: Call, kind: TransactionKind, *, at: int | None = None, journal: str | None = None
+    ) -> "Attempt":
+        transaction = host.database.begin(at)
+        return cls(host, call, kind, transaction, host.application, read_state(transaction), journal)
+
+    @property
+    def now_ms(self) -> float:
+        """The clock that user code sees: it stands still."""
+        return float(int(self.transaction.started_ms))
+
+    @property
+    def user_seconds_left(self) -> float:
+        return max(0.0, USER_SECONDS - self.nested_user_ms / 1000)
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.started
+
+    def check_running(self) -> None:
+        if self.state.paused:
+            raise DeveloperError(PAUSED)

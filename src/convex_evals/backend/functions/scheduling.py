@@ -1,0 +1,120 @@
+"""Scheduled functions as rows: planning a job and cancelling it are plain writes to `_scheduled_jobs`.
+
+Running them is the scheduler's business; it watches the same rows.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from convex_evals.backend.deployed import Application, FunctionPath
+from convex_evals.backend.errors import DeveloperError
+from convex_evals.backend.functions.paths import is_callable
+from convex_evals.backend.functions.types import ScheduledJob
+from convex_evals.backend.ids import SYSTEM_TABLE_NUMBERS, DocumentId
+from convex_evals.backend.values import Value, decode, dumps, size_of
+
+if TYPE_CHECKING:
+    from convex_evals.backend.database import Transaction
+
+JOBS = "_scheduled_jobs"
+HORIZON_SECONDS = 5 * 366 * 86_400
+NANOSECONDS = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What to run, and when: `seconds` since the epoch."""
+
+    path: FunctionPath
+    args: list[Value]
+    seconds: float
+
+    @property
+    def args_size(self) -> int:
+        return size_of(self.args)
+
+
+def plan(application: Application | None, path: FunctionPath, args: object, seconds: float, now_seconds: float) -> Job:
+    """A job that may be scheduled. Type and argument validators are checked only when it runs."""
+    _check_time(seconds, now_seconds)
+    _check_exists(application, path)
+    return Job(path, [decode(args)], seconds)
+
+
+def schedule(transaction: "Transaction", namespace: str, job: Job, parent: ScheduledJob | None = None) -> str:
+    """Writes the row in the namespace of the component that schedules, and counts it. The id of the row.
+
+    `parent` is the job that schedules this one: what a cancelled job schedules is cancelled from the start.
+    """
+    usage = transaction.usage
+    usage.functions_scheduled += 1
+    usage.scheduled_function_args_bytes += job.args_size
+    transaction.limits.check_scheduled(usage)
+    ts = round(job.seconds * NANOSECONDS)
+    canceled = parent is not None and _is_canceled(transaction, parent)
+    now = round(transaction.started_ms * 1_000_000)
+    row: dict[str, Value] = {
+        "component": job.path.component,
+        "udfPath": job.path.canonical,
+        "udfArgs": dumps(job.args).encode(),
+        "argsId": None,
+        "state": {"type": "canceled"} if canceled else {"type": "pending"},
+        "nextTs": None if canceled else ts,
+        "completedTs": now if canceled else None,
+        "originalScheduledTs": now if canceled else ts,
+        "attempts": {"systemErrors": 0, "occErrors": 0},
+    }
+    return transaction.system.insert(namespace, JOBS, row).id
+
+
+def cancel(transaction: "Transaction", namespace: str, job_id: str) -> None:
+    """Jobs that are over, or gone, stay as they are."""
+    row = transaction.system.get(namespace, JOBS, job_id)
+    if row is None or _state_of(row.value) not in ("pending", "inProgress"):
+        return
+    now = round(transaction.started_ms * 1_000_000)
+    transaction.system.patch(
+        namespace, JOBS, job_id, {"state": {"type": "canceled"}, "nextTs": None, "completedTs": now}
+    )
+
+
+def check_job_id(text: str) -> str:
+    """Raises DeveloperError for what is no id of a scheduled function."""
+    if DocumentId.decode(text).table_number != SYSTEM_TABLE_NUMBERS[JOBS]:
+        raise DeveloperError("Invalid scheduled function ID. The ID must be an ID on the '_scheduled_functions' table.")
+    return text
+
+
+def _check_time(seconds: float, now_seconds: float) -> None:
+    if not 0 <= seconds < 2**63 / NANOSECONDS:
+        raise DeveloperError(f"Invalid arguments for `ts`: {seconds} is not a time since 1970")
+    if abs(seconds - now_seconds) > HORIZON_SECONDS:
+        where = "future" if seconds > now_seconds else "past"
+        raise DeveloperError(f"UnixTimestamp({_shown(seconds)}s) is more than 5 years in the {where}")
+
+
+def _shown(seconds: float) -> str:
+    return f"{seconds:.9f}".rstrip("0").rstrip(".")
+
+
+def _check_exists(application: Application | None, path: FunctionPath) -> None:
+    definition = application.definition_of(path.component) if application else None
+    if definition is None or path.module not in definition.modules or not is_callable(path):
+        raise DeveloperError(f"Attempted to schedule function at nonexistent path: {path.module}{path.in_component}")
+    analysis = definition.analysis.get(path.module)
+    if analysis is None or analysis.function(path.function) is None:
+        raise DeveloperError(
+            f"Attempted to schedule function, but no exported function {path.function} found in the file: "
+            f"{path.module}{path.in_component}. Did you forget to export it?"
+        )
+
+
+def _is_canceled(transaction: "Transaction", job: ScheduledJob) -> bool:
+    row = transaction.system.get(job.namespace, JOBS, job.id)
+    return row is not None and _state_of(row.value) == "canceled"
+
+
+def _state_of(row: dict[str, Value]) -> Value:
+    state = row["state"]
+    assert isinstance(state, dict)
+    return state["type"]
