@@ -1,6 +1,7 @@
 """What a push leaves behind: modules, their functions, component definitions and the tree of mounted components."""
 
 from convex_evals.backend.deployed.application import Application, ComponentDefinition, ComponentInstance, UdfConfig
+from convex_evals.backend.deployed.current import CurrentApplication
 from convex_evals.backend.deployed.functions import (
     AnalyzedFunction,
     AnalyzedModule,
@@ -19,6 +20,7 @@ __all__ = [
     "ComponentDefinition",
     "ComponentInstance",
     "CronSpec",
+    "CurrentApplication",
     "Environment",
     "FunctionPath",
     "HttpRoute",
