@@ -1,0 +1,52 @@
+"""The command tree. Command modules are imported here, so they import nothing heavy themselves at the top."""
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from convex_evals import __version__
+from convex_evals.cli.commands.list import list_evals
+from convex_evals.cli.commands.test import test
+
+SUMMARY = "Measures how well language models write Convex backends, and explains why they fail."
+
+
+class QuickGroup(TyperGroup):
+    """Typer's own flags (help, completion) have no default, and it loads pydantic to find out what that means."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        parameters = super().get_params(ctx)
+        for parameter in parameters:
+            if getattr(parameter, "is_flag", False) and parameter.default is None:
+                parameter.default = False
+        return parameters
+
+
+def show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"convex-evals {__version__}")
+        raise typer.Exit
+
+
+def root(
+    context: typer.Context,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback when something goes wrong.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=show_version)
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def command_tree() -> TyperGroup:
+    app = typer.Typer(cls=QuickGroup, rich_markup_mode=None, pretty_exceptions_enable=False)
+    settings = {"help_option_names": ["-h", "--help"]}
+    app.callback(help=SUMMARY, invoke_without_command=True, context_settings=settings)(root)
+    app.command("list")(list_evals)
+    app.command("test")(test)
+    tree = get_command(app)
+    assert isinstance(tree, TyperGroup)
+    return tree

@@ -1,0 +1,82 @@
+"""The checks a change must pass: formatter, linter, types, layers, tests."""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from convex_evals.core.errors import UsageError
+from convex_evals.core.processes import base_environment, run, start
+from convex_evals.core.settings import Settings
+
+TEST_WORKERS = 2
+MODULES = ("ruff", "mypy", "importlinter", "pytest", "xdist")
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    arguments: tuple[str, ...]
+    live: bool = False
+    """Whether its output is shown while it runs, instead of only after it failed."""
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    check: Check
+    passed: bool
+    seconds: float
+    output: str
+
+
+def checks(pytest_arguments: Sequence[str] = (), *, fast: bool = False) -> tuple[Check, ...]:
+    python, scripts = sys.executable, Path(sys.executable).parent
+    skip_slow = ("-m", "not slow") if fast else ()
+    tests = (python, "-m", "pytest", "-n", str(TEST_WORKERS), *skip_slow, *pytest_arguments)
+    return (
+        Check("ruff format", (python, "-m", "ruff", "format", "--check", ".")),
+        Check("ruff check", (python, "-m", "ruff", "check", ".")),
+        Check("mypy", (python, "-m", "mypy")),
+        Check("lint-imports", (str(scripts / "lint-imports"),)),
+        Check("pytest", tests, live=True),
+    )
+
+
+def require_development_packages() -> None:
+    missing = [module for module in MODULES if find_spec(module) is None]
+    if missing:
+        raise UsageError(
+            f"The checks need {', '.join(missing)}, which this environment lacks; run ./convex-evals test in a clone."
+        )
+
+
+def development_environment(settings: Settings) -> dict[str, str]:
+    """What the tools need and no more: tests never see a provider's key."""
+    extra = {"CONVEX_EVALS_CACHE": str(settings.cache_folder), **settings.network_environment()}
+    return base_environment(settings.home, extra, path=settings.search_path)
+
+
+async def run_checks(
+    chosen: Sequence[Check], root: Path, environment: Mapping[str, str], report: Callable[[CheckResult], None]
+) -> bool:
+    """Runs every check, also after one failed, reports each as it ends, and says whether all passed."""
+    passed = True
+    for check in chosen:
+        result = await (_run_live if check.live else _run_quietly)(check, root, environment)
+        report(result)
+        passed = passed and result.passed
+    return passed
+
+
+async def _run_quietly(check: Check, root: Path, environment: Mapping[str, str]) -> CheckResult:
+    result = await run(check.arguments, cwd=root, timeout=None, environment=environment)
+    return CheckResult(check, result.ok, result.usage.wall, result.output.read().decode(errors="replace"))
+
+
+async def _run_live(check: Check, root: Path, environment: Mapping[str, str]) -> CheckResult:
+    async with await start(
+        check.arguments, cwd=root, stdin=0, stdout=1, stderr=2, environment=environment, timeout=None
+    ) as process:
+        ended = await process.wait()
+    return CheckResult(check, ended.exit_code == 0, ended.usage.wall, "")

@@ -1,0 +1,1 @@
+"""One module per command. Only `typer` and light modules at the top; what a command needs is imported inside it."""

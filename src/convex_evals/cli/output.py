@@ -1,0 +1,41 @@
+"""How commands print: tables for people, JSON for programs, remarks on standard error."""
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+UNLIMITED_WIDTH = 10_000
+
+
+def print_json(value: object) -> None:
+    print(json.dumps(value, indent=2))
+
+
+def remark(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def console() -> "Console":
+    """A console that prints what it is given: no markup, no emoji codes, and no cutting when output is piped."""
+    from rich.console import Console
+
+    made = Console(markup=False, emoji=False, highlight=False)
+    return made if made.is_terminal else Console(markup=False, emoji=False, highlight=False, width=UNLIMITED_WIDTH)
+
+
+def table(headings: Sequence[str]) -> "Table":
+    from rich.table import Table
+
+    made = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
+    for heading in headings:
+        made.add_column(heading, overflow="fold")
+    return made

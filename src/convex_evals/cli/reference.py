@@ -1,0 +1,52 @@
+"""The command reference in docs/commands.md, written from the live command tree by `scripts/docs`."""
+
+import inspect
+from collections.abc import Iterator
+
+import typer
+from typer.core import TyperGroup
+
+from convex_evals.cli.app import command_tree
+from convex_evals.cli.main import PROGRAM
+
+INTRODUCTION = """\
+# Commands
+
+Written by `scripts/docs` from the commands themselves; a test fails when this page is out of date.
+
+| exit code | meaning |
+| --- | --- |
+| 0 | done, and whatever was checked is in order |
+| 1 | something that was checked is not in order |
+| 2 | the command, an option or a file given to it is wrong; one sentence on standard error says what to do |
+| 3 | this machine, the network or convex-evals itself failed, so there is no verdict |
+| 130 | interrupted |
+"""
+
+
+def command_reference() -> str:
+    return "\n".join([INTRODUCTION, *_pages(typer.Context(command_tree(), info_name=PROGRAM))])
+
+
+def _pages(context: typer.Context) -> Iterator[str]:
+    yield _page(context)
+    command = context.command
+    if isinstance(command, TyperGroup):
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            if child is not None and not child.hidden:
+                yield from _pages(typer.Context(child, info_name=name, parent=context))
+
+
+def _page(context: typer.Context) -> str:
+    usage = context.get_usage().removeprefix("Usage: ")
+    rows = "".join(f"| `{name}` | {text} |\n" for name, text in _records(context))
+    table = f"\n| option | meaning |\n| --- | --- |\n{rows}" if rows else ""
+    return f"## {context.command_path}\n\n```\n{usage}\n```\n\n{inspect.cleandoc(context.command.help or '')}\n{table}"
+
+
+def _records(context: typer.Context) -> Iterator[tuple[str, str]]:
+    for parameter in context.command.get_params(context):
+        record = parameter.get_help_record(context)
+        if record is not None:
+            yield record[0].replace("|", "\\|"), record[1].replace("|", "\\|")
