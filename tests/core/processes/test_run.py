@@ -72,8 +72,8 @@ async def test_the_environment_is_empty_unless_given(tmp_path: Path, monkeypatch
 
 
 async def test_the_program_runs_in_its_working_folder(tmp_path: Path) -> None:
-    result = await run(["pwd", "-P"], cwd=tmp_path, timeout=10)
-    assert os.path.samefile(result.output.text.rstrip("\n"), tmp_path)
+    await run(["touch", "here"], cwd=tmp_path, timeout=10)
+    assert (tmp_path / "here").exists()
 
 
 @pytest.mark.parametrize(
