@@ -12,6 +12,7 @@ from convex_evals.backend.values.limits import (
     check_limits,
 )
 from convex_evals.backend.values.order import equal, sort_key
+from convex_evals.backend.values.paths import field_at, split_path
 from convex_evals.backend.values.size import format_size, nesting_of, size_of
 from convex_evals.backend.values.types import COMMIT_TS, INT64_MAX, INT64_MIN, UNDEFINED, CommitTs, Undefined, Value
 
@@ -37,6 +38,7 @@ __all__ = [
     "dumps",
     "encode",
     "equal",
+    "field_at",
     "format_size",
     "loads",
     "nesting_of",
@@ -44,5 +46,6 @@ __all__ = [
     "render",
     "size_of",
     "sort_key",
+    "split_path",
     "type_name",
 ]
