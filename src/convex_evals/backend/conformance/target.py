@@ -79,6 +79,12 @@ class Target:
         )
         response.raise_for_status()
 
+    async def restart(self, *, pause: float = 0.0) -> None:
+        """Stops our own deployment as a crash would, waits, and starts it again on the same data and ports."""
+        if self.embedded is None:
+            raise RuntimeError("only an embedded deployment can be restarted")
+        await self.embedded.restart(pause=pause)
+
     async def push(self, files: Files | None = None, *, remove: tuple[str, ...] = ()) -> "PushResult":
         """Deploys the conformance app, changed by `files` (path -> text), with the real CLI."""
         from convex_evals.backend.conformance.project import push

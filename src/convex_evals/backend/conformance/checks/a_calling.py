@@ -105,9 +105,7 @@ async def arguments_too_large(t: Target) -> None:
 @check(15, "A return value above 16 MiB is refused")
 async def return_too_large(t: Target) -> None:
     failure = await expect.failure(t.query("calling:big"))
-    expect.matches(
-        failure.plain, r"^Function calling\.js:big return value is too large \(actual: .*, limit: 16 MiB\)$"
-    )
+    expect.matches(failure.plain, r"^Function calling\.js:big return value is too large \(actual: .*, limit: 16 MiB\)$")
 
 
 @check(16, "A return value that violates `returns` fails the call and commits nothing", p1=True)
@@ -123,8 +121,7 @@ async def long_array(t: Target) -> None:
     failure = await expect.failure(t.query("calling:longArray"))
     expect.equal(
         failure.plain,
-        "Function calling.js:longArray return value invalid: "
-        "Array length is too long (8193 > maximum length 8192)",
+        "Function calling.js:longArray return value invalid: Array length is too long (8193 > maximum length 8192)",
     )
 
 

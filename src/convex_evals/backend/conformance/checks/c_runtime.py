@@ -124,9 +124,7 @@ async def utc(t: Target) -> None:
 @check(60, "process.env shows deployment variables one by one and lists none", p1=True)
 async def environment(t: Target) -> None:
     await t.set_env(CONFORMANCE_VARIABLE="seen")
-    expect.equal(
-        await t.query("runtime_env:variable", {"name": "CONFORMANCE_VARIABLE"}), {"value": "seen", "keys": []}
-    )
+    expect.equal(await t.query("runtime_env:variable", {"name": "CONFORMANCE_VARIABLE"}), {"value": "seen", "keys": []})
     await t.set_env(CONFORMANCE_VARIABLE=None)
     expect.equal((await t.query("runtime_env:variable", {"name": "CONFORMANCE_VARIABLE"}))["value"], None)
 

@@ -41,9 +41,7 @@ async def concurrent_increments(t: Target) -> None:
 @check(188, "Only the last attempt's log lines are delivered")
 async def logs_of_last_attempt(t: Target) -> None:
     name = _group()
-    replies = await asyncio.gather(
-        *(t.reply("transactions:increment", {"name": name}, "mutation") for _ in range(10))
-    )
+    replies = await asyncio.gather(*(t.reply("transactions:increment", {"name": name}, "mutation") for _ in range(10)))
     expect.equal({tuple(reply.logs) for reply in replies}, {("[LOG] 'attempt'",)})
 
 

@@ -67,9 +67,7 @@ async def read_warning(t: Target) -> None:
     expect.equal(reply.value, 26_000.0)
     expect.true(
         any(
-            line.startswith(
-                "[WARN] Many documents read in a single function execution (actual: 26000, limit: 32000)."
-            )
+            line.startswith("[WARN] Many documents read in a single function execution (actual: 26000, limit: 32000).")
             for line in reply.logs
         ),
         f"found {reply.logs}",

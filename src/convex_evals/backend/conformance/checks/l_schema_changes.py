@@ -32,7 +32,9 @@ async def _refused(t: Target, tables: str) -> str:
     return pushed.output
 
 
-@check(209, "A schema that existing data violates fails the push and leaves the old code", p1=True, owns_deployment=True)
+@check(
+    209, "A schema that existing data violates fails the push and leaves the old code", p1=True, owns_deployment=True
+)
 async def data_violates_schema(t: Target) -> None:
     await _pushed(t, "t: defineTable(v.any())")
     identifier = await t.mutation("m:add", {"x": "text"})

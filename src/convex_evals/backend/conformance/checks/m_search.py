@@ -119,7 +119,7 @@ async def wrong_field(t: Target) -> None:
     expect.equal(
         failure.plain,
         f'Search query against {INDEX} contains a search filter against "tag", '
-        "which doesn't match the indexed `searchField` \"body\".",
+        'which doesn\'t match the indexed `searchField` "body".',
     )
 
 
@@ -192,6 +192,4 @@ async def pages(t: Target) -> None:
 @check(237, "A search cannot be ordered by hand")
 async def no_order(t: Target) -> None:
     failure = await expect.failure(t.query("searching:ordered"))
-    expect.contains(
-        failure.plain, "Search queries must always be in relevance order. Can not set order manually."
-    )
+    expect.contains(failure.plain, "Search queries must always be in relevance order. Can not set order manually.")
