@@ -37,9 +37,10 @@ SESSION = "b831f486-43ac-4d02-976e-a1a6000c618a"
 class Write:
     ts: int
     key: str
+    session_id: str | None = None
 
     def touches(self, read_set: Keys) -> bool:
-        return self.key in read_set
+        return self.key in read_set or self.session_id in read_set
 
 
 class World:
@@ -56,9 +57,12 @@ class World:
     def changed_since(self, read_set: Keys, ts: int) -> bool:
         return any(write.ts > ts and write.touches(read_set) for write, _ in self.history)
 
-    def append(self, key: str, item: str) -> int:
+    def requests_of(self, session_id: str) -> Keys:
+        return {session_id}
+
+    def append(self, key: str, item: str, session_id: str | None = None) -> int:
         self.latest += 1000
-        write = Write(self.latest, key)
+        write = Write(self.latest, key, session_id)
         self.history.append((write, item))
         for callback in self._callbacks:
             callback(write)
@@ -86,9 +90,12 @@ class Functions:
         name = args.get("gate", call.path.function)
         self.started.append(name)
         self.calls.append(call)
-        if name in self.gates:
-            await self.gates[name].wait()
+        await self._pass(name)
         return args
+
+    async def _pass(self, gate: str) -> None:
+        if gate in self.gates:
+            await self.gates[gate].wait()
 
     async def query(self, call: Call, *, at: int | None = None, journal: str | None = None) -> QueryOutcome:
         args = await self._enter(call)
@@ -117,7 +124,8 @@ class Functions:
         args = await self._enter(call)
         match call.path.function:
             case "push":
-                ts = self.world.append(args["key"], args["item"])
+                ts = self.world.append(args["key"], args["item"], session_request.session_id)
+                await self._pass("committed")
                 outcome = MutationOutcome(json.dumps(args["item"]), None, call.request_id, ts=ts)
                 self.recorded[session_request] = outcome
                 return outcome

@@ -152,6 +152,31 @@ async def test_a_mutation_is_answered_before_the_transition_that_shows_it(client
     assert client.version["ts"] == "0AcAAAAAAAA="
 
 
+async def test_nothing_shows_the_effect_of_a_mutation_before_its_response(
+    deployment: Deployment, client: Client, eventually: Eventually
+) -> None:
+    await subscribed(client, "a", "b")
+    gate = deployment.functions.gates["committed"] = asyncio.Event()
+    await client.mutate(0, "push", key="a", item="mine")
+    await eventually(lambda: deployment.world.latest == 2000)
+    deployment.world.append("b", "theirs")
+    await client.silence()
+    gate.set()
+    assert (await client.receive())["type"] == "MutationResponse"
+    assert await client.transition() == [updated(0, ["mine"]), updated(1, ["theirs"])]
+
+
+async def test_a_mutation_that_takes_its_time_does_not_hold_up_the_news(
+    deployment: Deployment, client: Client, eventually: Eventually
+) -> None:
+    await subscribed(client, "a")
+    deployment.functions.gates["push"] = asyncio.Event()
+    await client.mutate(0, "push", key="a", item="mine")
+    await eventually(lambda: "push" in deployment.functions.started)
+    deployment.world.append("a", "theirs")
+    assert await client.transition() == [updated(0, ["theirs"])]
+
+
 async def test_a_client_without_queries_gets_its_transition_too(client: Client) -> None:
     await client.mutate(0, "push", key="a", item="hi")
     assert (await client.receive())["success"] is True

@@ -27,6 +27,10 @@ class History(Protocol):
 
     def on_commit(self, callback: "Callable[[Commit], None]") -> None: ...
 
+    def requests_of(self, session_id: str) -> "ReadSet":
+        """Touched by the commits of mutations that this session asked for."""
+        ...
+
 
 class Socket(Protocol):
     """One WebSocket, already accepted. Every method raises Disconnected when the client is gone."""

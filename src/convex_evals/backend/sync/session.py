@@ -47,7 +47,7 @@ from convex_evals.backend.sync.query_set import LiveQuery, QuerySet, Update
 from convex_evals.backend.sync.server_messages import Ping, ServerMessage, Transition, text
 
 if TYPE_CHECKING:
-    from convex_evals.backend.database import Commit
+    from convex_evals.backend.database import Commit, ReadSet
 
 MOST_CALLS_IN_FLIGHT = 1000
 QUERIES_AT_ONCE = 20
@@ -94,6 +94,10 @@ class Session:
         self._clock_skew: int | None = None
         self._queries = QuerySet()
         self._mutations: asyncio.Queue[QueuedMutation] = asyncio.Queue(MOST_CALLS_IN_FLIGHT)
+        self._own_requests: ReadSet | None = None
+        self._answered = asyncio.Event()  # cleared while a mutation is committed that the client does not know of
+        self._answered.set()
+        self._mutating = False
         self._actions = 0
         self._update_wanted = asyncio.Event()
         self._sending = asyncio.Lock()
@@ -122,6 +126,8 @@ class Session:
         self.end(ServerStopping())
 
     def on_commit(self, commit: "Commit") -> None:
+        if self._mutating and self._own_requests is not None and commit.touches(self._own_requests):
+            self._answered.clear()
         if self._queries.invalidate(commit):
             self._update_wanted.set()
 
@@ -174,6 +180,7 @@ class Session:
         if message.max_observed_ts is not None and message.max_observed_ts > self._history.latest:
             raise BrokenInvariant("the client has seen a newer database than this one")
         self._connected = message
+        self._own_requests = self._history.requests_of(message.session_id)
         if message.client_ts is not None:
             self._clock_skew = message.client_ts - time.time_ns() // 1_000_000
 
@@ -219,9 +226,12 @@ class Session:
             queued = await self._mutations.get()
             assert self._connected is not None
             key = SessionRequest(self._connected.session_id, queued.request_id)
+            self._mutating = True
             running = self._background.start(self._functions.mutation(queued.call, session_request=key))
             outcome = await mutation_outcome(queued.call, asyncio.shield(running))
             await self._send(mutation_response(queued.request_id, outcome))
+            self._mutating = False
+            self._answered.set()
             self._update_wanted.set()
 
     # Actions: side by side, answered as they finish
@@ -247,6 +257,7 @@ class Session:
     async def _keep_up_to_date(self) -> None:
         while True:
             await self._update_wanted.wait()
+            await self._answered.wait()  # clients expect the response before the transition that shows its effect
             self._update_wanted.clear()
             await self._update()
 
