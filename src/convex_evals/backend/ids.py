@@ -122,7 +122,7 @@ def _decode_base32(text: str) -> bytes:
         raise _undecodable("ID wasn't valid base32")
     size, padding = divmod(len(text) * 5, 8)
     number = int(text.translate(_PYTHON_DIGITS), 32)
-    if number & ((1 << padding) - 1):
+    if padding >= 5 or number & ((1 << padding) - 1):
         raise _undecodable("ID wasn't valid base32")
     return (number >> padding).to_bytes(size, "big")
 
