@@ -52,9 +52,9 @@ def parse_args_validator(json: object) -> Validator:
 def parse_validator(json: Any) -> Validator:
     """Raises RequestError with the code and text a push reports, without the push's own prefixes."""
     kind = json.get("type") if isinstance(json, dict) else None
-    if kind in _SIMPLE:
+    if isinstance(kind, str) and kind in _SIMPLE:
         return _SIMPLE[kind]
-    if kind not in _PARSERS:
+    if not isinstance(kind, str) or kind not in _PARSERS:
         raise _invalid(f"Unrecognized validator: {orjson.dumps(json).decode()}")
     return _PARSERS[kind](json)
 
