@@ -1,0 +1,100 @@
+"""Small facts about the deployment, and areas an embedded deployment keeps no records of."""
+
+from convex_evals.backend.functions.state import PAUSED
+from convex_evals.backend.ids import PUBLIC_SYSTEM_TABLE_NUMBERS
+from convex_evals.backend.system.arguments import PAGINATION, fields, optional
+from convex_evals.backend.system.declarations import Context, Declarations
+from convex_evals.backend.system.pages import last_page
+from convex_evals.backend.validators import BIGINT, NUMBER, STRING, ArrayValidator
+from convex_evals.backend.values import Value
+
+functions = Declarations()
+
+APP = ""
+
+
+@functions.query("frontend/convexCloudUrl", in_component=False)
+@functions.query("cli/convexUrl:cloudUrl", in_component=False)
+def cloud_url(context: Context) -> Value:
+    return context.facts.cloud_url
+
+
+@functions.query("frontend/convexSiteUrl", in_component=False)
+@functions.query("cli/convexUrl:siteUrl", in_component=False)
+def site_url(context: Context) -> Value:
+    return context.facts.site_url
+
+
+@functions.query("frontend/deploymentState:deploymentState", in_component=False)
+def deployment_state(context: Context) -> Value:
+    return {"state": "paused" if _is_paused(context) else "running"}
+
+
+@functions.query("frontend/backendState:backendState", in_component=False)
+def backend_state(context: Context) -> Value:
+    return {"system": "none", "usage_limit": "none", "user": "paused" if _is_paused(context) else "none"}
+
+
+def _is_paused(context: Context) -> bool:
+    rows = context.transaction.system.scan(APP, "_backend_state")
+    return any(row.value.get("user") == PAUSED for row in rows)
+
+
+@functions.query("frontend/listAuthProviders", in_component=False)
+def list_auth_providers(context: Context) -> Value:
+    return [
+        _auth_provider(dict(provider))
+        for provider in (context.application.auth_providers if context.application else ())
+    ]
+
+
+def _auth_provider(provider: dict[str, object]) -> Value:
+    """The stored form: algorithms are kept as JSON texts, quotes included."""
+    if provider.get("type") != "customJwt":
+        return {name: _text(provider.get(name)) for name in ("applicationID", "domain")}
+    shown: dict[str, Value] = {name: _text(provider.get(name)) for name in ("applicationID", "issuer", "jwks")}
+    return {**shown, "type": "customJwt", "algorithm": f'"{provider.get("algorithm")}"'}
+
+
+def _text(value: object) -> Value:
+    return value if isinstance(value, str) else None
+
+
+@functions.query("frontend/latestExport:canExportFileStorage", in_component=False)
+def can_export_file_storage(context: Context) -> Value:
+    return PUBLIC_SYSTEM_TABLE_NUMBERS["_storage"] == 540
+
+
+# No exports, imports, log sinks or audit log
+
+
+@functions.query("frontend/latestExport", in_component=False)
+@functions.query("frontend/latestExport:latestCloudExport", in_component=False)
+@functions.query("cli/exports:getLatest", in_component=False)
+@functions.query("cli/queryImport", in_component=False, importId=STRING)
+@functions.query("frontend/deploymentEvents:lastPushEvent")
+def nothing(context: Context, **_: Value) -> Value:
+    return None
+
+
+@functions.query("frontend/listConfiguredSinks", in_component=False)
+@functions.query("frontend/snapshotImport:list", in_component=False)
+@functions.query("cli/queryImport:list", in_component=False)
+@functions.query("frontend/listDeploymentEventsFromTime", in_component=False, fromTimestamp=NUMBER)
+def none_of_them(context: Context, **_: Value) -> Value:
+    return []
+
+
+EVENT_FILTERS = fields(
+    minDate=NUMBER,
+    maxDate=optional(NUMBER),
+    authorMemberIds=optional(ArrayValidator(BIGINT)),
+    actions=optional(ArrayValidator(STRING)),
+)
+
+
+@functions.query(
+    "frontend/paginatedDeploymentEvents", in_component=False, paginationOpts=PAGINATION, filters=optional(EVENT_FILTERS)
+)
+def no_deployment_events(context: Context, **_: Value) -> Value:
+    return last_page()
