@@ -1,0 +1,175 @@
+"""A transaction's state: its snapshot, what it read, what it wrote."""
+
+import heapq
+import math
+import time
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from convex_evals.backend.database.catalog import CATALOG_TABLES, Catalog
+from convex_evals.backend.database.commits import CommitLog
+from convex_evals.backend.database.documents import Document
+from convex_evals.backend.database.indexes import TableIndex
+from convex_evals.backend.database.intervals import EVERYTHING, Interval, point, prefixed
+from convex_evals.backend.database.overlay import PendingWrites
+from convex_evals.backend.database.reads import ReadSet
+from convex_evals.backend.database.search_indexes import SearchIndexes
+from convex_evals.backend.database.tables import Table, system_table
+from convex_evals.backend.database.usage import Limits, Usage
+from convex_evals.backend.database.versions import Row, VersionStore
+from convex_evals.backend.values import sort_key
+
+
+class Snapshot(NamedTuple):
+    """The committed state at `ts`. `searchable` is the newest state; `log` tells what changed since."""
+
+    ts: int
+    store: VersionStore
+    catalogs: Mapping[str, Catalog]
+    searchable: SearchIndexes
+    log: CommitLog
+    cursor_key: bytes
+
+
+class Savepoint(NamedTuple):
+    position: int
+    catalogs: dict[str, Catalog]
+    documents_written: int
+    bytes_written: int
+
+
+class TransactionCore:
+    """Unchecked reads and writes. Rules and texts are in `Transaction`."""
+
+    def __init__(self, snapshot: Snapshot, limits: Limits) -> None:
+        self.snapshot = snapshot
+        self.limits = limits
+        self.usage = Usage()
+        self.read_set = ReadSet()
+        self.pending = PendingWrites()
+        self.started_ms = max(snapshot.ts, time.time_ns()) / 1e6
+        self._next_creation_time = self.started_ms
+        self._catalogs = dict(snapshot.catalogs)
+        self._recorded: set[tuple[str, str]] = set()
+
+    @property
+    def ts(self) -> int:
+        """The timestamp of the snapshot."""
+        return self.snapshot.ts
+
+    # ------------------------------------------------------------------ catalog
+
+    def catalog(self, namespace: str) -> Catalog:
+        """The tables, indexes and schemas this transaction sees. Looking does not record a read."""
+        catalog = self._catalogs.get(namespace)
+        if catalog is None:
+            catalog = self._catalogs[namespace] = Catalog(namespace)
+        return catalog
+
+    def table_named(self, namespace: str, name: str) -> Table | None:
+        if (namespace, name) not in self._recorded:
+            self._recorded.add((namespace, name))
+            by_name = _system_index(namespace, "_tables", "by_name")
+            self.read_set.add_system(by_name.storage, prefixed(sort_key(name)))
+        return self.catalog(namespace).tables.get(name)
+
+    def table_numbered(self, namespace: str, number: int) -> Table | None:
+        name = self.catalog(namespace).table_names.get(number)
+        if name is not None:
+            return self.table_named(namespace, name)
+        self.depend_on_tables(namespace)
+        return None
+
+    def depend_on_tables(self, namespace: str) -> None:
+        """On which tables there are."""
+        self._depend(namespace, "_tables", _system_index(namespace, "_tables", "by_name"), EVERYTHING)
+
+    def depend_on_indexes(self, table: Table) -> None:
+        by_table = _system_index(table.namespace, "_index", "by_table")
+        self._depend(table.namespace, f"_index {table.name}", by_table, prefixed(sort_key(table.number)))
+
+    def depend_on_schema(self, namespace: str) -> None:
+        self._depend(namespace, "_schemas", system_table(namespace, "_schemas").by_creation_time, EVERYTHING)
+
+    def _depend(self, namespace: str, what: str, index: TableIndex, interval: Interval) -> None:
+        if (namespace, what) not in self._recorded:
+            self._recorded.add((namespace, what))
+            self.read_set.add_system(index.storage, interval)
+
+    # ------------------------------------------------------------------ reads
+
+    def lookup(self, table: Table, id: str) -> Document | None:
+        """The document as this transaction sees it. Records nothing."""
+        written = self.pending.of(table)
+        if id in written:
+            return written[id]
+        return self.snapshot.store.index(table.by_id.storage).get(sort_key(id), self.ts)
+
+    def scan(self, table: Table, index: TableIndex, interval: Interval, descending: bool = False) -> Iterator[Row]:
+        """Rows in index order, own writes included. Records nothing. To be consumed before the next write."""
+        committed = self.snapshot.store.index(index.storage).scan(interval, self.ts, descending)
+        written = self.pending.of(table)
+        if not written:
+            return committed
+        unwritten = (row for row in committed if row.document.id not in written)
+        own = self.pending.scan(table, index, interval, descending)
+        return heapq.merge(unwritten, own, reverse=descending)
+
+    def read(self, table: Table, id: str) -> Document | None:
+        """The same as a read by user code: recorded, counted and checked."""
+        document = self.lookup(table, id)
+        self.record(table.by_id, point(sort_key(id)))
+        if document is not None and not table.is_system:
+            self.usage.documents_read += 1
+            self.usage.bytes_read += document.size
+        self.check_reads()
+        return document
+
+    def record(self, index: TableIndex, interval: Interval) -> None:
+        """A read by user code: it counts. Call `check_reads` when all of an operation is recorded."""
+        self.read_set.add(index.storage, interval)
+        self.usage.database_queries = self.read_set.user_intervals
+
+    def check_reads(self) -> None:
+        self.limits.check_reads(self.usage)
+
+    # ------------------------------------------------------------------ writes
+
+    def next_creation_time(self) -> float:
+        creation_time = self._next_creation_time
+        self._next_creation_time = math.nextafter(creation_time, math.inf)
+        return creation_time
+
+    def write(self, table: Table, id: str, document: Document | None) -> None:
+        previous = self.lookup(table, id) if table.name in CATALOG_TABLES else None
+        self.pending.set(table, id, document)
+        if table.name in CATALOG_TABLES:
+            catalog = self.catalog(table.namespace)
+            self._catalogs[table.namespace] = catalog.apply(table.name, previous, document)
+
+    def count_write(self, table: Table, size: int) -> None:
+        if not table.is_system:
+            self.usage.documents_written += 1
+            self.usage.bytes_written += size
+            self.limits.check_writes(self.usage)
+
+    def savepoint(self) -> Savepoint:
+        return Savepoint(
+            self.pending.position(), dict(self._catalogs), self.usage.documents_written, self.usage.bytes_written
+        )
+
+    def rollback(self, savepoint: Savepoint) -> None:
+        """Takes back every write since, in documents, tables and system rows. Reads stay."""
+        self.pending.undo_to(savepoint.position)
+        self._catalogs = dict(savepoint.catalogs)
+        self.usage.documents_written = savepoint.documents_written
+        self.usage.bytes_written = savepoint.bytes_written
+
+    def release(self, savepoint: Savepoint) -> None:
+        """Keeps the writes since; they now belong to whatever encloses the savepoint."""
+
+
+def _system_index(namespace: str, table: str, name: str) -> TableIndex:
+    index = system_table(namespace, table).index(name)
+    assert index is not None
+    return index

@@ -1,0 +1,168 @@
+"""The database of one deployment."""
+
+import os
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+from weakref import WeakSet
+
+import orjson
+
+from convex_evals.backend.database.catalog import Catalog
+from convex_evals.backend.database.commits import Commit, CommitLog, Write
+from convex_evals.backend.database.committed import CommittedState
+from convex_evals.backend.database.core import Snapshot
+from convex_evals.backend.database.documents import Document
+from convex_evals.backend.database.persistence import DatabaseFile
+from convex_evals.backend.database.reads import ReadSet
+from convex_evals.backend.database.transaction import Transaction
+from convex_evals.backend.database.vector_search import vector_search
+from convex_evals.backend.errors import Conflict, SystemFailure
+from convex_evals.backend.ids import public_name
+from convex_evals.backend.search import VectorHit
+from convex_evals.backend.values import decode, sort_key
+
+RETENTION_NS: Final = 30 * 10**9
+COLLECT_EVERY_NS: Final = 10**9
+
+CommitCallback = Callable[[Commit], None]
+
+
+class _CatalogVersion(NamedTuple):
+    ts: int
+    catalogs: Mapping[str, Catalog]
+
+
+class Database:
+    """Everything is synchronous and belongs to one thread. Commits are serial; reads never wait.
+
+    The past is kept for `RETENTION_NS`, and as long as a transaction looks at it.
+    """
+
+    def __init__(self, file: DatabaseFile | None = None) -> None:
+        self._file = file
+        self._state = CommittedState()
+        self._cursor_key = os.urandom(16)
+        self._latest = time.time_ns()
+        if file is not None:
+            self._load(file)
+        self._log = CommitLog(self._latest)
+        self._catalogs: deque[_CatalogVersion] = deque([_CatalogVersion(self._latest, self._state.catalogs)])
+        self._active: WeakSet[Transaction] = WeakSet()
+        self._callbacks: list[CommitCallback] = []
+        self._collected = self._latest
+
+    @classmethod
+    def open(cls, path: Path | None) -> "Database":
+        """In memory only without a path. Raises SystemFailure."""
+        return cls(None if path is None else DatabaseFile(path))
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    @property
+    def latest(self) -> int:
+        """The timestamp of the newest commit, in nanoseconds."""
+        return self._latest
+
+    def begin(self, at: int | None = None) -> Transaction:
+        """Reads the newest state, or the state at a timestamp of the last `RETENTION_NS`."""
+        ts = self._latest if at is None else at
+        transaction = Transaction(self._snapshot(ts))
+        self._active.add(transaction)
+        return transaction
+
+    def commit(self, transaction: Transaction, source: str | None = None) -> Commit:
+        """Makes the writes durable, then visible. `source` is the path of the function, for the texts of conflicts.
+
+        Raises Conflict if something the transaction read has changed, SystemFailure if nothing can be written; either
+        way nothing has happened.
+        """
+        if transaction.pending.is_empty:
+            return Commit(transaction.ts, source=source)
+        self._check_conflicts(transaction)
+        ts = max(time.time_ns(), self._latest + 1)
+        writes = self._resolve_writes(transaction, ts)
+        if self._file is not None:
+            self._file.write(ts, writes)
+        commit = self._publish(ts, writes, source)
+        self._collect()
+        for callback in tuple(self._callbacks):
+            callback(commit)
+        return commit
+
+    def on_commit(self, callback: CommitCallback) -> Callable[[], None]:
+        """Calls back after every commit that wrote something. Returns how to stop that."""
+        self._callbacks.append(callback)
+        return lambda: self._callbacks.remove(callback)
+
+    def changed_since(self, read_set: ReadSet, ts: int) -> bool:
+        """Whether a commit after `ts` may have changed what was read. True when it is too long ago to tell."""
+        return ts < self._log.start or self._log.first_touching(read_set, ts) is not None
+
+    def vector_search(self, namespace: str, query: Mapping[str, Any]) -> list[VectorHit]:
+        """`query` is that of `1.0/actions/vectorSearch`. Sees the newest commit."""
+        return vector_search(self._state, namespace, query)
+
+    # ------------------------------------------------------------------ private
+
+    def _load(self, file: DatabaseFile) -> None:
+        rows: dict[tuple[str, int], list[Document]] = defaultdict(list)
+        for namespace, number, _, text in file.documents():
+            value = decode(orjson.loads(text))
+            assert isinstance(value, dict)
+            rows[namespace, number].append(Document(value, text))
+        latest, cursor_key = file.fact("latest"), file.fact("cursor_key")
+        self._latest = latest if isinstance(latest, int) else self._latest
+        if isinstance(cursor_key, bytes):
+            self._cursor_key = cursor_key
+        else:
+            file.set_fact("cursor_key", self._cursor_key)
+        self._state.load(rows, self._latest)
+
+    def _snapshot(self, ts: int) -> Snapshot:
+        if not self._log.start <= ts <= self._latest:
+            raise SystemFailure(f"there is no snapshot at {ts}: only from {self._log.start} to {self._latest}")
+        state = self._state
+        catalogs = next(version.catalogs for version in reversed(self._catalogs) if version.ts <= ts)
+        return Snapshot(ts, state.versions, catalogs, state.searchable, self._log, self._cursor_key)
+
+    def _check_conflicts(self, transaction: Transaction) -> None:
+        found = self._log.first_touching(transaction.read_set, transaction.ts)
+        if found is not None:
+            commit, write = found
+            raise Conflict(public_name(write.table.name), write.id, commit.source)
+
+    def _resolve_writes(self, transaction: Transaction, ts: int) -> tuple[Write, ...]:
+        """Against the newest state, and with the commit timestamp where it was asked for."""
+        writes: list[Write] = []
+        for in_table in transaction.pending:
+            for id, document in in_table.documents.items():
+                old = self._state.current(in_table.table, sort_key(id), self._latest)
+                new = None if document is None else document.resolved(ts)
+                if old is not None or new is not None:
+                    writes.append(Write(in_table.table, id, old, new))
+        return tuple(writes)
+
+    def _publish(self, ts: int, writes: tuple[Write, ...], source: str | None) -> Commit:
+        catalogs = self._state.catalogs
+        keys = self._state.apply(writes, ts)
+        self._latest = ts
+        if self._state.catalogs is not catalogs:
+            self._catalogs.append(_CatalogVersion(ts, self._state.catalogs))
+        commit = Commit(ts, writes, source, keys)
+        self._log.append(commit)
+        return commit
+
+    def _collect(self) -> None:
+        if self._latest - self._collected < COLLECT_EVERY_NS:
+            return
+        self._collected = self._latest
+        horizon = min([self._latest - RETENTION_NS, *(transaction.ts for transaction in self._active)])
+        self._state.collect(horizon)
+        self._log.trim(horizon)
+        while len(self._catalogs) > 1 and self._catalogs[1].ts <= horizon:
+            self._catalogs.popleft()

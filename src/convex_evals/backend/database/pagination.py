@@ -1,0 +1,171 @@
+"""`paginate`: one page of a query."""
+
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from convex_evals.backend.database.core import TransactionCore
+from convex_evals.backend.database.cursors import Cursor, CursorFormat
+from convex_evals.backend.database.documents import Document
+from convex_evals.backend.database.queries import CompiledQuery, compile_query
+from convex_evals.backend.database.text_search import MAX_CANDIDATES, TextSearch
+from convex_evals.backend.database.versions import Row
+from convex_evals.backend.errors import DeveloperError
+
+MAX_PAGE_SIZE: Final = 32_000
+MAX_ROWS: Final = 32_000
+MAX_BYTES: Final = 16 * 2**20
+MANY_RESULTS: Final = 6144
+SPLIT_SHARE: Final = 0.75
+
+PageStatus = Literal["SplitRecommended", "SplitRequired"]
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """Arguments of `1.0/queryPage`. `journal` is the end cursor of an earlier run, used when there is no other."""
+
+    query: object
+    cursor: str | None
+    page_size: float
+    end_cursor: str | None = None
+    maximum_rows_read: float | None = None
+    maximum_bytes_read: float | None = None
+    journal: str | None = None
+    in_component: bool = False  # system functions may paginate inside components
+
+    def check(self, namespace: str) -> None:
+        if self.page_size <= 0:
+            raise DeveloperError("Must request at least 1 document while paginating")
+        if self.page_size > MAX_PAGE_SIZE:
+            raise DeveloperError(f"Requested too many items: {int(self.page_size)}")
+        if 0 in (self.maximum_rows_read, self.maximum_bytes_read):
+            raise DeveloperError("maximumRowsRead and maximumBytesRead must be greater than 0")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """`journal` is what a re-run of the same execution must be given, so that the page keeps its extent."""
+
+    documents: list[Document]
+    is_done: bool
+    continue_cursor: str
+    split_cursor: str | None
+    status: PageStatus | None
+    journal: str
+
+
+@dataclass(slots=True)
+class _Scan:
+    documents: list[Document] = field(default_factory=list)
+    keys: list[bytes] = field(default_factory=list)
+    size: int = 0
+    exhausted: bool = False
+    cut_short: bool = False
+
+    def add(self, row: Row, accepted: bool) -> None:
+        self.keys.append(row.key)
+        self.size += row.document.size
+        if accepted:
+            self.documents.append(row.document)
+
+
+def paginate(core: TransactionCore, namespace: str, request: PageRequest) -> Page:
+    request.check(namespace)
+    query = compile_query(core, namespace, request.query)
+    cursors = CursorFormat(core.snapshot.cursor_key, query.fingerprint)
+    start = cursors.read(request.cursor) if request.cursor is not None else None
+    end_text = request.end_cursor if request.end_cursor is not None else request.journal
+    end = cursors.read(end_text) if end_text is not None else None
+    if namespace and not request.in_component:
+        raise DeveloperError(
+            "paginate() is only supported in the app. "
+            "Learn more at https://docs.convex.dev/components/authoring#pagination"
+        )
+    if start is not None and start.key is None:
+        return _empty_page(cursors)
+    query.source.restrict(start.key if start else None, end.key if end else None)
+    scan = _scan(core, query, request, bounded=end is not None)
+    reached = end or Cursor(None if scan.exhausted else scan.keys[-1])
+    continue_cursor = cursors.write(reached)
+    return Page(
+        scan.documents,
+        is_done=reached.key is None,
+        continue_cursor=continue_cursor,
+        split_cursor=_split_cursor(query, cursors, scan),
+        status=_status(query, request, scan, bounded=end is not None),
+        journal=continue_cursor,
+    )
+
+
+def _empty_page(cursors: CursorFormat) -> Page:
+    end = cursors.write(Cursor(None))
+    return Page([], is_done=True, continue_cursor=end, split_cursor=None, status=None, journal=end)
+
+
+def _scan(core: TransactionCore, query: CompiledQuery, request: PageRequest, *, bounded: bool) -> _Scan:
+    """Reads the page, accounting for every row."""
+    scan = _Scan()
+    rows = query.source.rows()
+    while bounded or len(scan.documents) < request.page_size:
+        row = None if query.operators.limit_reached else next(rows, None)
+        if row is None:
+            scan.exhausted = True
+            break
+        if _must_stop(core, query, request, scan, row, bounded=bounded):
+            scan.cut_short = True
+            break
+        _count(core, query, row)
+        scan.add(row, query.operators.accept(row.document))
+    query.source.record(None if scan.exhausted or not scan.keys else scan.keys[-1])
+    core.check_reads()
+    return scan
+
+
+def _must_stop(
+    core: TransactionCore, query: CompiledQuery, request: PageRequest, scan: _Scan, row: Row, *, bounded: bool
+) -> bool:
+    if not scan.keys:
+        return False
+    if query.source.counts_documents:
+        usage, limits = core.usage, core.limits
+        if usage.documents_read >= limits.documents_read or usage.bytes_read + row.document.size > limits.bytes_read:
+            return True
+    if bounded or isinstance(query.source, TextSearch):
+        return False
+    return _exceeds(len(scan.keys), request.maximum_rows_read) or _exceeds(scan.size, request.maximum_bytes_read)
+
+
+def _exceeds(used: int, maximum: float | None) -> bool:
+    return maximum is not None and used >= maximum
+
+
+def _count(core: TransactionCore, query: CompiledQuery, row: Row) -> None:
+    if query.source.counts_documents:
+        core.usage.documents_read += 1
+        core.usage.bytes_read += row.document.size
+        core.check_reads()
+
+
+def _split_cursor(query: CompiledQuery, cursors: CursorFormat, scan: _Scan) -> str | None:
+    if len(scan.keys) <= 2 or isinstance(query.source, TextSearch):
+        return None
+    return cursors.write(Cursor(scan.keys[len(scan.keys) // 2]))
+
+
+def _status(query: CompiledQuery, request: PageRequest, scan: _Scan, *, bounded: bool) -> PageStatus | None:
+    if scan.cut_short:
+        return "SplitRequired"
+    if isinstance(query.source, TextSearch):
+        return "SplitRecommended" if len(scan.keys) > SPLIT_SHARE * MAX_CANDIDATES else None
+    most_rows = min(_unless_bounded(request.maximum_rows_read, bounded) or MAX_ROWS, MAX_ROWS)
+    most_bytes = min(_unless_bounded(request.maximum_bytes_read, bounded) or MAX_BYTES, MAX_BYTES)
+    is_large = (
+        len(scan.keys) > SPLIT_SHARE * most_rows
+        or scan.size > SPLIT_SHARE * most_bytes
+        or len(scan.documents) > MANY_RESULTS
+    )
+    return "SplitRecommended" if is_large else None
+
+
+def _unless_bounded(maximum: float | None, bounded: bool) -> float | None:
+    return None if bounded else maximum
