@@ -25,7 +25,8 @@ Written by `scripts/docs` from the commands themselves; a test fails when this p
 
 
 def command_reference() -> str:
-    return "\n".join([INTRODUCTION, *_pages(typer.Context(command_tree(), info_name=PROGRAM))])
+    tree = command_tree()
+    return "\n".join([INTRODUCTION, *_pages(typer.Context(tree, info_name=PROGRAM, **tree.context_settings))])
 
 
 def _pages(context: typer.Context) -> Iterator[str]:

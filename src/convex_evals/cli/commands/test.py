@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
 def test(
     arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="[-- PYTEST_ARGUMENTS]", help="What follows -- is handed to pytest.")
+        list[str] | None,
+        typer.Argument(metavar="PYTEST_ARGUMENT", help="Handed to pytest; write -- before the first."),
     ] = None,
     fast: Annotated[bool, typer.Option("--fast", help="Leave out tests that take more than a few seconds.")] = False,
 ) -> None:

@@ -26,7 +26,7 @@ _NETWORK_NAMES: Final = frozenset(
         "npm_token",
     }
 )
-_NETWORK_PREFIXES: Final = ("npm_config_", "pip_")
+_NETWORK_PREFIXES: Final = ("npm_config_", "pip_", "uv_")
 
 
 def read_settings(

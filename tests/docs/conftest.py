@@ -1,0 +1,45 @@
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from convex_evals.core.checkout import checkout_root
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    root = checkout_root()
+    assert root is not None, "these tests look at a clone of the repository"
+    return root
+
+
+@pytest.fixture(scope="session")
+def sources(repository: Path) -> tuple[Path, ...]:
+    """Every file a commit would hold, relative to the repository."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    listed = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=True).stdout
+    return tuple(Path(name) for name in listed.split("\0") if name and (repository / name).is_file())
+
+
+@pytest.fixture
+def clone(repository: Path, sources: tuple[Path, ...], tmp_path: Path) -> Path:
+    """A copy of the sources, as git would clone them: no `.venv`, nothing generated."""
+    copy = tmp_path / "convex-evals"
+    for name in sources:
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(repository / name, copy / name)
+    return copy
+
+
+@pytest.fixture
+def ready_clone(clone: Path) -> Path:
+    """A clone whose launcher finds its work done and hands over to the command of this environment."""
+    program = clone / ".venv" / "bin" / "convex-evals"
+    program.parent.mkdir(parents=True)
+    (program.parent / "python").symlink_to(sys.executable)
+    program.write_text(f'#!/bin/sh\n# for {program}\nexec "{sys.executable}" -m convex_evals "$@"\n')
+    program.chmod(0o755)
+    shutil.copy(clone / "requirements.lock", clone / ".venv" / "installed.lock")
+    return clone

@@ -1,0 +1,67 @@
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+# Written in pieces, because this file is searched as well.
+REGISTRIES = [
+    ".".join(parts).encode()
+    for parts in (
+        ("pypi", "org"),
+        ("files", "pythonhosted", "org"),
+        ("registry", "npmjs", "org"),
+        ("registry", "yarnpkg", "com"),
+        ("npm", "pkg", "github", "com"),
+        ("npm", "jsr", "io"),
+    )
+]
+
+
+def test_no_file_names_a_package_registry(repository: Path, sources: tuple[Path, ...]) -> None:
+    named = [
+        f"{name}: {registry.decode()}"
+        for name in sources
+        for registry in REGISTRIES
+        if registry in (repository / name).read_bytes()
+    ]
+    assert not named
+
+
+def test_no_lock_file_says_where_packages_come_from(repository: Path, sources: tuple[Path, ...]) -> None:
+    assert not re.search(r"https?:|--(extra-)?index-url|--find-links", (repository / "requirements.lock").read_text())
+    for name in sources:
+        if name.name == "package-lock.json":
+            packages = json.loads((repository / name).read_bytes())["packages"]
+            assert not [path for path, package in packages.items() if "resolved" in package]
+
+
+@pytest.fixture
+def pins(repository: Path) -> dict[str, str]:
+    lock = (repository / "requirements.lock").read_text()
+    return {canonicalize_name(name): version for name, version in re.findall(r"^([\w.-]+)==([^\s;]+)", lock, re.M)}
+
+
+def test_the_lock_satisfies_every_requirement(repository: Path, pins: dict[str, str]) -> None:
+    project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
+    for text in [*project["dependencies"], *project["optional-dependencies"]["dev"]]:
+        requirement = Requirement(text)
+        pinned = pins.get(canonicalize_name(requirement.name))
+        assert pinned is not None, f"{text} is not locked; run scripts/lock"
+        assert requirement.specifier.contains(pinned), f"{text} is locked as {pinned}; run scripts/lock"
+
+
+def test_every_pin_in_the_lock_has_a_hash(repository: Path, pins: dict[str, str]) -> None:
+    entries = re.split(r"^(?=[\w.-]+==)", (repository / "requirements.lock").read_text(), flags=re.M)[1:]
+    assert len(entries) == len(pins)
+    assert not [entry.split()[0] for entry in entries if "--hash=sha256:" not in entry]
+
+
+@pytest.mark.parametrize("script", ["convex-evals", "scripts/bootstrap", "scripts/docs", "scripts/lock", ".ci/run"])
+def test_a_script_can_be_executed(repository: Path, script: str) -> None:
+    path = repository / script
+    assert path.stat().st_mode & 0o111
+    assert path.read_text().startswith("#!")

@@ -1,0 +1,70 @@
+"""Setting up from nothing. Needs PyPI, or a cache of what it has; without both the tests say so and are skipped."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from convex_evals import __version__
+
+UNREACHABLE = (
+    "error sending request",
+    "dns error",
+    "Network is unreachable",
+    "Could not connect",
+    "network was disabled",
+)
+
+
+def run(*command: str | Path, cwd: Path, environment: dict[str, str] | None = None) -> str:
+    result = subprocess.run(
+        command, cwd=cwd, capture_output=True, text=True, timeout=280, env={**os.environ, **(environment or {})}
+    )
+    if result.returncode and any(sign in result.stderr for sign in UNREACHABLE):
+        pytest.skip(f"PyPI cannot be reached: {result.stderr.strip().splitlines()[-1]}")
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_fresh_clone_sets_itself_up_on_first_use_and_only_then(clone: Path) -> None:
+    arguments = {"UV_LINK_MODE": "hardlink"}
+    assert run("./convex-evals", "--version", cwd=clone, environment=arguments) == f"convex-evals {__version__}\n"
+    installed = (clone / ".venv" / "installed.lock").stat().st_mtime_ns
+    listed = run("./convex-evals", "list", cwd=clone)
+    assert f"{clone}/evals" in listed
+    assert (clone / ".venv" / "installed.lock").stat().st_mtime_ns == installed
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_pip_install_gives_the_same_command_with_the_evals_inside(clone: Path, tmp_path: Path) -> None:
+    uv = Path(sys.executable).parent / "uv"
+    environment = tmp_path / "fresh"
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    run(uv, "venv", "--python", sys.executable, environment, cwd=elsewhere)
+    run(uv, "pip", "install", "--python", environment / "bin" / "python", clone, cwd=elsewhere)
+    program = environment / "bin" / "convex-evals"
+    assert run(program, "--version", cwd=elsewhere) == f"convex-evals {__version__}\n"
+    listed = run(program, "list", cwd=elsewhere)
+    assert "000-empty_functions" in listed
+    assert "convex_evals/_evals" in listed
+    ours = run(sys.executable, "-m", "convex_evals", "--help", cwd=elsewhere)
+    assert run(program, "--help", cwd=elsewhere) == ours
+
+
+def test_convex_evals_test_says_that_it_needs_a_clone(clone: Path, tmp_path: Path) -> None:
+    package = tmp_path / "site-packages"
+    package.mkdir()
+    (clone / "src" / "convex_evals").rename(package / "convex_evals")
+    command = [sys.executable, "-P", "-c", "from convex_evals.cli.main import main; main()", "test"]
+    environment = {**os.environ, "PYTHONPATH": str(package)}
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
+    assert result.returncode == 2
+    assert result.stderr == (
+        "convex-evals: `convex-evals test` checks a clone of the repository; run ./convex-evals test in one.\n"
+    )
