@@ -1,7 +1,7 @@
 """The environment variables of the app."""
 
-from convex_evals.backend.functions.variables import CLOUD_URL, SITE_URL
 from convex_evals.backend.system.declarations import Context, Declarations
+from convex_evals.backend.system.facts import urls
 from convex_evals.backend.validators import STRING
 from convex_evals.backend.values import Value
 
@@ -23,5 +23,5 @@ def get_variable(context: Context, name: str) -> Value:
     row = context.transaction.system.first(APP, TABLE, "by_name", (name,))
     if row is not None:
         return {"name": name, "value": row.value["value"]}
-    built_in = {CLOUD_URL: context.facts.cloud_url, SITE_URL: context.facts.site_url}
+    built_in = urls(context).variables
     return {"name": name, "value": built_in[name]} if name in built_in else None

@@ -1,5 +1,6 @@
 """Small facts about the deployment, and areas an embedded deployment keeps no records of."""
 
+from convex_evals.backend.canonical_urls import CanonicalUrls
 from convex_evals.backend.functions.state import PAUSED
 from convex_evals.backend.ids import PUBLIC_SYSTEM_TABLE_NUMBERS
 from convex_evals.backend.system.arguments import PAGINATION, fields, optional
@@ -13,16 +14,20 @@ functions = Declarations()
 APP = ""
 
 
+def urls(context: Context) -> CanonicalUrls:
+    return CanonicalUrls(context.facts.cloud_url, context.facts.site_url).overridden(context.transaction)
+
+
 @functions.query("frontend/convexCloudUrl", in_component=False)
 @functions.query("cli/convexUrl:cloudUrl", in_component=False)
 def cloud_url(context: Context) -> Value:
-    return context.facts.cloud_url
+    return urls(context).cloud
 
 
 @functions.query("frontend/convexSiteUrl", in_component=False)
 @functions.query("cli/convexUrl:siteUrl", in_component=False)
 def site_url(context: Context) -> Value:
-    return context.facts.site_url
+    return urls(context).site
 
 
 @functions.query("frontend/deploymentState:deploymentState", in_component=False)

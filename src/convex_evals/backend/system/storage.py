@@ -1,7 +1,5 @@
 """Stored files, as the file browser sees them."""
 
-from convex_evals.backend.errors import SystemFailure
-from convex_evals.backend.functions.host import FileStorage
 from convex_evals.backend.ids import DocumentId
 from convex_evals.backend.system.arguments import PAGINATION, fields, optional
 from convex_evals.backend.system.declarations import Context, Declarations
@@ -62,7 +60,7 @@ def get_file(context: Context, storage_id: str) -> Value:
 
 @functions.mutation("frontend/fileStorageV2:deleteFile", storageId=IdValidator(TABLE))
 def delete_file(context: Context, storage_id: str) -> Value:
-    _files(context).delete(context.transaction, context.instance, storage_id)
+    context.facts.files.delete(context.transaction, context.instance, storage_id)
     return None
 
 
@@ -75,16 +73,9 @@ def delete_files(context: Context, storage_ids: list[str]) -> Value:
 
 @functions.mutation("frontend/fileStorageV2:generateUploadUrl")
 def generate_upload_url(context: Context) -> Value:
-    return _files(context).upload_url(context.instance)
+    return context.facts.files.upload_url(context.instance)
 
 
 def _with_url(context: Context, document: dict[str, Value]) -> Value:
-    url = _files(context).get_url(context.transaction, context.instance, str(document["_id"]))
+    url = context.facts.files.get_url(context.transaction, context.instance, str(document["_id"]))
     return {**document, "url": url}
-
-
-def _files(context: Context) -> FileStorage:
-    storage = context.facts.storage
-    if storage is None:
-        raise SystemFailure("this deployment has no file storage")
-    return storage
