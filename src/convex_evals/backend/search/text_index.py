@@ -50,6 +50,7 @@ class TextIndex:
         self.tokens = 0
 
     def add(self, document: SearchDocument) -> None:
+        """An earlier version must have been removed."""
         self.documents[document.id] = document
         self.tokens += document.length
         for term, occurrences in document.terms.items():

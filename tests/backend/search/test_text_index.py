@@ -1,0 +1,108 @@
+from collections.abc import Callable, Iterable
+from math import log
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from convex_evals.backend.search import MAX_CANDIDATES, Overlay, SearchDocument, SearchQuery, TextIndex, tokenize
+from convex_evals.backend.search.float32 import float32
+from convex_evals.backend.values import Value
+
+Make = Callable[..., SearchDocument]
+Build = Callable[[Iterable[Value]], TextIndex]
+Numbers = Callable[[Iterable[object]], list[int]]
+
+WORDS = st.lists(st.sampled_from(["a", "ab", "abc", "b", "bc", "c"]), max_size=6).map(" ".join)
+
+
+def query(text: str) -> SearchQuery:
+    return SearchQuery(tuple(tokenize(text)))
+
+
+@pytest.mark.parametrize(
+    ("bodies", "text", "ranked"),
+    [
+        (["red apple", "green apple", "pear"], "apple", [2, 1]),
+        (["red apple", "green apple", "pear"], "red apple", [1, 2]),
+        (["common rare", "common", "common word"], "common rare", [1, 2, 3]),
+        (["cat", "cat and a lot of other words"], "cat", [1, 2]),
+        (["cat cat dog", "cat dog bird"], "cat", [1, 2]),
+        (["applesauce", "apple"], "apple", [2, 1]),
+        (["applesauce", "apple"], "appl", [2, 1]),
+        (["applesauce", "pear"], "apple pear", [2]),
+        (["x", "x", "x"], "x", [3, 2, 1]),
+        (["x", 5.0, None, "y"], "x y", [4, 1]),
+        (["x"], "!!!", []),
+        ([5.0], "x", []),
+        ([], "x", []),
+    ],
+)
+def test_the_best_match_comes_first(
+    index: Build, numbers: Numbers, bodies: list[Value], text: str, ranked: list[int]
+) -> None:
+    assert numbers(index(bodies).search(query(text))) == ranked
+
+
+def test_scores_are_32_bit_bm25(index: Build) -> None:
+    hits = index(["red apple", "green apple", "pear pie"]).search(query("red apple"))
+    rare, common = log(1 + 2.5 / 1.5), log(1 + 1.5 / 2.5)  # every document has the average length
+    assert [hit.score for hit in hits] == pytest.approx([rare + common, common], rel=1e-6)
+    assert all(hit.score == float32(hit.score) for hit in hits)
+
+
+def test_a_prefix_match_counts_half(index: Build) -> None:
+    exact = index(["apple", "pear"]).search(query("apple"))
+    prefix = index(["apple", "pear"]).search(query("appl"))
+    assert prefix[0].score == pytest.approx(exact[0].score / 2)
+
+
+def test_repeating_a_word_in_the_query_changes_nothing(index: Build) -> None:
+    built = index(["red apple", "green apple"])
+    assert built.search(query("red red apple")) == built.search(query("red apple"))
+
+
+def test_at_most_1024_candidates_are_ranked(index: Build, numbers: Numbers) -> None:
+    hits = index(["x"] * (MAX_CANDIDATES + 76)).search(query("x"))
+    assert numbers(hits) == list(range(MAX_CANDIDATES + 76, 76, -1))
+
+
+def test_at_most_64_terms_take_part_and_exact_ones_first(index: Build, numbers: Numbers) -> None:
+    built = index([f"p{n:03}" for n in range(100)] + ["other"])
+    assert sorted(numbers(built.search(query("other p")))) == [*range(1, 64), 101]
+
+
+def test_filters_restrict_results_but_not_statistics(make: Make) -> None:
+    built = TextIndex()
+    for number in range(1, 6):
+        built.add(make(number, "x", channel=float(number % 2)))
+    everything = built.search(query("x"))
+    odd = built.search(SearchQuery(("x",), (("channel", make(1, "x", channel=1.0).filters["channel"]),)))
+    assert [hit for hit in everything if hit.creation_time % 2] == odd
+
+
+def test_removed_documents_are_gone(index: Build, make: Make, numbers: Numbers) -> None:
+    built = index(["apple", "apple pie"])
+    built.remove(make(1, None).id)
+    assert numbers(built.search(query("app"))) == [2]
+    built.remove(make(2, None).id)
+    assert built.search(query("app")) == []
+    assert len(built.postings) == built.tokens == 0
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    committed=st.lists(WORDS, max_size=6),
+    pending=st.dictionaries(st.integers(1, 9), st.none() | WORDS, max_size=5),
+    text=WORDS,
+)
+def test_a_query_through_an_overlay_finds_what_it_would_find_after_the_commit(
+    index: Build, make: Make, committed: list[str], pending: dict[int, str | None], text: str
+) -> None:
+    built, expected = index(committed), TextIndex()
+    after = {number: make(number, body) for number, body in enumerate(committed, 1) if number not in pending}
+    added = {number: make(number, body) for number, body in pending.items() if body is not None}
+    for document in (after | added).values():
+        expected.add(document)
+    overlay = Overlay(tuple(added.values()), frozenset(make(number, None).id for number in pending))
+    assert built.search(query(text), overlay) == expected.search(query(text))
