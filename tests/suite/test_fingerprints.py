@@ -1,5 +1,6 @@
 import hashlib
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +21,13 @@ def sha256(text: str) -> str:
 def test_the_canonical_form_is_the_listing_that_sha256sum_prints() -> None:
     listing = f"{sha256('b')}  TASK.txt\n{sha256('a')}  answer/index.ts\n"
     assert fingerprint([entry("answer/index.ts", b"a"), entry("TASK.txt", b"b")]) == sha256(listing)
+
+
+def test_the_recipe_in_the_documentation_gives_the_same_fingerprint(root: Path, write_eval: WriteEval) -> None:
+    path = write_eval()
+    recipe = "find TASK.txt answer -type f | LC_ALL=C sort | xargs sha256sum | sha256sum"
+    printed = subprocess.run(["sh", "-c", recipe], cwd=path, capture_output=True, text=True, check=True).stdout
+    assert printed.split()[0] == fingerprints(root)["content"]
 
 
 def fingerprints(root: Path) -> dict[str, str | None]:

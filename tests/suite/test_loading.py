@@ -1,6 +1,7 @@
 import os
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 
@@ -181,15 +182,17 @@ def test_an_unprintable_file_name_is_shown_escaped(root: Path, write_eval: Write
     assert r"evil\x1b[31m.ts" in str(problem)
 
 
-@pytest.fixture
-def nobody() -> Iterator[None]:
+@contextmanager
+def as_nobody() -> Iterator[None]:
     """Root may read everything, so permission is tested as somebody else."""
-    if os.geteuid() != 0:
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
         yield
-        return
-    os.seteuid(65534)
-    yield
-    os.seteuid(0)
+    finally:
+        if root:
+            os.seteuid(0)
 
 
 @pytest.fixture
@@ -208,21 +211,16 @@ def public_root() -> Iterator[Path]:
         (".", "cannot be listed (Permission denied)"),
     ],
 )
-def test_what_may_not_be_read_is_reported(
-    public_root: Path, request: pytest.FixtureRequest, closed: str, found: str
-) -> None:
+def test_what_may_not_be_read_is_reported(public_root: Path, closed: str, found: str) -> None:
     path = public_root / "000-basics" / "000-closed"
     (path / "answer").mkdir(parents=True)
     (path / "TASK.txt").write_text("x")
     (path / "answer" / "index.ts").write_text("x")
     (path / closed).chmod(0)
-    request.getfixturevalue("nobody")
-    try:
-        (problem,) = load_suite(public_root).problems
-    finally:
-        if os.getuid() == 0:
-            os.seteuid(0)
-        (path / closed).chmod(0o755)
+    with as_nobody():
+        problems = load_suite(public_root).problems
+    (path / closed).chmod(0o755)
+    (problem,) = problems
     assert problem.path == path / closed
     assert problem.found == found
 

@@ -1,0 +1,61 @@
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from convex_evals.cli.checks import Check, CheckResult, checks, development_environment, run_checks
+from convex_evals.core.settings import read_settings
+
+
+def python(code: str, *, name: str = "check", live: bool = False) -> Check:
+    return Check(name, (sys.executable, "-c", code), live)
+
+
+async def results_of(*chosen: Check, root: Path) -> tuple[bool, list[CheckResult]]:
+    results: list[CheckResult] = []
+    return await run_checks(chosen, root, {}, results.append), results
+
+
+async def test_every_check_runs_even_after_one_failed(tmp_path: Path) -> None:
+    failing, passing = python("print('why'); exit(1)", name="first"), python("", name="second")
+    passed, results = await results_of(failing, passing, root=tmp_path)
+    assert not passed
+    assert [(result.check.name, result.passed, result.output) for result in results] == [
+        ("first", False, "why\n"),
+        ("second", True, ""),
+    ]
+    assert all(result.seconds > 0 for result in results)
+
+
+async def test_when_all_pass_the_whole_passes(tmp_path: Path) -> None:
+    passed, _ = await results_of(python(""), python("", live=True), root=tmp_path)
+    assert passed
+
+
+async def test_a_live_check_prints_while_it_runs(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    _, (result,) = await results_of(python("print('1 passed in 0.01s')", live=True), root=tmp_path)
+    assert capfd.readouterr().out == "1 passed in 0.01s\n"
+    assert result.output == ""
+
+
+async def test_a_check_runs_in_the_clone(tmp_path: Path) -> None:
+    _, (result,) = await results_of(python("import os; print(os.getcwd()); exit(1)"), root=tmp_path)
+    assert result.output == f"{tmp_path}\n"
+
+
+def test_the_checks_are_formatter_linter_types_layers_and_tests() -> None:
+    assert [check.name for check in checks()] == ["ruff format", "ruff check", "mypy", "lint-imports", "pytest"]
+
+
+def test_fast_leaves_out_slow_tests_and_the_rest_goes_to_pytest() -> None:
+    tests = checks(["-k", "suite"], fast=True)[-1]
+    assert tests.arguments[-6:] == ("-n", "2", "-m", "not slow", "-k", "suite")
+
+
+def test_tools_never_see_a_providers_key(tmp_path: Path) -> None:
+    given = {"HOME": str(tmp_path), "PATH": "/bin", "OPENAI_API_KEY": "key", "HTTPS_PROXY": "http://proxy"}
+    environment = development_environment(read_settings(environment=given, cwd=tmp_path))
+    assert environment["PATH"] == "/bin"
+    assert environment["HTTPS_PROXY"] == "http://proxy"
+    assert not [name for name in environment if re.search("KEY|TOKEN", name)]
