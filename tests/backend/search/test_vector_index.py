@@ -40,7 +40,8 @@ def test_a_zero_vector_scores_zero() -> None:
 
 
 def test_ties_are_broken_by_the_larger_id_and_the_limit_cuts() -> None:
-    built = index(*[[1.0, 1.0]] * 20)
+    same: list[Value] = [[1.0, 1.0]] * 20
+    built = index(*same)
     assert [number for number, _ in found(built, VectorQuery((1.0, 1.0)))] == list(range(20, 10, -1))
     assert [number for number, _ in found(built, VectorQuery((1.0, 1.0), limit=1))] == [20]
 

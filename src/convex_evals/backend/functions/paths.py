@@ -2,7 +2,7 @@
 
 from convex_evals.backend.deployed import FunctionPath
 from convex_evals.backend.errors import RequestError
-from convex_evals.backend.identifiers import identifier_problem
+from convex_evals.backend.identifiers import identifier_error
 from convex_evals.backend.push.paths import module_path_error
 
 SYSTEM_PREFIX = "_system/"
@@ -12,7 +12,7 @@ DEPENDENCY_PREFIXES = ("_deps/", "actions/_deps/")
 def parse_path(text: str, component: str | None = None) -> FunctionPath:
     """`dir/messages:list`, with or without `.js`; no colon means the default export."""
     path = FunctionPath.parse(text, component or "")
-    why = module_path_error(path.module.removeprefix(SYSTEM_PREFIX)) or identifier_problem(path.function)
+    why = module_path_error(path.module.removeprefix(SYSTEM_PREFIX)) or identifier_error(path.function)
     if why is not None:
         raise RequestError(
             400, "BadConvexFunctionIdentifier", f"{text} is not a valid path to a Convex function. {why}"
