@@ -9,6 +9,15 @@ from convex_evals.backend.database.indexes import TableIndex
 from convex_evals.backend.database.pagination import Page, PageRequest
 from convex_evals.backend.database.ranges import Bound
 from convex_evals.backend.database.reads import ReadSet
+from convex_evals.backend.database.schema_changes import (
+    SchemaViolation,
+    activate_schema,
+    delete_tables,
+    find_violation,
+    index_diff,
+    prepare_schema,
+    validate_schema,
+)
 from convex_evals.backend.database.streams import Batch, QueryStream
 from convex_evals.backend.database.system import SystemTables
 from convex_evals.backend.database.tables import Table
@@ -28,6 +37,7 @@ __all__ = [
     "QueryStream",
     "ReadSet",
     "Savepoint",
+    "SchemaViolation",
     "StoredSchema",
     "SystemTables",
     "Table",
@@ -35,4 +45,10 @@ __all__ = [
     "Transaction",
     "Usage",
     "Write",
+    "activate_schema",
+    "delete_tables",
+    "find_violation",
+    "index_diff",
+    "prepare_schema",
+    "validate_schema",
 ]

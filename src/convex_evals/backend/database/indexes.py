@@ -26,6 +26,11 @@ class TableIndex:
         return self.spec.name
 
     @property
+    def row_id(self) -> str:
+        """Of a user index: the id of its row in `_index`."""
+        return self.storage.rpartition("/")[2]
+
+    @property
     def named(self) -> NamedIndex:
         return NamedIndex(self.table, self.spec)
 

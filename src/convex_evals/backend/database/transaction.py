@@ -110,9 +110,15 @@ class Transaction(TransactionCore):
         document = build_document(id, self.next_creation_time(), fields)
         self._check_and_count(target, document)
         if found is None:
-            self.system.insert(namespace, "_tables", {"name": table, "number": target.number, "state": "active"})
+            self._store_table(target)
         self.write(target, id, document)
         return document
+
+    def create_table(self, namespace: str, name: str) -> Table:
+        """An empty table. The name must be a valid one that is not taken."""
+        table = self._new_table(namespace, name)
+        self._store_table(table)
+        return table
 
     def patch(self, namespace: str, id: str, value: object, table: str | None = None) -> Document:
         """Merges top-level fields; `{"$undefined": null}` removes one. Returns the new document."""
@@ -189,6 +195,10 @@ class Transaction(TransactionCore):
     def _new_table(self, namespace: str, name: str) -> Table:
         self.depend_on_tables(namespace)
         return Table.create(namespace, name, self.catalog(namespace).next_table_number())
+
+    def _store_table(self, table: Table) -> None:
+        row: dict[str, Value] = {"name": table.name, "number": table.number, "state": "active"}
+        self.system.insert(table.namespace, "_tables", row)
 
     def _writable(self, namespace: str, method: str, id: str, expected: str | None) -> Table:
         table = self._resolve(namespace, method, id, expected).table
