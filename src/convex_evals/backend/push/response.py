@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass, field
 
-import orjson
-
-from convex_evals.backend.deployed import AnalyzedFunction, AnalyzedModule, CronSpec, HttpRoute, UdfConfig
-from convex_evals.backend.deployed.functions import Position
+from convex_evals.backend.deployed import UdfConfig
+from convex_evals.backend.errors import RequestError
 from convex_evals.backend.push.analysis import Analysis
 from convex_evals.backend.push.exports import public_functions
+from convex_evals.backend.push.module_records import module_to_json
 from convex_evals.backend.push.tree import MountedComponent
 from convex_evals.backend.schema import IndexDiff
 from convex_evals.backend.values import encode
@@ -22,6 +21,15 @@ class SchemaChange:
     allocated_component_ids: dict[str, str] = field(default_factory=dict)
     schema_ids: dict[str, str | None] = field(default_factory=dict)
     index_diffs: dict[str, IndexDiff] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, json: object) -> "SchemaChange":
+        """From what a CLI sent back. The index diffs are not needed any more."""
+        match json:
+            case {"allocatedComponentIds": dict(allocated), "schemaIds": dict(schemas)}:
+                return cls(allocated, schemas)
+            case _:
+                raise RequestError(400, "BadJsonBody", "schemaChange: expected what start_push answered")
 
     def to_json(self) -> Json:
         return {
@@ -54,15 +62,6 @@ def token_of(response: object) -> str | None:
             return None
 
 
-def module_json(module: AnalyzedModule) -> Json:
-    return {
-        "functions": [_function(function) for function in module.functions],
-        "httpRoutes": None if module.http_routes is None else [_route(route) for route in module.http_routes],
-        "cronSpecs": None if module.cron_specs is None else [_cron(spec) for spec in module.cron_specs],
-        "sourceMapped": None,
-    }
-
-
 def _package(token: str, node_version: str | None) -> Json:
     size = {"zippedSizeBytes": encode(0), "unzippedSizeBytes": encode(0)}
     return {
@@ -79,7 +78,7 @@ def _definition(analysis: Analysis, path: str) -> Json:
     return {
         "definition": definition.metadata,
         "schema": None if schema is None else schema.to_json(),
-        "functions": {path: module_json(module) for path, module in definition.analysis.items()},
+        "functions": {path: module_to_json(module) for path, module in definition.analysis.items()},
         "udfConfig": _udf_config(analysis.udf_config),
     }
 
@@ -90,35 +89,6 @@ def _udf_config(config: UdfConfig) -> Json:
         "importPhaseRngSeed": encode(config.import_phase_seed),
         "importPhaseUnixTimestamp": encode(config.import_phase_ms * 1_000_000),
     }
-
-
-def _function(function: AnalyzedFunction) -> Json:
-    return {
-        "name": function.name,
-        "pos": _position(function.position),
-        "udfType": function.udf_type,
-        "visibility": None if function.visibility is None else {"kind": function.visibility},
-        "args": function.args,
-        "returns": function.returns,
-    }
-
-
-def _route(route: HttpRoute) -> Json:
-    return {"route": {"path": route.path, "method": route.method}, "pos": _position(route.position)}
-
-
-def _cron(spec: CronSpec) -> Json:
-    arguments = list(spec.udf_args.encode())
-    return {
-        "identifier": spec.identifier,
-        "spec": {"udfPath": spec.udf_path, "udfArgs": arguments, "cronSchedule": spec.schedule},
-    }
-
-
-def _position(position: Position | None) -> Json | None:
-    if position is None:
-        return None
-    return {"path": position.path, "start_lineno": position.start_lineno, "start_col": position.start_col}
 
 
 def _mounted(analysis: Analysis, mounted: MountedComponent) -> Json:
@@ -137,7 +107,3 @@ def _mounted(analysis: Analysis, mounted: MountedComponent) -> Json:
         },
         "exports": public_functions(functions).resources(mounted.path),
     }
-
-
-def dumps(response: Json) -> bytes:
-    return orjson.dumps(response)

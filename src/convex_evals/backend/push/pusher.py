@@ -1,0 +1,143 @@
+"""One deployment's pushes: start_push prepares a candidate, finish_push makes it what is deployed."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from convex_evals.backend.canonical_urls import CanonicalUrls
+from convex_evals.backend.database import Database, Transaction
+from convex_evals.backend.deployed import ComponentInstance, CurrentApplication
+from convex_evals.backend.environment import read_variables
+from convex_evals.backend.errors import Conflict, RequestError, WorkerLost
+from convex_evals.backend.push.activation import Activation, activate
+from convex_evals.backend.push.analysis import Analysis, Analyzer, Variables
+from convex_evals.backend.push.candidate import Candidate
+from convex_evals.backend.push.diff import finish_push_response, nothing_changed
+from convex_evals.backend.push.environment import check_variables
+from convex_evals.backend.push.errors import invalid_modules, refused, while_pushing
+from convex_evals.backend.push.request import PushRequest
+from convex_evals.backend.push.response import Json, SchemaChange, start_push_response, token_of
+from convex_evals.backend.push.schema_changes import describe_changes, prepare_changes, schema_status
+
+KEPT_CANDIDATES = 8  # most pushes that are never finished are codegen runs; nobody comes back for them
+MAX_ATTEMPTS = 10
+
+T = TypeVar("T")
+
+
+class Pusher:
+    def __init__(
+        self, database: Database, current: CurrentApplication, analyzer: Analyzer, urls: CanonicalUrls
+    ) -> None:
+        self._database = database
+        self._current = current
+        self._analyzer = analyzer
+        self._urls = urls
+        self._candidates: dict[str, Candidate] = {}
+        self._finishing = asyncio.Lock()
+
+    def config_hashes(self) -> Json:
+        """What the CLI need not send again."""
+        application = self._current.application
+        modules = application.definitions[""].modules.values() if application else ()
+        return {
+            "config": {"functions": "convex/"},
+            "moduleHashes": [
+                {"path": module.path, "hash": module.sha256, "environment": module.environment} for module in modules
+            ],
+            "udfServerVersion": application.udf_config.server_version if application else None,
+            "nodeVersion": application.node_version if application else None,
+        }
+
+    async def start(self, request: PushRequest) -> Json:
+        """Analyzes the project and prepares tables and indexes. Nothing that callers see changes."""
+        with _pushing():
+            analysis = await self._analyze(request)
+            discard_indexes = request.dry_run or request.for_codegen
+            change = self._retry(lambda tx: prepare_changes(tx, analysis, self._instances, discard_indexes))
+        token = secrets.token_hex(16)
+        self._candidates[token] = Candidate(analysis, change, request.node_version)
+        for old in list(self._candidates)[:-KEPT_CANDIDATES]:
+            del self._candidates[old]
+        return start_push_response(token, analysis, change, request.node_version)
+
+    async def evaluate(self, request: PushRequest) -> Json:
+        """What a push would do to indexes; stores nothing."""
+        with _pushing():
+            analysis = await self._analyze(request)
+            change = describe_changes(self._database.begin(), analysis, self._instances)
+        return {"schemaChange": change.to_json()}
+
+    async def schema_status(self, schema_change: object) -> Json:
+        """Validates existing documents against the prepared schemas, now: there is nothing to wait for."""
+        change = SchemaChange.parse(schema_change)
+        return self._retry(lambda transaction: schema_status(transaction, change, self._instances))
+
+    async def finish(self, start_push: object, *, dry_run: bool) -> Json:
+        """The commit point."""
+        with _pushing():
+            if dry_run:
+                return nothing_changed()
+            token = token_of(start_push)
+            candidate = self._candidates.get(token or "")
+            if candidate is None:
+                raise refused("RaceDetected", "This push is not known any more. Start it again.")
+            async with self._finishing:
+                response = self._finish(candidate)
+            self._candidates.pop(token or "", None)
+            return response
+
+    def _finish(self, candidate: Candidate) -> Json:
+        before = self._current.application
+        activation = self._retry(lambda transaction: self._activate(transaction, candidate))
+        self._current.replace(activation.application)
+        return finish_push_response(before, activation.application, activation.diffs)
+
+    def _activate(self, transaction: Transaction, candidate: Candidate) -> Activation:
+        analysis = candidate.analysis
+        if read_variables(transaction) != analysis.variables:
+            raise refused("RaceDetected", "Environment variables have changed during push")
+        check_variables(analysis.app.definition.env, analysis.variables)
+        return activate(transaction, self._current.application, candidate, time.time_ns())
+
+    async def _analyze(self, request: PushRequest) -> Analysis:
+        transaction = self._database.begin()
+        variables = Variables(read_variables(transaction), self._urls.overridden(transaction).variables)
+        application = self._current.application
+        stored = application.definitions[""].modules if application else {}
+        try:
+            return await self._analyzer.analyze(
+                request, stored, application.udf_config if application else None, variables
+            )
+        except WorkerLost as error:
+            # Evaluation is tried again when a worker dies by accident. When it dies each time, the code kills it.
+            raise invalid_modules("The modules ended the process that evaluates them.") from error
+
+    @property
+    def _instances(self) -> dict[str, ComponentInstance]:
+        application = self._current.application
+        return application.instances if application else {}
+
+    def _retry(self, work: Callable[[Transaction], T]) -> T:
+        """Runs `work` in a transaction of its own and commits it, again when functions wrote in between."""
+        for _ in range(MAX_ATTEMPTS):
+            transaction = self._database.begin()
+            result = work(transaction)
+            try:
+                self._database.commit(transaction)
+            except Conflict:
+                continue
+            return result
+        raise refused("ConcurrentPush", "The deployment changed while this push was being stored. Please try again.")
+
+
+@contextmanager
+def _pushing() -> Iterator[None]:
+    """Errors in here read as errors of a push."""
+    try:
+        yield
+    except RequestError as error:
+        raise while_pushing(error) from error
