@@ -1,0 +1,105 @@
+"""A set of npm packages that are installed together."""
+
+import hashlib
+import json
+import platform
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Self
+
+from convex_evals.core.errors import ToolchainError
+
+# npm's words for operating systems and processors.
+NPM_PLATFORM: Final = {"linux": "linux", "darwin": "darwin", "win32": "win32"}.get(sys.platform, sys.platform)
+NPM_ARCHITECTURE: Final = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}.get(
+    platform.machine().lower(), platform.machine().lower()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LockedPackage:
+    """One entry of a lock file: where it goes below the set's folder, and what must be there."""
+
+    location: str
+    version: str
+    optional: bool
+
+    @property
+    def nested(self) -> bool:
+        """Inside another package, because the version at the top is a different one."""
+        return self.location.count("node_modules/") > 1
+
+
+@dataclass(frozen=True, slots=True)
+class PackageSet:
+    """package.json and, unless npm shall choose versions itself, package-lock.json.
+
+    `before` is a date (2026-11-01): of a set without a lock file, only versions published until then are considered.
+    """
+
+    name: str
+    manifest: bytes
+    lock: bytes | None = None
+    before: str | None = None
+
+    @classmethod
+    def from_folder(cls, folder: Path, name: str | None = None) -> Self:
+        try:
+            manifest, lock = (folder / "package.json").read_bytes(), (folder / "package-lock.json").read_bytes()
+        except OSError as error:
+            raise ToolchainError(
+                f"A package set needs {error.filename}, which cannot be read: {error.strerror}."
+            ) from error
+        return cls(name or folder.name, manifest, lock)
+
+    @classmethod
+    def from_dependencies(cls, name: str, dependencies: dict[str, str], *, before: str | None = None) -> Self:
+        """A set without a lock file; the order in which the dependencies are named does not matter."""
+        manifest = {"private": True, "dependencies": dict(sorted(dependencies.items()))}
+        return cls(name, json.dumps(manifest, indent=2).encode(), before=before)
+
+    def fingerprint(self, node_version: str) -> str:
+        """SHA-256 over everything that decides what the installed folder contains."""
+        digest = hashlib.sha256()
+        target = f"{node_version} {NPM_PLATFORM} {NPM_ARCHITECTURE} {self.before}".encode()
+        for part in (self.manifest, self.lock or b"", target):
+            digest.update(len(part).to_bytes(8, "big") + part)
+        return digest.hexdigest()
+
+    def locked_packages(self) -> list[LockedPackage]:
+        """What the lock file puts on this machine; empty without a lock file."""
+        if self.lock is None:
+            return []
+        try:
+            entries: dict[str, dict[str, Any]] = json.loads(self.lock)["packages"]
+            return [
+                LockedPackage(location, entry["version"], entry.get("optional", False))
+                for location, entry in entries.items()
+                if location and _fits(entry)
+            ]
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ToolchainError(
+                f"The lock file of {self.name} is not one that npm 7 or newer wrote; write it anew with: npm install"
+            ) from error
+
+
+def _fits(entry: dict[str, Any]) -> bool:
+    return (
+        _allows(entry.get("os"), NPM_PLATFORM)
+        and _allows(entry.get("cpu"), NPM_ARCHITECTURE)
+        and _allows(entry.get("libc"), _c_library())
+    )
+
+
+@cache
+def _c_library() -> str:
+    return "glibc" if platform.libc_ver()[0] == "glibc" else "musl"
+
+
+def _allows(names: list[str] | None, ours: str) -> bool:
+    if not names:
+        return True
+    included = [name for name in names if not name.startswith("!")]
+    return f"!{ours}" not in names and (not included or ours in included)

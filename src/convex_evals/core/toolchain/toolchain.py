@@ -1,0 +1,57 @@
+"""The toolchain: Node and our own package set."""
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from convex_evals.core.settings import Settings
+from convex_evals.core.toolchain.node import Node, find_node
+from convex_evals.core.toolchain.package_set import PackageSet
+from convex_evals.core.toolchain.packages import InstalledPackages
+from convex_evals.core.toolchain.store import PackageStore, Progress, no_progress
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """Node with the pinned tools. `fingerprint` changes whenever a tool, its version or Node does."""
+
+    node: Node
+    packages: InstalledPackages
+
+    @property
+    def fingerprint(self) -> str:
+        return self.packages.folder.name
+
+    def binary(self, name: str) -> Path:
+        """A native program: bun, esbuild, tsc (TypeScript 7) or tsgolint."""
+        return self.packages.binary(name)
+
+    def node_script(self, package: str, command: str | None = None) -> Path:
+        """A script for Node: convex, convex-latest, eslint, oxlint, vite, vitest, or tsc of typescript (5.9)."""
+        return self.packages.node_script(package, command)
+
+    def node_command(self, package: str, command: str | None = None) -> list[str]:
+        """The beginning of an argument list that runs such a script."""
+        return [str(self.node.executable), str(self.node_script(package, command))]
+
+
+@cache
+def toolchain_packages() -> PackageSet:
+    return PackageSet.from_folder(Path(__file__).parent, "the JavaScript toolchain")
+
+
+def package_store(settings: Settings, node: Node) -> PackageStore:
+    return PackageStore(settings.cache_folder / "toolchain", node, settings)
+
+
+async def find_toolchain(settings: Settings) -> Toolchain | None:
+    """The toolchain if it is installed; never installs."""
+    node = await find_node(settings)
+    packages = package_store(settings, node).find(toolchain_packages())
+    return Toolchain(node, packages) if packages else None
+
+
+async def prepare_toolchain(settings: Settings, progress: Progress = no_progress) -> Toolchain:
+    """The toolchain, installed first if need be: the only moment that uses the network. Raises ToolchainError."""
+    node = await find_node(settings)
+    return Toolchain(node, await package_store(settings, node).install(toolchain_packages(), progress))
