@@ -1,0 +1,92 @@
+// Deployed code, pulled from Python on first use and kept for the last few versions.
+import { SourceMap } from "node:module";
+
+const KEPT_VERSIONS = 24;
+const KEPT_ENVIRONMENTS = 24;
+
+class ModuleSource {
+  constructor(source) {
+    this.source = source;
+    this.compiled = undefined; // V8's code cache, made on first use
+  }
+}
+
+/** The modules of one component definition in one version. */
+export class Code {
+  #ask;
+  #modules = new Map();
+  #maps = new Map();
+
+  constructor(key, { seed, now }, ask) {
+    this.key = key;
+    this.importSeed = seed;
+    this.importTime = now;
+    this.#ask = ask;
+  }
+
+  /** Undefined when there is no such module (or it is one for Node.js). */
+  module(path) {
+    if (!this.#modules.has(path)) {
+      const { source } = this.#ask({ ask: "module", code: this.key, path });
+      this.#modules.set(path, source === null ? undefined : new ModuleSource(source));
+    }
+    return this.#modules.get(path);
+  }
+
+  /** 1-based line and column as V8 counts them → where that is in the author's file; undefined without a map. */
+  position(path, line, column) {
+    const entry = this.#map(path)?.findEntry(line - 1, column - 1);
+    if (entry?.originalSource === undefined) return undefined;
+    return { source: entry.originalSource, line: entry.originalLine + 1, column: entry.originalColumn };
+  }
+
+  #map(path) {
+    if (!this.#maps.has(path)) {
+      const { map } = this.#ask({ ask: "map", code: this.key, path });
+      this.#maps.set(path, parseMap(map));
+    }
+    return this.#maps.get(path);
+  }
+}
+
+function parseMap(text) {
+  if (!text) return undefined;
+  try {
+    return new SourceMap(JSON.parse(text));
+  } catch {
+    return undefined; // a broken map only costs the frames of its module
+  }
+}
+
+class Recent {
+  #entries = new Map();
+
+  constructor(limit, load) {
+    this.limit = limit;
+    this.load = load;
+  }
+
+  get(key) {
+    const value = this.#entries.get(key) ?? this.load(key);
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    if (this.#entries.size > this.limit) this.#entries.delete(this.#entries.keys().next().value);
+    return value;
+  }
+}
+
+export class CodeLibrary {
+  constructor(ask) {
+    this.codes = new Recent(KEPT_VERSIONS, (key) => new Code(key, ask({ ask: "code", code: key }), ask));
+    this.environments = new Recent(KEPT_ENVIRONMENTS, (id) => new Map(Object.entries(ask({ ask: "env", env: id }).env)));
+  }
+
+  code(key) {
+    return this.codes.get(key);
+  }
+
+  /** Environment variables by the digest of their contents. */
+  environment(id) {
+    return this.environments.get(id);
+  }
+}

@@ -1,0 +1,169 @@
+// A realm for user code: a vm context furnished by realm/*.js, with the modules of one component definition.
+//
+// What user code asks for goes to `driver`, the object that currently owns the realm: first one that serves the import
+// phase, later the execution. Nothing but primitives and bytes crosses; see realm/kernel.js.
+import fs from "node:fs";
+import vm from "node:vm";
+import { AsyncLocalStorage } from "node:async_hooks";
+import { TimeUp } from "./failures.mjs";
+import { ModuleGraph } from "./loader.mjs";
+import { asyncContextHost } from "./host/async_context.mjs";
+import { textHost } from "./host/text.mjs";
+import { urlHost } from "./host/url.mjs";
+
+const ENTER = new vm.Script("__convexEnter()", { filename: "convex:enter" });
+const BOUNDARY = new AsyncLocalStorage(); // what user code enters with AsyncLocalStorage ends with the entry
+const LOG_LINE_BYTES = 32768;
+const MAX_LOG_LINES = 256;
+
+function realmScript() {
+  const folder = new URL("./realm/", import.meta.url);
+  const entries = fs.readdirSync(folder).map((file) => {
+    const source = fs.readFileSync(new URL(file, folder), "utf8").trimEnd().replace(/;$/, "");
+    return `${JSON.stringify(file.replace(/\.js$/, ""))}: (\n${source}\n)`;
+  });
+  return new vm.Script(`"use strict"; ({ __proto__: null, ${entries.join(",\n")} })`, { filename: "convex:realm" });
+}
+const REALM = realmScript();
+
+/** Serves the import phase: nothing but log lines may come of it. */
+class ImportDriver {
+  logs = [];
+  failure = undefined;
+  log(line) {
+    if (this.logs.length < MAX_LOG_LINES) this.logs.push(line);
+  }
+  fatal(message) {
+    this.failure ??= message;
+  }
+}
+
+export class Context {
+  #job = undefined;
+  #bytes = undefined;
+  #isOwnQueue;
+
+  /**
+   * `microtasks` is "own" for queries and mutations, whose promise jobs run only while they are entered, and "shared"
+   * for actions, which live on the event loop.
+   */
+  constructor({ code, env, microtasks = "own" }) {
+    this.code = code;
+    this.env = env;
+    this.envRead = new Set();
+    this.timeRead = false;
+    this.driver = new ImportDriver();
+    this.#isOwnQueue = microtasks === "own";
+    this.context = vm.createContext(vm.constants.DONT_CONTEXTIFY, {
+      codeGeneration: { strings: false, wasm: true },
+      ...(this.#isOwnQueue ? { microtaskMode: "afterEvaluate" } : {}),
+    });
+    const factories = REALM.runInContext(this.context);
+    this.kernel = factories.kernel(this.#host(), factories);
+    this.kernel.seedImports(code.importSeed);
+    this.modules = new ModuleGraph(this);
+  }
+
+  /** Runs `job` and the promise jobs that follow from it, for at most `milliseconds`. Throws TimeUp. */
+  enter(job, milliseconds = undefined) {
+    this.#job = job;
+    const options = milliseconds === undefined ? {} : { timeout: Math.max(1, Math.ceil(milliseconds)) };
+    try {
+      BOUNDARY.run(undefined, () => ENTER.runInContext(this.context, options));
+    } catch (error) {
+      throw error?.code === "ERR_SCRIPT_EXECUTION_TIMEOUT" ? new TimeUp() : error;
+    } finally {
+      this.#job = undefined;
+    }
+  }
+
+  /** Evaluates a module and returns its namespace. Throws ImportFailure or TimeUp. */
+  importModule(path, milliseconds = undefined) {
+    return BOUNDARY.run(undefined, () => this.modules.evaluate(path, milliseconds));
+  }
+
+  /** The end of the import phase: from here on `driver` answers. Returns what modules logged when they were imported. */
+  begin(driver, { kind, now, seed }) {
+    const { logs } = this.driver;
+    this.driver = driver;
+    this.kernel.begin(kind, now, seed);
+    return logs;
+  }
+
+  /** `{message, data?}` of whatever user code threw. */
+  describe(error) {
+    return JSON.parse(this.kernel.describe(error));
+  }
+
+  /** Settles an operation with a JSON value and, if given, bytes. */
+  finish(id, value, bytes = undefined) {
+    this.#bytes = bytes;
+    this.kernel.finish(id, JSON.stringify(value ?? null), bytes === undefined ? -1 : bytes.byteLength);
+    this.#bytes = undefined;
+  }
+
+  #host() {
+    const own = {
+      __proto__: null,
+      importTime: this.code.importTime,
+      job: () => {
+        const job = this.#job;
+        this.#job = undefined;
+        job?.();
+      },
+      fill: (target) => {
+        target.set(this.#bytes);
+      },
+      env: (name) => {
+        this.envRead.add(name);
+        return this.env.get(name);
+      },
+      position: (path, line, column) => {
+        const position = this.code.position(path, line, column);
+        return position && `${position.source}:${position.line}:${position.column}`;
+      },
+      timeWasRead: () => {
+        this.timeRead = true;
+      },
+      preciseNow: () => performance.timeOrigin + performance.now(),
+      log: (level, messages) => this.driver.log(logLine(level, JSON.parse(messages))),
+      fatal: (message) => this.driver.fatal(message),
+      refuse: (message) => this.driver.refuse(message),
+      resolved: (text) => this.driver.resolved(text),
+      rejected: (description) => this.driver.rejected(JSON.parse(description)),
+      syscall: (id, name, args) => this.driver.syscall(id, name, args),
+      syscallNow: (name, args) => this.driver.syscallNow(name, args),
+      operation: (id, name, args, bytes) => this.driver.operation(id, name, JSON.parse(args), bytes && Buffer.from(bytes)),
+      startTimer: (id, milliseconds) => this.driver.startTimer(id, milliseconds),
+      stopTimer: (id) => this.driver.stopTimer(id),
+      newFetch: () => this.driver.newFetch(),
+      abandonFetch: (id) => this.driver.abandonFetch(id),
+      respond: (status, headers) => this.driver.respond(status, JSON.parse(headers)),
+      isRequestAborted: () => this.driver.isRequestAborted(),
+    };
+    return Object.freeze(Object.assign(own, textHost(), urlHost(), asyncContextHost()));
+  }
+}
+
+/** A log line cut to the bytes it may have. */
+export function logLine(level, messages) {
+  let left = LOG_LINE_BYTES;
+  const kept = [];
+  for (const message of messages) {
+    const bytes = Buffer.from(message);
+    if (bytes.length > left) {
+      kept.push(cutUtf8(bytes, left));
+      return { level, messages: kept, timestamp: Date.now(), isTruncated: true };
+    }
+    kept.push(message);
+    left -= bytes.length;
+  }
+  return { level, messages: kept, timestamp: Date.now(), isTruncated: false };
+}
+
+/** At most `limit` bytes, ending at a character. */
+export function cutUtf8(bytes, limit) {
+  let end = Math.min(limit, bytes.length);
+  while (end > 0 && end < bytes.length && (bytes[end] & 0xc0) === 0x80) end--;
+  return bytes.subarray(0, end).toString("utf8");
+}

@@ -1,0 +1,138 @@
+// The module graph of one context. All modules are ES modules named `convex:/<path>`; linking is synchronous.
+import vm from "node:vm";
+import { ImportFailure, TimeUp } from "./failures.mjs";
+
+const SCHEME = "convex:/";
+
+export function missingModule(path) {
+  return `Couldn't find JavaScript module '${path}'. Did you forget to run \`npx convex dev\`?`;
+}
+
+function resolve(specifier, referrer) {
+  const isRelative = /^(\.{0,2}\/)/.test(specifier);
+  if (!isRelative && !URL.canParse(specifier)) {
+    throw new ImportFailure({
+      message: `Relative import path "${specifier}" not prefixed with / or ./ or ../ from "${SCHEME}${referrer}"`,
+    });
+  }
+  const url = new URL(specifier, SCHEME + referrer);
+  if (url.protocol !== "convex:") {
+    throw new ImportFailure({ message: `Unsupported scheme (${url.protocol.slice(0, -1)}) in ${url.href}` });
+  }
+  return url.pathname.replace(/^\//, "");
+}
+
+export class ModuleGraph {
+  #owner;
+  #modules = new Map();
+
+  constructor(owner) {
+    this.#owner = owner;
+  }
+
+  /** Throws ImportFailure or TimeUp. */
+  evaluate(path, milliseconds) {
+    const root = this.#load(path);
+    if (root.status === "evaluated") return root.namespace;
+    if (root.status === "unlinked") this.#guard(() => root.instantiate());
+    if (root.hasAsyncGraph()) this.#evaluateAsync(root, path, milliseconds);
+    else this.#run(root, milliseconds);
+    this.#requireSuccess(root);
+    return root.namespace;
+  }
+
+  #load(path) {
+    const found = this.#modules.get(path);
+    if (found) return found;
+    const fresh = [];
+    const root = this.#compile(path, fresh);
+    for (const module of fresh) {
+      const dependencies = module.moduleRequests.map(({ specifier }) => this.#compile(resolve(specifier, pathOf(module)), fresh));
+      module.linkRequests(dependencies);
+    }
+    return root;
+  }
+
+  /** Adds what it compiles to `fresh`, to be linked by the caller. */
+  #compile(path, fresh) {
+    const found = this.#modules.get(path);
+    if (found) return found;
+    const source = this.#owner.code.module(path);
+    if (source === undefined) throw new ImportFailure({ message: missingModule(path) });
+    const module = this.#guard(() => this.#construct(SCHEME + path, source.source, source.compiled));
+    source.compiled ??= module.createCachedData();
+    this.#modules.set(path, module);
+    fresh.push(module);
+    return module;
+  }
+
+  #construct(identifier, source, cachedData = undefined) {
+    return new vm.SourceTextModule(source, {
+      context: this.#owner.context,
+      identifier,
+      cachedData,
+      initializeImportMeta: () => {
+        throw this.#owner.kernel.makeTypeError("import.meta unsupported");
+      },
+      importModuleDynamically: (specifier, referrer) => this.#importDynamically(specifier, referrer),
+    });
+  }
+
+  #importDynamically(specifier, referrer) {
+    this.#owner.driver.dynamicImport?.();
+    if (!this.#owner.driver.allowsDynamicImport) {
+      throw this.#owner.kernel.makeTypeError("dynamic module import unsupported");
+    }
+    try {
+      const path = resolve(specifier, pathOf(referrer));
+      this.evaluate(path);
+      return this.#modules.get(path);
+    } catch (error) {
+      if (error instanceof ImportFailure) throw error.thrown ?? this.#owner.kernel.makeTypeError(error.message);
+      throw error;
+    }
+  }
+
+  #run(module, milliseconds) {
+    const options = milliseconds === undefined ? {} : { timeout: Math.max(1, Math.ceil(milliseconds)) };
+    // Without top-level await the outcome is in `status` when the call returns; the promise says nothing new.
+    module.evaluate(options).catch(() => {});
+    if (module.status === "errored" && module.error?.code === "ERR_SCRIPT_EXECUTION_TIMEOUT") throw new TimeUp();
+  }
+
+  /** With top-level await somewhere in the graph: a module that imports the root runs once all of them have settled. */
+  #evaluateAsync(root, path, milliseconds) {
+    const probe = this.#construct(`convex:settled`, `import ${JSON.stringify(SCHEME + path)}; export const settled = true;`);
+    probe.linkRequests([root]);
+    probe.instantiate();
+    this.#run(probe, milliseconds);
+    if (root.status === "errored") return;
+    try {
+      void probe.namespace.settled; // in its dead zone until then
+    } catch {
+      throw new ImportFailure({ message: "Top-level awaits in source files are unsupported" });
+    }
+  }
+
+  #requireSuccess(root) {
+    const { failure } = this.#owner.driver;
+    if (failure !== undefined) throw new ImportFailure({ message: failure });
+    if (root.status === "errored") throw this.#failure(root.error);
+  }
+
+  #guard(step) {
+    try {
+      return step();
+    } catch (error) {
+      throw this.#failure(error);
+    }
+  }
+
+  #failure(error) {
+    return new ImportFailure(this.#owner.describe(error), error);
+  }
+}
+
+function pathOf(module) {
+  return module.identifier.slice(SCHEME.length);
+}
