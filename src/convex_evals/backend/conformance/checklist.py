@@ -1,4 +1,4 @@
-"""The checks, by number. A check is an async function that raises when the target does not behave as its sentence says."""
+"""The checks, by number. A check is an async function that raises when its sentence does not hold for the target."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

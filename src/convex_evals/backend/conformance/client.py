@@ -118,7 +118,7 @@ class SyncClient:
         self._identity = 0
         self._next_query = 0
         self._next_request = 0
-        self.version = {"querySet": 0, "identity": 0, "ts": "AAAAAAAAAAA="}
+        self.version: dict[str, Any] = {"querySet": 0, "identity": 0, "ts": "AAAAAAAAAAA="}
         self.transitions: list[dict[str, Any]] = []
         self.other_messages: list[dict[str, Any]] = []
 

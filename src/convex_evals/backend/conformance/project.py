@@ -10,7 +10,6 @@ from tempfile import mkdtemp
 
 from convex_evals.backend.conformance.target import Target
 from convex_evals.core.processes import base_environment, run
-from convex_evals.core.toolchain import Toolchain, open_toolchain
 
 PUSH_SECONDS = 60.0
 
@@ -25,15 +24,14 @@ class PushResult:
 
 async def push(target: Target, changes: Mapping[str, str], remove: tuple[str, ...] = ()) -> PushResult:
     """Writes the app with `changes` (path -> text) into a fresh folder and runs `convex dev --once` there."""
-    toolchain = await open_toolchain()
     project = Path(mkdtemp(prefix="project-", dir=target.workspace))
-    _write(project, changes, remove, toolchain)
+    _write(project, changes, remove)
+    (project / "node_modules").symlink_to(target.toolchain.packages.node_modules)
     home = target.workspace / "home"
     home.mkdir(exist_ok=True)
     result = await run(
         [
-            toolchain.node,
-            toolchain.script("convex"),
+            *target.toolchain.node_command("convex"),
             "dev",
             "--once",
             "--typecheck=disable",
@@ -45,13 +43,13 @@ async def push(target: Target, changes: Mapping[str, str], remove: tuple[str, ..
         ],
         cwd=project,
         timeout=PUSH_SECONDS,
-        environment={**base_environment(home), "CI": "1"},
+        environment=base_environment(home, {"CI": "1"}),
     )
-    output = result.output.text
+    output = result.output.read().decode(errors="replace")
     return PushResult(result.ok and "Convex functions ready!" in output, output)
 
 
-def _write(project: Path, changes: Mapping[str, str], remove: tuple[str, ...], toolchain: Toolchain) -> None:
+def _write(project: Path, changes: Mapping[str, str], remove: tuple[str, ...]) -> None:
     with as_file(files("convex_evals.backend.conformance") / "app") as app:
         shutil.copytree(app, project, dirs_exist_ok=True)
     for file in [path for path in project.rglob("*.ts") if path.is_file()]:
@@ -62,4 +60,3 @@ def _write(project: Path, changes: Mapping[str, str], remove: tuple[str, ...], t
         path = project / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    (project / "node_modules").symlink_to(toolchain.node_modules)

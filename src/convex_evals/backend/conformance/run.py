@@ -13,6 +13,7 @@ from convex_evals.backend.conformance.checklist import Check
 from convex_evals.backend.conformance.results import ItemResult, Results
 from convex_evals.backend.conformance.target import Target
 from convex_evals.core.errors import InfrastructureError
+from convex_evals.core.toolchain import Toolchain
 
 CHECK_SECONDS = 90.0
 OnResult = Callable[[ItemResult], None]
@@ -33,12 +34,15 @@ class EmbeddedDeployments:
     name = "embedded"
     embedded = True
 
+    def __init__(self, toolchain: Toolchain) -> None:
+        self._toolchain = toolchain
+
     def target(self) -> contextlib.AbstractAsyncContextManager[Target]:
-        return embedded_target()
+        return embedded_target(self._toolchain)
 
 
 @contextlib.asynccontextmanager
-async def embedded_target(*, redact: bool = False) -> AsyncIterator[Target]:
+async def embedded_target(toolchain: Toolchain, *, redact: bool = False) -> AsyncIterator[Target]:
     """An empty deployment of ours that keeps its data on disk, so that checks may restart it."""
     from convex_evals.backend.deployment import Deployment
 
@@ -48,7 +52,7 @@ async def embedded_target(*, redact: bool = False) -> AsyncIterator[Target]:
             Deployment.start(storage=folder / "storage", database=folder / "data.db", redact=redact) as deployment,
             httpx.AsyncClient(timeout=60) as http,
         ):
-            yield Target(deployment.url, deployment.site_url, deployment.admin_key, http, folder, deployment)
+            yield Target(deployment.url, deployment.site_url, deployment.admin_key, http, folder, toolchain, deployment)
 
 
 class RemoteDeployment:
@@ -56,16 +60,17 @@ class RemoteDeployment:
 
     embedded = False
 
-    def __init__(self, url: str, admin_key: str) -> None:
+    def __init__(self, url: str, admin_key: str, toolchain: Toolchain) -> None:
         self.name = url.rstrip("/")
         self._admin_key = admin_key
+        self._toolchain = toolchain
 
     @contextlib.asynccontextmanager
     async def target(self) -> AsyncIterator[Target]:
         with TemporaryDirectory(prefix="conformance-") as folder:
             async with httpx.AsyncClient(timeout=60) as http:
                 site_url = await self._site_url(http)
-                yield Target(self.name, site_url, self._admin_key, http, Path(folder))
+                yield Target(self.name, site_url, self._admin_key, http, Path(folder), self._toolchain)
 
     async def _site_url(self, http: httpx.AsyncClient) -> str:
         try:

@@ -12,6 +12,7 @@ from convex_evals.backend.conformance.client import FunctionClient, Reply, SyncC
 if TYPE_CHECKING:
     from convex_evals.backend.conformance.project import PushResult
     from convex_evals.backend.deployment import Deployment
+    from convex_evals.core.toolchain import Toolchain
 
 Files = Mapping[str, str]
 
@@ -25,6 +26,7 @@ class Target:
     admin_key: str
     http: httpx.AsyncClient
     workspace: Path
+    toolchain: "Toolchain"
     embedded: "Deployment | None" = None
     client: FunctionClient = field(init=False)
     admin: FunctionClient = field(init=False)

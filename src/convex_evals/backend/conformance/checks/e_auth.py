@@ -44,7 +44,7 @@ class _Issuer:
 @check(91, "Without a token there is no identity", p1=True)
 async def no_identity(t: Target) -> None:
     for kind in ("query", "mutation", "action"):
-        expect.equal((await t.client.call(kind, f"identity:in{kind.capitalize()}")).value, None)  # type: ignore[arg-type]
+        expect.equal((await t.client.call(kind, f"identity:in{kind.capitalize()}")).value, None)
 
 
 @check(92, "A valid JWT gives its identity with standard and custom claims", p1=True, owns_deployment=True)
