@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass
 
-from convex_evals.backend.database import Transaction
+from convex_evals.backend.database import Transaction, activate_schema
 from convex_evals.backend.deployed import Application, ComponentDefinition, ComponentInstance
 from convex_evals.backend.push.candidate import Candidate
 from convex_evals.backend.push.cron_jobs import update_jobs
 from convex_evals.backend.push.crons import CRONS_PATH
 from convex_evals.backend.push.diff import ComponentDiff, CronDiff, DiffType
 from convex_evals.backend.push.mounting import mount
-from convex_evals.backend.push.schema_changes import activate_schema
 from convex_evals.backend.push.storage import store_application
 from convex_evals.backend.schema import IndexDiff
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import cast
 
 from convex_evals.backend.crons import first_run
-from convex_evals.backend.crons.schedule import Schedule
 from convex_evals.backend.database import Document, Transaction
 from convex_evals.backend.deployed import CronSpec
 from convex_evals.backend.push.diff import CronDiff
@@ -48,7 +47,7 @@ def _update(transaction: Transaction, namespace: str, job: Document, spec: CronS
     next_run = transaction.system.first(namespace, NEXT_RUNS, "by_cron_job", [job.id])
     if before == spec.schedule or next_run is None or _stays_planned(next_run, now):
         return
-    following = first_run(cast(Schedule, spec.schedule), spec.identifier, now)
+    following = first_run(spec.schedule, spec.identifier, now)
     transaction.system.patch(namespace, NEXT_RUNS, next_run.id, {"nextTs": following})
 
 

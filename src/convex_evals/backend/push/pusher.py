@@ -1,6 +1,5 @@
 """One deployment's pushes: start_push prepares a candidate, finish_push makes it what is deployed."""
 
-import asyncio
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -11,7 +10,7 @@ from convex_evals.backend.canonical_urls import CanonicalUrls
 from convex_evals.backend.database import Database, Transaction
 from convex_evals.backend.deployed import ComponentInstance, CurrentApplication
 from convex_evals.backend.environment import read_variables
-from convex_evals.backend.errors import Conflict, RequestError, WorkerLost
+from convex_evals.backend.errors import RequestError, WorkerLost
 from convex_evals.backend.push.activation import Activation, activate
 from convex_evals.backend.push.analysis import Analysis, Analyzer, Variables
 from convex_evals.backend.push.candidate import Candidate
@@ -19,11 +18,16 @@ from convex_evals.backend.push.diff import finish_push_response, nothing_changed
 from convex_evals.backend.push.environment import check_variables
 from convex_evals.backend.push.errors import invalid_modules, refused, while_pushing
 from convex_evals.backend.push.request import PushRequest
-from convex_evals.backend.push.response import Json, SchemaChange, start_push_response, token_of
-from convex_evals.backend.push.schema_changes import describe_changes, prepare_changes, schema_status
+from convex_evals.backend.push.response import Json, start_push_response, token_of
+from convex_evals.backend.push.schema_changes import (
+    OVERWRITTEN,
+    describe_changes,
+    prepare_changes,
+    validate_changes,
+    validate_dry_run,
+)
 
 KEPT_CANDIDATES = 8  # most pushes that are never finished are codegen runs; nobody comes back for them
-MAX_ATTEMPTS = 10
 
 T = TypeVar("T")
 
@@ -37,7 +41,6 @@ class Pusher:
         self._analyzer = analyzer
         self._urls = urls
         self._candidates: dict[str, Candidate] = {}
-        self._finishing = asyncio.Lock()
 
     def config_hashes(self) -> Json:
         """What the CLI need not send again."""
@@ -54,15 +57,14 @@ class Pusher:
 
     async def start(self, request: PushRequest) -> Json:
         """Analyzes the project and prepares tables and indexes. Nothing that callers see changes."""
+        is_dry_run = request.dry_run or request.for_codegen
         with _pushing():
             analysis = await self._analyze(request)
-            discard_indexes = request.dry_run or request.for_codegen
-            change = self._retry(lambda tx: prepare_changes(tx, analysis, self._instances, discard_indexes))
-        token = secrets.token_hex(16)
-        self._candidates[token] = Candidate(analysis, change, request.node_version)
-        for old in list(self._candidates)[:-KEPT_CANDIDATES]:
-            del self._candidates[old]
-        return start_push_response(token, analysis, change, request.node_version)
+            make = describe_changes if is_dry_run else prepare_changes
+            change = self._in_transaction(lambda transaction: make(transaction, analysis, self._instances))
+        candidate = Candidate(secrets.token_hex(16), analysis, change, request.node_version, is_dry_run)
+        self._keep(candidate)
+        return start_push_response(candidate)
 
     async def evaluate(self, request: PushRequest) -> Json:
         """What a push would do to indexes; stores nothing."""
@@ -73,26 +75,32 @@ class Pusher:
 
     async def schema_status(self, schema_change: object) -> Json:
         """Validates existing documents against the prepared schemas, now: there is nothing to wait for."""
-        change = SchemaChange.parse(schema_change)
-        return self._retry(lambda transaction: schema_status(transaction, change, self._instances))
+        candidate = self._candidates.get(token_of(schema_change) or "")
+        if candidate is None:
+            return OVERWRITTEN
+        validate = validate_dry_run if candidate.is_dry_run else validate_changes
+        return self._in_transaction(lambda transaction: validate(transaction, candidate, self._instances))
 
     async def finish(self, start_push: object, *, dry_run: bool) -> Json:
         """The commit point."""
         with _pushing():
             if dry_run:
                 return nothing_changed()
-            token = token_of(start_push)
-            candidate = self._candidates.get(token or "")
-            if candidate is None:
+            candidate = self._candidates.get(token_of(start_push) or "")
+            if candidate is None or candidate.is_dry_run:
                 raise refused("RaceDetected", "This push is not known any more. Start it again.")
-            async with self._finishing:
-                response = self._finish(candidate)
-            self._candidates.pop(token or "", None)
-            return response
+            response = self._finish(candidate)
+        del self._candidates[candidate.token]
+        return response
+
+    def _keep(self, candidate: Candidate) -> None:
+        self._candidates[candidate.token] = candidate
+        for old in list(self._candidates)[:-KEPT_CANDIDATES]:
+            del self._candidates[old]
 
     def _finish(self, candidate: Candidate) -> Json:
         before = self._current.application
-        activation = self._retry(lambda transaction: self._activate(transaction, candidate))
+        activation = self._in_transaction(lambda transaction: self._activate(transaction, candidate))
         self._current.replace(activation.application)
         return finish_push_response(before, activation.application, activation.diffs)
 
@@ -121,17 +129,12 @@ class Pusher:
         application = self._current.application
         return application.instances if application else {}
 
-    def _retry(self, work: Callable[[Transaction], T]) -> T:
-        """Runs `work` in a transaction of its own and commits it, again when functions wrote in between."""
-        for _ in range(MAX_ATTEMPTS):
-            transaction = self._database.begin()
-            result = work(transaction)
-            try:
-                self._database.commit(transaction)
-            except Conflict:
-                continue
-            return result
-        raise refused("ConcurrentPush", "The deployment changed while this push was being stored. Please try again.")
+    def _in_transaction(self, work: Callable[[Transaction], T]) -> T:
+        """Runs `work` in a transaction of its own and commits it. Nothing else can commit in between."""
+        transaction = self._database.begin()
+        result = work(transaction)
+        self._database.commit(transaction)
+        return result
 
 
 @contextmanager

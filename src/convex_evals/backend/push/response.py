@@ -1,62 +1,36 @@
 """The answer to start_push, in the shape the CLI checks and later sends back."""
 
-from dataclasses import dataclass, field
-
 from convex_evals.backend.deployed import UdfConfig
-from convex_evals.backend.errors import RequestError
 from convex_evals.backend.push.analysis import Analysis
+from convex_evals.backend.push.candidate import Candidate
 from convex_evals.backend.push.exports import public_functions
 from convex_evals.backend.push.module_records import module_to_json
 from convex_evals.backend.push.tree import MountedComponent
-from convex_evals.backend.schema import IndexDiff
 from convex_evals.backend.values import encode
 
 Json = dict[str, object]
 
 
-@dataclass(slots=True)
-class SchemaChange:
-    """What a push does to each mounted component's tables, by component path."""
-
-    allocated_component_ids: dict[str, str] = field(default_factory=dict)
-    schema_ids: dict[str, str | None] = field(default_factory=dict)
-    index_diffs: dict[str, IndexDiff] = field(default_factory=dict)
-
-    @classmethod
-    def parse(cls, json: object) -> "SchemaChange":
-        """From what a CLI sent back. The index diffs are not needed any more."""
-        match json:
-            case {"allocatedComponentIds": dict(allocated), "schemaIds": dict(schemas)}:
-                return cls(allocated, schemas)
-            case _:
-                raise RequestError(400, "BadJsonBody", "schemaChange: expected what start_push answered")
-
-    def to_json(self) -> Json:
-        return {
-            "allocatedComponentIds": self.allocated_component_ids,
-            "schemaIds": self.schema_ids,
-            "indexDiffs": {path: diff.to_json() for path, diff in self.index_diffs.items()},
-        }
-
-
-def start_push_response(token: str, analysis: Analysis, change: SchemaChange, node_version: str | None) -> Json:
+def start_push_response(candidate: Candidate) -> Json:
+    """The token is in the packages for finish_push and in the schema change for wait_for_schema."""
+    analysis, node_version = candidate.analysis, candidate.node_version
     return {
         "environmentVariables": analysis.variables,
         "externalDepsId": None,
         "componentDefinitionPackages": {
-            path: _package(token, node_version if path == "" else None) for path in analysis.definitions
+            path: _package(candidate.token, None if path else node_version) for path in analysis.definitions
         },
         "appAuth": list(analysis.auth_providers),
         "analysis": {path: _definition(analysis, path) for path in analysis.definitions},
         "app": _mounted(analysis, analysis.app),
-        "schemaChange": change.to_json(),
+        "schemaChange": {**candidate.change.to_json(), "push": candidate.token},
     }
 
 
-def token_of(response: object) -> str | None:
-    """The token in the start_push answer that a CLI sent back."""
-    match response:
-        case {"componentDefinitionPackages": {"": {"storageKey": str(token)}}}:
+def token_of(echo: object) -> str | None:
+    """The token in an answer of start_push, or in its `schemaChange`, that the CLI sent back."""
+    match echo:
+        case {"componentDefinitionPackages": {"": {"storageKey": str(token)}}} | {"push": str(token)}:
             return token
         case _:
             return None
