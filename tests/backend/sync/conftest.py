@@ -51,8 +51,9 @@ class World:
         self.history: list[tuple[Write, str]] = []
         self._callbacks: list[Callable[[Any], None]] = []
 
-    def on_commit(self, callback: Callable[[Any], None]) -> None:
+    def on_commit(self, callback: Callable[[Any], None]) -> Callable[[], None]:
         self._callbacks.append(callback)
+        return lambda: self._callbacks.remove(callback)
 
     def changed_since(self, read_set: Keys, ts: int) -> bool:
         return any(write.ts > ts and write.touches(read_set) for write, _ in self.history)

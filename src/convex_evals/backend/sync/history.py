@@ -18,8 +18,8 @@ class DatabaseHistory:
     def changed_since(self, read_set: "ReadSet", ts: int) -> bool:
         return self._database.changed_since(read_set, ts)
 
-    def on_commit(self, callback: "Callable[[Commit], None]") -> None:
-        self._database.on_commit(callback)
+    def on_commit(self, callback: "Callable[[Commit], None]") -> Callable[[], None]:
+        return self._database.on_commit(callback)
 
     def requests_of(self, session_id: str) -> "ReadSet":
         transaction = self._database.begin()

@@ -25,7 +25,9 @@ class History(Protocol):
 
     def changed_since(self, read_set: "ReadSet", ts: int) -> bool: ...
 
-    def on_commit(self, callback: "Callable[[Commit], None]") -> None: ...
+    def on_commit(self, callback: "Callable[[Commit], None]") -> Callable[[], None]:
+        """Returns how to stop that."""
+        ...
 
     def requests_of(self, session_id: str) -> "ReadSet":
         """Touched by the commits of mutations that this session asked for."""

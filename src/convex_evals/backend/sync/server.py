@@ -22,7 +22,7 @@ class SyncServer:
         self._background = Background()
         self._sessions: dict[Session, asyncio.Task[None]] = {}
         self._stopping = False
-        history.on_commit(self._on_commit)
+        self._unsubscribe = history.on_commit(self._on_commit)
 
     async def serve(self, socket: Socket, settings: SessionSettings) -> None:
         """Returns when the socket is closed."""
@@ -47,7 +47,10 @@ class SyncServer:
 
     async def stop(self) -> None:
         """Closes every socket (clients come back by themselves) and abandons the calls in flight."""
+        if self._stopping:
+            return
         self._stopping = True
+        self._unsubscribe()
         running = list(self._sessions.values())
         for session in list(self._sessions):
             session.stop()
