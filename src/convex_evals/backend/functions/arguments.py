@@ -7,10 +7,21 @@ import orjson
 from convex_evals.backend.errors import DeveloperError
 from convex_evals.backend.functions.targets import Target
 from convex_evals.backend.validators import AnyValidator, TableNames, check, load_validator
-from convex_evals.backend.values import Value, decode, decode_pending, display, dumps, encode, format_size, size_of
+from convex_evals.backend.values import (
+    COMMIT_TS,
+    Value,
+    decode,
+    decode_pending,
+    display,
+    dumps,
+    encode,
+    format_size,
+    size_of,
+)
 
 LARGEST = 16 * 1024 * 1024
 LARGEST_FOR_NODE = 5 * 1024 * 1024
+PLACEHOLDER = dumps(COMMIT_TS)  # inside a JSON string its quotes would be escaped, so finding it is proof
 
 TOO_LARGE_FOR_NODE = (
     "Node actions arguments size is too large. The maximum size is 5 MiB. Reduce the size of the arguments or consider "
@@ -73,14 +84,17 @@ class Returned:
 
 
 def check_returned(target: Target, result: str, tables: TableNames, *, pending: bool = False) -> Returned:
-    """`result` is the JSON text that a function's code returned."""
+    """`result` is the JSON text that a function's code returned. `pending`: commit timestamps may be in it."""
     shown = target.shown
     try:
         json = orjson.loads(result)
     except orjson.JSONDecodeError as error:
         raise DeveloperError(f"Function {shown} failed. Could not parse return value as json: {error}") from error
     try:
-        value = decode_pending(json) if pending else decode(json)
+        value = decode_pending(json)
+        text = dumps(value)
+        if not pending and PLACEHOLDER in text:
+            raise DeveloperError("queries cannot return an unresolved commit timestamp")
     except DeveloperError as error:
         raise DeveloperError(f"Function {shown} return value invalid: {error.message}") from error
     size = size_of(value)
@@ -92,4 +106,9 @@ def check_returned(target: Target, result: str, tables: TableNames, *, pending: 
         problem = check(load_validator(target.function.returns), value, tables)
         if problem is not None:
             raise DeveloperError(f"ReturnsValidationError: {problem}")
-    return Returned(dumps(value), size)
+    return Returned(text, size)
+
+
+def resolve_commit_ts(text: str, ts: int) -> str:
+    """The value with the commit timestamp in place of its placeholder."""
+    return text.replace(PLACEHOLDER, dumps(ts))

@@ -31,12 +31,10 @@ class Attempt:
     state: DeploymentState
     journal: str | None = None  # where the page of a paginated query ended last time
     next_journal: str | None = None  # where it ends this time
-    has_paginated: bool = False
     identity_read: bool = False
     clock_read: bool = False
     audited_bytes: int = 0
-    nested_user_ms: float = 0.0
-    user_ms: float = 0.0
+    user_ms: float = 0.0  # spent in user code by every call that has ended
     warnings: list[LogLine] = field(default_factory=list)
     started: float = field(default_factory=time.perf_counter)
 
@@ -45,7 +43,7 @@ class Attempt:
         cls, host: Host, call: Call, kind: TransactionKind, *, at: int | None = None, journal: str | None = None
     ) -> "Attempt":
         transaction = host.database.begin(at)
-        return cls(host, call, kind, transaction, host.application, read_state(transaction), journal)
+        return cls(host, call, kind, transaction, host.application, read_state(transaction, host.urls), journal)
 
     @property
     def now_ms(self) -> float:
@@ -54,7 +52,7 @@ class Attempt:
 
     @property
     def user_seconds_left(self) -> float:
-        return max(0.0, USER_SECONDS - self.nested_user_ms / 1000)
+        return max(0.0, USER_SECONDS - self.user_ms / 1000)
 
     @property
     def seconds(self) -> float:

@@ -1,9 +1,12 @@
 """What executions need from the deployment they run in."""
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from convex_evals.backend.deployed import Application, ComponentInstance
+from convex_evals.backend.canonical_urls import CanonicalUrls
+from convex_evals.backend.deployed import Application, ComponentInstance, CurrentApplication
+from convex_evals.backend.errors import SystemFailure
 from convex_evals.backend.functions.handles import Handles
 from convex_evals.backend.functions.system import SystemFunctions
 from convex_evals.backend.functions.turns import Turns
@@ -28,26 +31,35 @@ class FileStorage(Protocol):
     def upload_url(self, instance: ComponentInstance) -> str: ...
 
 
-class VectorSearch(Protocol):
-    def search(
-        self, transaction: "Transaction", instance: ComponentInstance, query: dict[str, object]
-    ) -> list[dict[str, object]]:
-        """`query` as `1.0/actions/vectorSearch` sends it; the answer is `[{"_id", "_score"}]`."""
-        ...
-
-
 @dataclass
 class Host:
     database: "Database"
     runtime: "FunctionRuntime"
     log: FunctionLog
     instance_name: str
-    cloud_url: str
-    site_url: str
+    urls: CanonicalUrls  # its own addresses
     redact: bool = False
-    application: Application | None = None  # replaced by every push
+    current: CurrentApplication = field(default_factory=CurrentApplication)
     system_functions: SystemFunctions | None = None
     storage: FileStorage | None = None
-    vectors: VectorSearch | None = None
     handles: Handles = field(default_factory=Handles)
     turns: Turns = field(default_factory=Turns)
+    suspects: asyncio.Lock = field(default_factory=asyncio.Lock)  # calls that lost their worker run one at a time
+
+    @property
+    def application(self) -> Application | None:
+        return self.current.application
+
+    @property
+    def cloud_url(self) -> str:
+        return self.urls.cloud
+
+    @property
+    def site_url(self) -> str:
+        return self.urls.site
+
+    @property
+    def files(self) -> FileStorage:
+        if self.storage is None:
+            raise SystemFailure("this deployment has no file storage")
+        return self.storage

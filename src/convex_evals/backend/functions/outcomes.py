@@ -10,6 +10,9 @@ from convex_evals.backend.runtime.types import Failure, LogLine
 
 LONGEST_MESSAGE = 65_536
 
+# What a function is told that took the whole worker down with it, twice.
+OUT_OF_MEMORY = DeveloperError("JavaScript execution ran out of memory (maximum memory usage: 64 MB)")
+
 
 @dataclass(slots=True)
 class Finished:

@@ -22,6 +22,8 @@ class QueryKey:
     path: FunctionPath
     args: str  # canonical JSON text
     journal: str | None
+    trusted: bool = False
+    version: int = 0
 
 
 @dataclass(slots=True)

@@ -46,10 +46,7 @@ def schedule(transaction: "Transaction", namespace: str, job: Job, parent: Sched
 
     `parent` is the job that schedules this one: what a cancelled job schedules is cancelled from the start.
     """
-    usage = transaction.usage
-    usage.functions_scheduled += 1
-    usage.scheduled_function_args_bytes += job.args_size
-    transaction.limits.check_scheduled(usage)
+    transaction.count_scheduled(job.args_size)
     ts = round(job.seconds * NANOSECONDS)
     canceled = parent is not None and _is_canceled(transaction, parent)
     now = round(transaction.started_ms * 1_000_000)
@@ -80,7 +77,11 @@ def cancel(transaction: "Transaction", namespace: str, job_id: str) -> None:
 
 def check_job_id(text: str) -> str:
     """Raises DeveloperError for what is no id of a scheduled function."""
-    if DocumentId.decode(text).table_number != SYSTEM_TABLE_NUMBERS[JOBS]:
+    try:
+        number = DocumentId.decode(text).table_number
+    except DeveloperError as error:
+        raise DeveloperError(f"Invalid argument `id` for `db.cancel_job`: {error.message}") from error
+    if number != SYSTEM_TABLE_NUMBERS[JOBS]:
         raise DeveloperError("Invalid scheduled function ID. The ID must be an ID on the '_scheduled_functions' table.")
     return text
 

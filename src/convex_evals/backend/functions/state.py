@@ -1,10 +1,10 @@
 """Rows that every execution reads, so that changing them re-runs whatever depends on them."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from convex_evals.backend.database import Transaction
+from convex_evals.backend.canonical_urls import CanonicalUrls
+from convex_evals.backend.database import Transaction
+from convex_evals.backend.environment import read_variables
 
 ROOT = ""
 PAUSED = "paused"
@@ -13,20 +13,25 @@ RUNNING = "running"
 
 @dataclass(frozen=True, slots=True)
 class DeploymentState:
+    """`variables` are those that users set for the app; `urls` are where the deployment says it can be reached."""
+
     variables: dict[str, str]
+    urls: CanonicalUrls
     paused: bool
 
 
-def read_state(transaction: "Transaction") -> DeploymentState:
-    """The app's environment variables and whether it is paused. Also depends on the row that every push rewrites."""
-    system = transaction.system
-    system.scan(ROOT, "_udf_config")
-    variables = {str(row.value["name"]): str(row.value["value"]) for row in system.scan(ROOT, "_environment_variables")}
-    states = system.scan(ROOT, "_backend_state")
-    return DeploymentState(variables, any(row.value.get("user") == PAUSED for row in states))
+def read_state(transaction: Transaction, urls: CanonicalUrls) -> DeploymentState:
+    """Also depends on the row that every push rewrites. `urls` are the deployment's own."""
+    transaction.depend_on_push()
+    states = transaction.system.scan(ROOT, "_backend_state")
+    return DeploymentState(
+        variables=read_variables(transaction),
+        urls=urls.overridden(transaction),
+        paused=any(row.value.get("user") == PAUSED for row in states),
+    )
 
 
-def write_paused(transaction: "Transaction", paused: bool) -> None:
+def write_paused(transaction: Transaction, paused: bool) -> None:
     system = transaction.system
     for row in system.scan(ROOT, "_backend_state"):
         system.delete(ROOT, "_backend_state", row.id)

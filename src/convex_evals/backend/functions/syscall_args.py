@@ -42,12 +42,13 @@ class SyscallArgs:
         return None if value is None else self._integer(value)
 
     def number(self, name: str) -> float:
-        value = self.required(name)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self.invalid(f"invalid type: {_describe(value)}, expected f64")
-        return float(value)
+        return self._number(self.required(name))
 
-    def object(self, name: str) -> dict[str, object]:
+    def optional_number(self, name: str) -> float | None:
+        value = self.json.get(name)
+        return None if value is None else self._number(value)
+
+    def mapping(self, name: str) -> dict[str, object]:
         value = self.required(name)
         if not isinstance(value, dict):
             raise self.invalid_argument(name, "Value must be an Object")
@@ -66,6 +67,11 @@ class SyscallArgs:
         if not isinstance(value, str):
             raise self.invalid(f"invalid type: {_describe(value)}, expected a string")
         return value
+
+    def _number(self, value: object) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.invalid(f"invalid type: {_describe(value)}, expected f64")
+        return float(value)
 
     def _integer(self, value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from convex_evals.backend.deployed import FunctionPath
+from convex_evals.backend.functions.tracing import Tracer
 from convex_evals.backend.identity import ANONYMOUS, Identity
 from convex_evals.backend.runtime.types import LogLine
 
@@ -32,6 +33,8 @@ class Call:
     scheduled_job: ScheduledJob | None = None  # set for a scheduled function and everything it calls
     ip: str | None = None
     user_agent: str | None = None
+    parent_execution_id: str | None = None  # the action that makes this call
+    tracer: Tracer | None = field(default=None, compare=False)  # told about every transaction this call causes
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,18 @@
 """Which environment variables a function sees."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from convex_evals.backend.deployed import ComponentInstance
-
-CLOUD_URL = "CONVEX_CLOUD_URL"
-SITE_URL = "CONVEX_SITE_URL"
+from convex_evals.backend.functions.state import DeploymentState
 
 
-def visible_variables(
-    instance: ComponentInstance, app_variables: Mapping[str, str], cloud_url: str, site_url: str
-) -> dict[str, str]:
+def visible_variables(instance: ComponentInstance, state: DeploymentState) -> dict[str, str]:
     """The app sees everything that was set; a component only what it was given when it was mounted."""
-    built_in = {CLOUD_URL: cloud_url, SITE_URL: site_url + (instance.http_prefix or "").rstrip("/")}
-    given = app_variables if instance.path == "" else _bound(instance, app_variables)
-    return built_in | dict(given)
+    prefix = (instance.http_prefix or "").rstrip("/")
+    built_in = replace(state.urls, site=state.urls.site + prefix).variables
+    given = state.variables if instance.path == "" else _bound(instance, state.variables)
+    return built_in | given
 
 
 def _bound(instance: ComponentInstance, app_variables: Mapping[str, str]) -> dict[str, str]:

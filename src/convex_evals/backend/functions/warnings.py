@@ -58,7 +58,7 @@ def scheduled_arguments_warning(size: int) -> Iterator[LogLine]:
         yield warning(_line(text, size, LARGEST_SCHEDULED_ARGS, " bytes"))
 
 
-def duration_warning(user_ms: float, limit_ms: float) -> Iterator[LogLine]:
+def duration_warning(user_ms: float, limit_ms: float = 1000.0) -> Iterator[LogLine]:
     if SHARE * limit_ms < user_ms <= limit_ms:
         yield warning(
             f"Function execution took a long time. (maximum duration: {limit_ms / 1000:g}s, "

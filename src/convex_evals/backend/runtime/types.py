@@ -94,3 +94,4 @@ class Outcome:
     failure: Failure | None
     log_lines: list[LogLine] = field(default_factory=list)
     user_ms: float = 0.0
+    clock_read: bool = False  # user code of a query looked at the time: its result does not hold for ever
