@@ -7,9 +7,14 @@ from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from convex_evals.backend.errors import BackendError, RequestError
+from convex_evals.backend.errors import BackendError, DeveloperError, RequestError
 from convex_evals.backend.http.cors import MirroringCors
-from convex_evals.backend.http.errors import on_failure, on_http_exception, on_request_error
+from convex_evals.backend.http.errors import (
+    on_developer_error,
+    on_failure,
+    on_http_exception,
+    on_request_error,
+)
 
 
 def main_app(routes: Sequence[BaseRoute]) -> ASGIApp:
@@ -18,6 +23,7 @@ def main_app(routes: Sequence[BaseRoute]) -> ASGIApp:
         exception_handlers={
             HTTPException: on_http_exception,
             RequestError: on_request_error,
+            DeveloperError: on_developer_error,
             BackendError: on_failure,
             Exception: on_failure,
         },

@@ -7,7 +7,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from convex_evals.backend.errors import RequestError
+from convex_evals.backend.errors import DeveloperError, RequestError
 
 logger = logging.getLogger(__name__)
 
@@ -22,6 +22,11 @@ def envelope(error: RequestError) -> Response:
 async def on_request_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestError)
     return envelope(error)
+
+
+async def on_developer_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, DeveloperError)
+    return envelope(RequestError(400, "BadRequest", error.message))
 
 
 async def on_http_exception(request: Request, error: Exception) -> Response:

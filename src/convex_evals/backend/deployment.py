@@ -1,0 +1,174 @@
+"""One Convex deployment inside this process: the face that other packages use."""
+
+import contextlib
+import secrets
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from convex_evals.backend.admin_keys import AdminKeys
+from convex_evals.backend.authentication import Authenticator, NoProviders
+from convex_evals.backend.canonical_urls import CanonicalUrls
+from convex_evals.backend.database import Database
+from convex_evals.backend.deployed import Application, CurrentApplication
+from convex_evals.backend.functions.host import Host
+from convex_evals.backend.functions.paths import parse_path
+from convex_evals.backend.functions.runner import FunctionRunner
+from convex_evals.backend.functions.tracing import Tracer
+from convex_evals.backend.functions.types import Call, CallOutcome, MutationOutcome, QueryOutcome
+from convex_evals.backend.http.administration import Administration
+from convex_evals.backend.http.app import SiteApp, main_app
+from convex_evals.backend.http.deploy import DeployRoutes
+from convex_evals.backend.http.environment import EnvironmentRoutes
+from convex_evals.backend.http.function_calls import FunctionCalls
+from convex_evals.backend.http.function_logs import FunctionLogs
+from convex_evals.backend.http.health import health_routes
+from convex_evals.backend.http.server import LoopbackServer
+from convex_evals.backend.http.sync_route import sync_routes
+from convex_evals.backend.identity import ADMIN, Identity
+from convex_evals.backend.logs import FunctionLog
+from convex_evals.backend.push import Analyzer, Pusher, VariableUpdates, load_application
+from convex_evals.backend.runtime import FunctionRuntime
+from convex_evals.backend.sync import DatabaseHistory, SyncServer
+from convex_evals.backend.system import SystemLibrary
+from convex_evals.backend.values import Value, encode
+
+DEFAULT_NAME = "convex-evals-local"
+
+Arguments = Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class DeploymentSettings:
+    """Ports 0 are ephemeral; without a `database` file nothing survives; `storage` is a folder for uploaded files."""
+
+    port: int = 0
+    site_port: int = 0
+    database: Path | None = None
+    storage: Path | None = None
+    instance_name: str = DEFAULT_NAME
+    instance_secret: str = ""  # drawn when empty
+    redact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The outcome of a call, and the work it caused."""
+
+    outcome: CallOutcome
+    work: Tracer
+
+
+class Deployment:
+    def __init__(self, settings: DeploymentSettings) -> None:
+        self._main = LoopbackServer(settings.port)
+        self._site = LoopbackServer(settings.site_port)
+        self.url = self._main.origin
+        self.site_url = self._site.origin
+        self.instance_name = settings.instance_name
+        keys = AdminKeys(settings.instance_name, settings.instance_secret or secrets.token_hex(32))
+        self.admin_key = keys.issue()
+        self.authenticator = Authenticator(keys, NoProviders())
+        self.database = Database.open(settings.database)
+        self.log = FunctionLog()
+        self.runtime = FunctionRuntime()
+        self.current = CurrentApplication(load_application(self.database.begin()))
+        self.host = Host(
+            database=self.database,
+            runtime=self.runtime,
+            log=self.log,
+            instance_name=settings.instance_name,
+            urls=CanonicalUrls(self.url, self.site_url),
+            redact=settings.redact,
+            current=self.current,
+        )
+        self.host.system_functions = SystemLibrary(self.host)
+        self.functions = FunctionRunner(self.host)
+        self.sync = SyncServer(self.functions, DatabaseHistory(self.database), self.authenticator)
+        analyzer = Analyzer(self.runtime)
+        self.pusher = Pusher(self.database, self.current, analyzer, self.host.urls)
+        self.variables = VariableUpdates(self.database, self.current, analyzer, self.host.urls)
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def start(
+        cls,
+        port: int = 0,
+        site_port: int = 0,
+        storage: Path | None = None,
+        database: Path | None = None,
+        instance_name: str = DEFAULT_NAME,
+        instance_secret: str = "",
+        redact: bool = False,
+    ) -> AsyncIterator["Deployment"]:
+        """A running deployment; it is stopped, and nothing of it left, when the block ends."""
+        settings = DeploymentSettings(port, site_port, database, storage, instance_name, instance_secret, redact)
+        async with cls.run(settings) as deployment:
+            yield deployment
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def run(cls, settings: DeploymentSettings) -> AsyncIterator["Deployment"]:
+        deployment = cls(settings)
+        try:
+            await deployment._start()
+            yield deployment
+        finally:
+            await deployment._stop()
+
+    @property
+    def application(self) -> Application | None:
+        return self.current.application
+
+    # ------------------------------------------------------------------ calls
+
+    async def query(self, path: str, args: Arguments | None = None, *, identity: Identity = ADMIN) -> QueryOutcome:
+        return await self.functions.query(_call(path, args, identity))
+
+    async def mutation(
+        self, path: str, args: Arguments | None = None, *, identity: Identity = ADMIN
+    ) -> MutationOutcome:
+        return await self.functions.mutation(_call(path, args, identity))
+
+    async def action(self, path: str, args: Arguments | None = None, *, identity: Identity = ADMIN) -> CallOutcome:
+        return await self.functions.action(_call(path, args, identity))
+
+    async def trace(self, path: str, args: Arguments | None = None, *, identity: Identity = ADMIN) -> Trace:
+        """Runs the function, never from the cache, and measures what it does to the database."""
+        work = Tracer()
+        outcome = await self.functions.run_any(replace(_call(path, args, identity), tracer=work))
+        return Trace(outcome, work)
+
+    # ------------------------------------------------------------------ life
+
+    async def _start(self) -> None:
+        await self.runtime.start()
+        if self.application is not None:
+            self.runtime.load(self.application)
+        self.current.on_change(self.runtime.load)
+        self.current.on_change(lambda _: self.sync.on_new_code())
+        app = main_app(
+            [
+                *health_routes(self.instance_name),
+                *FunctionCalls(self.functions, self.database, self.authenticator).routes(),
+                *FunctionLogs(self.log, self.authenticator).routes(),
+                *Administration(self.database, self.authenticator).routes(),
+                *DeployRoutes(self.pusher, self.authenticator).routes(),
+                *EnvironmentRoutes(self.variables, self.host.urls, self.database, self.authenticator).routes(),
+                *sync_routes(self.sync),
+            ]
+        )
+        await self._main.start(app)
+        await self._site.start(SiteApp(app))
+
+    async def _stop(self) -> None:
+        self.log.close()
+        await self.sync.stop()
+        await self._main.stop()
+        await self._site.stop()
+        await self.runtime.stop()
+        self.database.close()
+
+
+def _call(path: str, args: Arguments | None, identity: Identity) -> Call:
+    return Call(parse_path(path), [encode(dict(args or {}))], identity=identity, caller="Tester")
