@@ -23,3 +23,7 @@ EvalsFolder = Annotated[
     typer.Option("--evals", metavar="DIR", help="The suite: a folder of categories, or one that contains evals/."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
+JsonFile = Annotated[
+    str | None,
+    typer.Option("--json", metavar="FILE", help="Write the results as JSON to this file; - is standard output."),
+]

@@ -3,7 +3,10 @@
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from convex_evals.core.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -13,7 +16,19 @@ UNLIMITED_WIDTH = 10_000
 
 
 def print_json(value: object) -> None:
-    print(json.dumps(value, indent=2))
+    write_json(value, "-")
+
+
+def write_json(value: object, destination: str) -> None:
+    """Writes JSON to a file; `-` is standard output."""
+    text = json.dumps(value, indent=2) + "\n"
+    if destination == "-":
+        print(text, end="")
+        return
+    try:
+        Path(destination).write_text(text)
+    except OSError as error:
+        raise UsageError(f"The JSON cannot be written to {destination!r}: {error.strerror}.") from error
 
 
 def remark(text: str) -> None:
@@ -30,6 +45,15 @@ def console() -> "Console":
 
     made = Console(markup=False, emoji=False, highlight=False)
     return made if made.is_terminal else Console(markup=False, emoji=False, highlight=False, width=UNLIMITED_WIDTH)
+
+
+def print_table(rows: "Table") -> None:
+    """Prints a table without the blanks that would fill its last column."""
+    out = console()
+    with out.capture() as capture:
+        out.print(rows)
+    for line in capture.get().splitlines():
+        print(line.rstrip())
 
 
 def table(headings: Sequence[str]) -> "Table":

@@ -38,19 +38,18 @@ def list_evals(
 
 
 def _print_table(suite: "Suite", chosen: tuple["Eval", ...]) -> None:
-    from convex_evals.cli.output import console, count, table
+    from convex_evals.cli.output import count, print_table, table
 
-    out = console()
     rows = table(["eval", "pipeline", "grader", "gaps"])
     by_category = _by_category(chosen)
     for category, members in by_category.items():
         rows.add_row(f"{category} ({len(members)})", style="bold")
         for each in members:
             rows.add_row(f"  {each.name}", each.pipeline, _grader(each) or "none yet", "yes" if each.gaps else "no")
-    out.print(rows)
+    print_table(rows)
     evals, categories = count(len(chosen), "eval"), count(len(by_category), "category", "categories")
     broken = f", {len(suite.problems)} broken" if suite.problems else ""
-    out.print(f"\n{evals} in {categories}{broken} · {suite.root} · suite {suite.fingerprint[:12]}")
+    typer.echo(f"\n{evals} in {categories}{broken} · {suite.root} · suite {suite.fingerprint[:12]}")
 
 
 def _as_json(suite: "Suite", chosen: tuple["Eval", ...]) -> dict[str, object]:

@@ -1,0 +1,58 @@
+"""`convex-evals doctor`: is this machine ready?"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from convex_evals.cli.options import Json
+
+if TYPE_CHECKING:
+    from convex_evals.core.machine import Fact
+
+
+def doctor(
+    offline: Annotated[bool, typer.Option("--offline", help="Do not ask the package registries.")] = False,
+    json: Json = False,
+) -> None:
+    """Say whether this machine is ready, and the command that fixes what is not.
+
+    Changes nothing. Of keys only the names are shown. The exit code is 0 when nothing is missing, otherwise 1.
+    """
+    import asyncio
+
+    from convex_evals.cli.output import print_json
+    from convex_evals.core.machine import Status, gather_facts
+    from convex_evals.core.settings import read_settings
+
+    facts = asyncio.run(gather_facts(read_settings(), network=not offline))
+    ready = all(fact.status is not Status.MISSING for fact in facts)
+    if json:
+        print_json({"ready": ready, "facts": [_fact_json(fact) for fact in facts]})
+    else:
+        _print_table(facts, ready)
+    if not ready:
+        raise typer.Exit(1)
+
+
+def _print_table(facts: Sequence["Fact"], ready: bool) -> None:
+    from convex_evals.cli.output import print_table, table
+
+    rows = table(["", "status", "found"])
+    for fact in facts:
+        rows.add_row(fact.name, fact.status, fact.detail, style=_style(fact))
+    print_table(rows)
+    fixes = [fact for fact in facts if fact.fix]
+    if fixes:
+        typer.echo("\nWhat helps:")
+    for fact in fixes:
+        typer.echo(f"  {fact.name}: {fact.fix}")
+    typer.echo("\nThis machine is ready." if ready else "\nThis machine is not ready: see what is missing above.")
+
+
+def _fact_json(fact: "Fact") -> dict[str, str | None]:
+    return {"name": fact.name, "status": fact.status.value, "detail": fact.detail, "fix": fact.fix}
+
+
+def _style(fact: "Fact") -> str:
+    return {"ok": "", "warning": "yellow", "missing": "bold red"}[fact.status]
