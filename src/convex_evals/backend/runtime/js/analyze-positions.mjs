@@ -3,12 +3,12 @@
 // V8 knows the offset at which a function's parameters begin. The inspector would tell it too, but it is switched off
 // in a sandboxed process, so one native call is compiled here; the syntax for native calls is never on while code of
 // an app is parsed.
-
-import { SourceMap } from "node:module";
 import v8 from "node:v8";
 import vm from "node:vm";
 
 const OFFSET_OF = "(f) => %FunctionGetScriptSourcePosition(f)";
+const { toString } = Function.prototype;
+const { apply } = Reflect;
 
 function offsetOf(callable) {
   v8.setFlagsFromString("--allow-natives-syntax");
@@ -25,14 +25,15 @@ export class Positions {
   #map;
   #lineStarts = [0];
 
-  constructor(source, sourceMap) {
+  constructor(code, path) {
+    const { source } = code.module(path);
     this.#source = source;
-    this.#map = parseMap(sourceMap);
+    this.#map = code.map(path);
     for (let at = source.indexOf("\n"); at !== -1; at = source.indexOf("\n", at + 1)) this.#lineStarts.push(at + 1);
   }
 
   of(callable) {
-    if (this.#map === null || typeof callable !== "function") return null;
+    if (this.#map === undefined || typeof callable !== "function") return null;
     const offset = offsetOf(callable);
     if (!this.#contains(callable, offset)) return null;
     const line = this.#lineStarts.findLastIndex((start) => start <= offset);
@@ -41,18 +42,10 @@ export class Positions {
     return entry.originalLine === undefined ? null : { line: entry.originalLine, column: entry.originalColumn };
   }
 
+  /** Whether the function's text is in this source around that offset. */
   #contains(callable, offset) {
-    const text = Function.prototype.toString.call(callable);
+    const text = apply(toString, callable, []);
     const start = this.#source.lastIndexOf(text, offset);
     return start !== -1 && offset < start + text.length;
-  }
-}
-
-function parseMap(text) {
-  if (!text) return null;
-  try {
-    return new SourceMap(JSON.parse(text));
-  } catch {
-    return null; // an unusable map means unknown positions, as if there were none
   }
 }
