@@ -18,15 +18,15 @@ class Batch(NamedTuple):
     done: bool
 
 
-class _Step(NamedTuple):
-    """Rows read together, the last of them at `key`: those that filters dropped, and then one that they let pass."""
+class _Position(NamedTuple):
+    """How far the query has read: up to the row at `key`, and how much that was."""
 
     key: bytes | None = None
     rows: int = 0
     size: int = 0
 
-    def and_then(self, row: Row) -> "_Step":
-        return _Step(row.key, self.rows + 1, self.size + row.document.size)
+    def and_then(self, row: Row) -> "_Position":
+        return _Position(row.key, self.rows + 1, self.size + row.document.size)
 
 
 class QueryStream:
@@ -34,11 +34,10 @@ class QueryStream:
         self._core = core
         self._source = source
         self._operators = operators
-        self._fetched: deque[_Step] = deque()  # not pulled yet
-        self._dropped = _Step()  # since the last fetched row
-        self._ahead = _Step()  # both together
-        self._exhausted = False
-        self._closed = False
+        self._read = _Position()  # the last row looked at
+        self._fetched: deque[_Position] = deque()  # of each document that was not pulled yet
+        self._accounted = _Position()
+        self._is_exhausted = False
 
     def fetch(self, count: int) -> Batch:
         """At least one and at most `count` further documents, unless there are none.
@@ -48,6 +47,30 @@ class QueryStream:
         """
         self._check_intervals()
         documents: list[Document] = []
+        try:
+            self._fill(documents, count)
+        finally:
+            if self._read.key is not None:
+                self._source.advance(self._read.key)
+        return Batch(documents, self._is_finished)
+
+    def pull(self, count: int) -> None:
+        """Accounts for `count` pulls by user code; finding the end is one too.
+
+        Raises when a read limit is exceeded, which can only happen when several streams look ahead together.
+        """
+        reached = self._accounted
+        for _ in range(min(count, len(self._fetched))):
+            reached = self._fetched.popleft()
+            count -= 1
+        if count > 0 and self._is_finished:
+            reached = self._read
+            if self._is_exhausted:
+                self._source.record(None)
+        self._account(reached)
+        self._core.check_reads()
+
+    def _fill(self, documents: list[Document], count: int) -> None:
         rows = self._source.rows()
         while len(documents) < count and not self._is_finished:
             row: Row | None = None
@@ -57,62 +80,43 @@ class QueryStream:
             except DeveloperError:
                 if documents:
                     break
-                self._account(self._dropped if row is None else self._dropped.and_then(row))
+                self._account(self._read if row is None else self._read.and_then(row))
                 raise
             if row is None:
-                self._exhausted = True
+                self._is_exhausted = True
             elif accepted:
                 documents.append(row.document)
-        return Batch(documents, self._is_finished)
-
-    def pull(self, count: int) -> None:
-        """Accounts for `count` pulls by user code; finding the end is one too.
-
-        Raises when a read limit is exceeded, which can only happen when several streams look ahead together.
-        """
-        pulled = _Step()
-        for _ in range(min(count, len(self._fetched))):
-            step = self._fetched.popleft()
-            pulled = _Step(step.key, pulled.rows + step.rows, pulled.size + step.size)
-            count -= 1
-        if count > 0 and self._is_finished and not self._closed:
-            self._closed = True
-            dropped = self._dropped
-            pulled = _Step(dropped.key or pulled.key, pulled.rows + dropped.rows, pulled.size + dropped.size)
-            if self._exhausted:
-                self._source.record(None)
-        self._ahead = _Step(None, self._ahead.rows - pulled.rows, self._ahead.size - pulled.size)
-        self._account(pulled)
-        self._core.check_reads()
 
     @property
     def _is_finished(self) -> bool:
-        return self._exhausted or self._operators.limit_reached
+        return self._is_exhausted or self._operators.limit_reached
 
     def _examine(self, row: Row) -> bool:
-        """Whether the row passes the operators. Moves past it, unless it causes an error."""
-        self._check_limits(row)
+        """Whether the row passes the operators. Counts as looked at, unless it causes an error."""
+        read = self._read.and_then(row)
+        self._check_limits(read)
         accepted = self._operators.accept(row.document)
-        self._source.advance(row.key)
-        self._ahead = self._ahead.and_then(row)
-        self._dropped = self._dropped.and_then(row)
+        self._read = read
         if accepted:
-            self._fetched.append(self._dropped)
-            self._dropped = _Step()
+            self._fetched.append(read)
         return accepted
 
-    def _account(self, step: _Step) -> None:
+    def _account(self, reached: _Position) -> None:
         if self._source.counts_documents:
-            self._core.usage.documents_read += step.rows
-            self._core.usage.bytes_read += step.size
-        if step.key is not None:
-            self._source.record(step.key)
+            self._core.usage.documents_read += reached.rows - self._accounted.rows
+            self._core.usage.bytes_read += reached.size - self._accounted.size
+        if reached.key is not None and reached.key != self._accounted.key:
+            self._source.record(reached.key)
+        self._accounted = reached
 
-    def _check_limits(self, row: Row) -> None:
+    def _check_limits(self, reached: _Position) -> None:
         """Looking ahead must stop where pulling would fail."""
-        if self._source.counts_documents:
-            ahead = self._ahead.and_then(row)
-            self._core.limits.check_reads(self._core.usage.after_reading(ahead.rows, ahead.size))
+        usage, limits = self._core.usage, self._core.limits
+        rows = reached.rows - self._accounted.rows
+        size = reached.size - self._accounted.size
+        is_over = usage.documents_read + rows > limits.documents_read or usage.bytes_read + size > limits.bytes_read
+        if is_over and self._source.counts_documents:
+            limits.check_reads(usage.after_reading(rows, size))
 
     def _check_intervals(self) -> None:
         """When no further interval may be read, the first row (or the absence of one) must not be a new one."""

@@ -97,7 +97,8 @@ class Transaction(TransactionCore):
     # ------------------------------------------------------------------ writes
 
     def insert(self, namespace: str, table: str, value: object) -> Document:
-        _check_table_name("db.insert", table)
+        if table not in self.catalog(namespace).tables:
+            _check_table_name("db.insert", table)
         fields = _decode_object("db.insert", value)
         if table in PUBLIC_SYSTEM_TABLES:
             raise DeveloperError(f"{table} is a read-only table")
