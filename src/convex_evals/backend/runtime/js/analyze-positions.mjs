@@ -3,6 +3,7 @@
 // V8 knows the offset at which a function's parameters begin. The inspector would tell it too, but it is switched off
 // in a sandboxed process, so one native call is compiled here; the syntax for native calls is never on while code of
 // an app is parsed.
+import { SourceMap } from "node:module";
 import v8 from "node:v8";
 import vm from "node:vm";
 
@@ -25,15 +26,14 @@ export class Positions {
   #map;
   #lineStarts = [0];
 
-  constructor(code, path) {
-    const { source } = code.module(path);
+  constructor(source, sourceMap) {
     this.#source = source;
-    this.#map = code.map(path);
+    this.#map = parseMap(sourceMap);
     for (let at = source.indexOf("\n"); at !== -1; at = source.indexOf("\n", at + 1)) this.#lineStarts.push(at + 1);
   }
 
   of(callable) {
-    if (this.#map === undefined || typeof callable !== "function") return null;
+    if (this.#map === null || typeof callable !== "function") return null;
     const offset = offsetOf(callable);
     if (!this.#contains(callable, offset)) return null;
     const line = this.#lineStarts.findLastIndex((start) => start <= offset);
@@ -47,5 +47,14 @@ export class Positions {
     const text = apply(toString, callable, []);
     const start = this.#source.lastIndexOf(text, offset);
     return start !== -1 && offset < start + text.length;
+  }
+}
+
+function parseMap(text) {
+  if (!text) return null;
+  try {
+    return new SourceMap(JSON.parse(text));
+  } catch {
+    return null; // an unusable map means unknown positions, as if there were none
   }
 }

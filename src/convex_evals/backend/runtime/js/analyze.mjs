@@ -1,81 +1,148 @@
-// Evaluates pushed modules, each in a fresh context, and reports what they export. Runs no function.
-import { inspectAuthConfig, inspectDefinition, inspectFunctions, inspectSchema } from "./analyze-exports.mjs";
+// Reports what an evaluated module exports. Only facts: which of them are right is decided in Python (`push/`).
+//
+// `describe(error)` turns something thrown by the app's code into `{text}`; the shapes are those of `push/facts.py`.
+// The values inspected belong to the app's realm: its methods may run, so nothing of this realm is passed to them.
 import { Positions } from "./analyze-positions.mjs";
-import { Context } from "./context.mjs";
-import { ImportFailure, TimeUp } from "./failures.mjs";
 
-const KEPT_LOG_LINES = 100;
+const MARKERS = ["isQuery", "isMutation", "isAction", "isPublic", "isInternal"];
+const NODE_ENTRIES = ["invokeQuery", "invokeMutation", "invokeAction"];
 
-const INSPECTORS = {
-  functions: inspectFunctions,
-  schema: (namespace, module, describe) => inspectSchema(namespace, describe),
-  auth: (namespace, module, describe) => inspectAuthConfig(namespace, describe),
-  definition: (namespace, module, describe) => inspectDefinition(namespace, describe),
-};
-
-/** One result per path, up to and including the first that could not be imported. See `runtime/evaluation.py`. */
-export function analyze({ subject, code, env, envRefusal, paths, userMs }, { library }) {
-  const results = [];
-  for (const path of paths) {
-    const environment = new Environment(env === null ? new Map() : library.environment(env), envRefusal, subject === "auth");
-    const result = evaluate(subject, library.code(code), path, environment, userMs);
-    results.push(result);
-    if (result.thrown) break;
-  }
-  return results;
-}
-
-function evaluate(subject, code, path, env, userMs) {
-  const context = new Context({ code, env });
-  env.context = context;
-  try {
-    const namespace = context.importModule(path, userMs);
-    const module = { path, environment: "isolate", positions: new Positions(code, path) };
-    let facts;
-    context.enter(() => {
-      facts = INSPECTORS[subject](namespace, module, (error) => thrown(context, error, env));
-    }, userMs);
-    return facts;
-  } catch (error) {
-    return { thrown: thrown(context, error, env) };
-  }
-}
-
-function thrown(context, error, env) {
+/** Facts about a module of functions; `module` is `{path, source, sourceMap, environment}`. */
+export function inspectFunctions(namespace, module, describe) {
+  const { path, source, sourceMap, environment } = module;
+  const positions = new Positions(source, sourceMap);
+  const isNode = environment === "node";
   return {
-    text: textOf(context, error),
-    logs: context.driver.logs.slice(-KEPT_LOG_LINES).map(({ level, messages }) => `[${level}] ${messages.join(" ")}`),
-    missingVariable: env.missing,
+    exports: Object.keys(namespace)
+      .map((name) => inspectExport(name, namespace[name], isNode, positions, describe))
+      .filter((facts) => facts !== null),
+    router: path === "http.js" ? inspectRouter(namespace, positions, describe) : null,
+    crons: path === "crons.js" ? inspectCrons(namespace, describe) : null,
   };
 }
 
-function textOf(context, error) {
-  if (error instanceof TimeUp) return "Function execution timed out";
-  return error instanceof ImportFailure ? error.message : context.describe(error).message;
+/** Facts about `schema.js`. */
+export function inspectSchema(namespace, describe) {
+  const schema = namespace.default;
+  if (schema === undefined || schema === null) return { exported: false, export: null };
+  return { exported: true, export: callForText(schema, "export", describe) };
 }
 
-/** The variables a module may read while it is evaluated. */
-class Environment {
-  context = undefined; // set once it exists
-  missing = null; // the first variable that had to be there and was not
-  #variables;
-  #refusal;
-  #isStrict;
+/** The default export of `auth.config.js` as JSON text. */
+export function inspectAuthConfig(namespace, describe) {
+  if (namespace.default === undefined) return { exported: false, export: null };
+  return { exported: true, export: attempt(() => textOrProblem(JSON.stringify(namespace.default)), describe) };
+}
 
-  /** With `refusal` every look-up throws that message; if `isStrict`, the look-up of a variable that is not set throws. */
-  constructor(variables, refusal, isStrict) {
-    this.#variables = variables;
-    this.#refusal = refusal;
-    this.#isStrict = isStrict;
+/** What `convex.config.js` defines, as JSON text; or what is wrong with its exports. */
+export function inspectDefinition(namespace, describe) {
+  const definition = namespace.default;
+  const problem = definitionProblem(namespace, definition);
+  if (problem !== null) return { problem, export: null };
+  const exported = attempt(() => {
+    const metadata = definition.export();
+    return isObject(metadata) ? { text: JSON.stringify(metadata) } : { problem: "notString" };
+  }, describe);
+  if (exported.problem !== undefined) {
+    return { problem: "the `export` property did not return an object", export: null };
   }
+  return { problem: null, export: exported };
+}
 
-  get(name) {
-    if (this.#refusal !== null) throw this.context.kernel.makeError(this.#refusal);
-    const value = this.#variables.get(name);
-    if (value === undefined && this.#isStrict) {
-      this.missing ??= name;
-      throw this.context.kernel.makeError(`Environment variable ${name} is not set`);
-    }
-    return value;
+function inspectExport(name, value, isNode, positions, describe) {
+  if (!isObject(value)) return null;
+  const has = isNode ? (key) => Object.hasOwn(value, key) : (key) => key in value;
+  const markers = MARKERS.filter(has);
+  if (markers.length === 0 || (isNode && !NODE_ENTRIES.some(has))) return null;
+  const handler = value._handler;
+  return {
+    name,
+    markers,
+    args: callForText(value, "exportArgs", describe),
+    returns: callForText(value, "exportReturns", describe),
+    handler: handler === undefined ? "absent" : typeof handler === "function" ? "function" : "invalid",
+    callable: typeof value === "function",
+    position: positions.of(handler ?? value),
+  };
+}
+
+function inspectRouter(namespace, positions, describe) {
+  if (!("default" in namespace)) return { exported: false };
+  const router = namespace.default;
+  if (!isObject(router) || router.isRouter !== true) return { exported: true, isRouter: false };
+  if (router.getRoutes === undefined) return { exported: true, isRouter: true, hasRoutes: false };
+  const found = attempt(() => ({ routes: router.getRoutes() }), describe);
+  return {
+    exported: true,
+    isRouter: true,
+    hasRoutes: true,
+    routes: Array.isArray(found.routes) ? inspectRoutes(found.routes, positions) : null,
+    thrown: found.thrown ?? null,
+  };
+}
+
+function inspectRoutes(routes, positions) {
+  const facts = [];
+  for (let index = 0; index < routes.length; index++) facts.push(inspectRoute(routes[index], positions));
+  return facts;
+}
+
+function inspectRoute(route, positions) {
+  const isEntry = Array.isArray(route);
+  const [path, method, action] = isEntry ? [route[0], route[1], route[2]] : [];
+  const isAction = isObject(action) && "isHttp" in action;
+  const handler = isAction ? (action._handler ?? action) : undefined;
+  return {
+    isEntry,
+    path: stringOrNull(path),
+    method: stringOrNull(method),
+    isAction,
+    hasHandler: typeof handler === "function",
+    position: positions.of(handler),
+  };
+}
+
+function inspectCrons(namespace, describe) {
+  if (!("default" in namespace)) return { exported: false };
+  const crons = namespace.default;
+  if (!isObject(crons) || crons.isCrons !== true) return { exported: true, isCrons: false };
+  return { exported: true, isCrons: true, export: callForText(crons, "export", describe) };
+}
+
+function definitionProblem(namespace, definition) {
+  if (!("default" in namespace)) return "missing default export";
+  if (!isObject(definition)) return "the default export is not an object";
+  if (Object.keys(namespace).length > 1) return "`convex.config.ts` has more than one export";
+  if (!("export" in definition)) return "missing `export` property on the default export of `convex.config.ts`";
+  if (typeof definition.export !== "function") return "the `export` property is not a function";
+  return null;
+}
+
+/** What `push/facts.py` calls `Exported`: null when there is no such method. */
+function callForText(owner, method, describe) {
+  return attempt(() => {
+    const callable = owner[method];
+    if (callable === undefined) return null;
+    return typeof callable === "function" ? textOrProblem(callable.call(owner)) : { problem: "notFunction" };
+  }, describe);
+}
+
+function textOrProblem(value) {
+  return typeof value === "string" ? { text: value } : { problem: "notString" };
+}
+
+function attempt(action, describe) {
+  try {
+    return action();
+  } catch (error) {
+    return { thrown: describe(error) };
   }
+}
+
+function isObject(value) {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
+}
+
+function stringOrNull(value) {
+  return typeof value === "string" ? value : null;
 }
