@@ -428,6 +428,6 @@ async def test_a_killed_keeper_is_a_process_error_and_takes_its_program_along(
     await until(lambda: (tmp_path / "pids").exists() and (tmp_path / "pids").read_text() != "")
     program, keeper = map(int, (tmp_path / "pids").read_text().split())
     os.kill(keeper, signal.SIGKILL)
-    with pytest.raises(ProcessError, match="was killed, so how the program ended is unknown"):
+    with pytest.raises(ProcessError, match="is gone, so how the program ended is unknown"):
         await task
     await until(lambda: not is_alive(program))

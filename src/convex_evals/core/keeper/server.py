@@ -8,7 +8,8 @@ import os
 import signal
 import socket
 import sys
-from typing import Final
+from contextlib import suppress
+from typing import Final, NoReturn
 
 from convex_evals.core.keeper import child, watch
 
@@ -25,14 +26,16 @@ def serve(descriptor: int) -> None:
         data, descriptors, _, _ = socket.recv_fds(requests, 1, DESCRIPTORS_PER_REQUEST)
         if not data:
             return
-        if os.fork() == 0:
-            requests.close()
-            _keep_and_exit(descriptors)
+        # A machine out of processes cannot fork; closing the channel then tells whoever asked.
+        with suppress(BlockingIOError):
+            if os.fork() == 0:
+                requests.close()
+                _keep_and_exit(descriptors)
         for received in descriptors:
             os.close(received)
 
 
-def _keep_and_exit(descriptors: list[int]) -> None:
+def _keep_and_exit(descriptors: list[int]) -> NoReturn:
     for received in descriptors:
         os.set_inheritable(received, False)
     channel, stdin, stdout, stderr = descriptors

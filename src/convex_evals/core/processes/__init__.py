@@ -3,7 +3,20 @@
 from convex_evals.core.processes.environment import base_environment
 from convex_evals.core.processes.limits import Limits
 from convex_evals.core.processes.output import Output
+from convex_evals.core.processes.piped import PipedProcess, start_piped
 from convex_evals.core.processes.process import Ended, Process, Usage, start
 from convex_evals.core.processes.run import ProcessResult, run
 
-__all__ = ["Ended", "Limits", "Output", "Process", "ProcessResult", "Usage", "base_environment", "run", "start"]
+__all__ = [
+    "Ended",
+    "Limits",
+    "Output",
+    "PipedProcess",
+    "Process",
+    "ProcessResult",
+    "Usage",
+    "base_environment",
+    "run",
+    "start",
+    "start_piped",
+]

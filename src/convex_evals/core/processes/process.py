@@ -183,6 +183,6 @@ async def _exactly(channel: socket.socket, size: int, program: str) -> bytes:
         except ConnectionResetError:
             part = b""
         if not part:
-            raise ProcessError(f"The process that watched {program!r} was killed, so how the program ended is unknown.")
+            raise ProcessError(f"The process that watches {program!r} is gone, so how the program ended is unknown.")
         received += part
     return received

@@ -13,7 +13,7 @@ from convex_evals.core.errors import ProcessError
 _SOURCE_ROOT: Final = Path(__file__).parents[3]
 _SERVER_DESCRIPTOR: Final = 3
 _BOOT: Final = (
-    f"import sys; sys.path.insert(0, {str(_SOURCE_ROOT)!r}); "
+    f"import sys; sys.path.append({str(_SOURCE_ROOT)!r}); "
     f"from convex_evals.core.keeper.server import serve; serve({_SERVER_DESCRIPTOR})"
 )
 

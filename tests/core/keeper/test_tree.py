@@ -1,0 +1,36 @@
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from convex_evals.core.keeper import tree
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+
+def test_descendants_are_found_whatever_their_names_and_groups(tmp_path: Path) -> None:
+    odd = tmp_path / "a) S 1 (b"
+    shutil.copy("/bin/sleep", odd)
+    script = f"setsid '{odd}' 60 & echo started; wait"
+    with subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE, start_new_session=True) as shell:
+        assert shell.stdout is not None
+        shell.stdout.readline()
+        try:
+            found = tree.descendants(os.getpid())
+            assert {shell.pid, *(relation.pid for relation in found if relation.parent == shell.pid)} <= {
+                relation.pid for relation in found
+            }
+            groups = tree.descendant_groups(os.getpid())
+            assert shell.pid in groups
+            assert os.getpgrp() not in groups
+        finally:
+            tree.signal_groups(tree.descendant_groups(shell.pid) | {shell.pid}, 9)
+
+
+def test_signalling_a_group_that_is_gone_is_no_error() -> None:
+    with subprocess.Popen(["true"], start_new_session=True) as ended:
+        ended.wait()
+    tree.signal_groups({ended.pid}, 9)
