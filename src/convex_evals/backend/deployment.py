@@ -49,6 +49,8 @@ class DeploymentSettings:
     instance_name: str = DEFAULT_NAME
     instance_secret: str = ""  # drawn when empty
     redact: bool = False
+    origin: str = ""  # what functions are told instead of the own addresses, when not empty
+    site_origin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ class Deployment:
             runtime=self.runtime,
             log=self.log,
             instance_name=settings.instance_name,
-            urls=CanonicalUrls(self.url, self.site_url),
+            urls=CanonicalUrls(settings.origin or self.url, settings.site_origin or self.site_url),
             redact=settings.redact,
             current=self.current,
         )

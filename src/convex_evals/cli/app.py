@@ -7,6 +7,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from convex_evals import __version__
+from convex_evals.cli.commands.backend import backend
 from convex_evals.cli.commands.doctor import doctor
 from convex_evals.cli.commands.list import list_evals
 from convex_evals.cli.commands.test import test
@@ -47,6 +48,7 @@ def command_tree() -> TyperGroup:
     settings = {"help_option_names": ["-h", "--help"]}
     app.callback(help=SUMMARY, invoke_without_command=True, context_settings=settings)(root)
     app.command("list")(list_evals)
+    app.command("backend")(backend)
     app.command("doctor")(doctor)
     app.command("test")(test)
     tree = get_command(app)

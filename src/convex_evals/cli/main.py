@@ -55,9 +55,15 @@ def _invoke(arguments: list[str], debug: bool) -> int:
 def _usage_sentence(error: "TyperException") -> str:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else PROGRAM
-    message = error.format_message()
+    message = error.format_message() + _found(error)
     end = "" if message.endswith((".", "?")) else "."
     return f"{message}{end} `{path} --help` shows what there is."
+
+
+def _found(error: "TyperException") -> str:
+    """Typer says which value was expected; pydantic, behind it, knows which was given."""
+    errors = getattr(error.__cause__, "errors", None)
+    return f", but it is {errors()[0]['input']!r}" if callable(errors) else ""
 
 
 def _one_line(error: Exception) -> str:

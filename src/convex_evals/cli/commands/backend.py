@@ -1,0 +1,88 @@
+"""`convex-evals backend`: one embedded deployment in the foreground."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def backend(
+    db: Annotated[
+        Path | None, typer.Argument(metavar="DB", help="The database file; without one nothing survives the command.")
+    ] = None,
+    port: Annotated[
+        int, typer.Option("--port", "-p", min=0, max=65535, help="Where clients and the CLI connect.")
+    ] = 3210,
+    site_proxy_port: Annotated[
+        int, typer.Option("--site-proxy-port", min=0, max=65535, help="Where HTTP actions are served.")
+    ] = 3211,
+    instance_name: Annotated[
+        str | None, typer.Option("--instance-name", metavar="NAME", help="The deployment's name, part of admin keys.")
+    ] = None,
+    instance_secret: Annotated[
+        str | None,
+        typer.Option(
+            "--instance-secret", metavar="SECRET", help="What admin keys are made from; drawn when not given."
+        ),
+    ] = None,
+    local_storage: Annotated[
+        Path | None, typer.Option("--local-storage", metavar="DIR", help="The folder for uploaded files.")
+    ] = None,
+    convex_origin: Annotated[
+        str, typer.Option("--convex-origin", metavar="URL", help="What functions read as CONVEX_CLOUD_URL.")
+    ] = "",
+    convex_site: Annotated[
+        str, typer.Option("--convex-site", metavar="URL", help="What functions read as CONVEX_SITE_URL.")
+    ] = "",
+    redact_logs_to_client: Annotated[
+        bool, typer.Option("--redact-logs-to-client", help="Hide log lines and error details from clients.")
+    ] = False,
+    interface: Annotated[
+        str,
+        typer.Option("--interface", "-i", metavar="ADDRESS", help="Accepted; only this machine can connect anyway."),
+    ] = LOOPBACK[0],
+    disable_beacon: Annotated[
+        bool, typer.Option("--disable-beacon", help="Accepted; nothing is ever reported anywhere.")
+    ] = False,
+    beacon_tag: Annotated[
+        str | None, typer.Option("--beacon-tag", metavar="TAG", help="Accepted; nothing is ever reported anywhere.")
+    ] = None,
+    do_not_require_ssl: Annotated[
+        bool, typer.Option("--do-not-require-ssl", help="Accepted; the database is a file.")
+    ] = False,
+) -> None:
+    """Run one embedded Convex deployment until it is interrupted.
+
+    Takes the options of a local Convex backend, so that it can stand in for one.
+    """
+    import asyncio
+    import errno
+
+    from convex_evals.backend.deployment import DEFAULT_NAME, DeploymentSettings
+    from convex_evals.backend.foreground import run_backend_in_foreground
+    from convex_evals.cli.output import remark
+    from convex_evals.core.errors import InfrastructureError
+
+    if interface not in LOOPBACK:
+        remark(f"Listening on {LOOPBACK[0]} instead of {interface}: only this machine can connect.")
+    settings = DeploymentSettings(
+        port=port,
+        site_port=site_proxy_port,
+        database=db,
+        storage=local_storage,
+        instance_name=instance_name or DEFAULT_NAME,
+        instance_secret=instance_secret or "",
+        redact=redact_logs_to_client,
+        origin=convex_origin.rstrip("/"),
+        site_origin=convex_site.rstrip("/"),
+    )
+    try:
+        asyncio.run(run_backend_in_foreground(settings, typer.echo))
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        raise InfrastructureError(
+            f"Port {port} or {site_proxy_port} is taken; choose others with --port and --site-proxy-port (0: any)."
+        ) from error

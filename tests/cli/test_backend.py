@@ -1,0 +1,85 @@
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+OPTIONS = ["--port", "0", "--site-proxy-port", "0"]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: str) -> subprocess.Popen[str]:
+        program = Path(sys.executable).parent / "convex-evals"
+        command = [program, "backend", *OPTIONS, *arguments]
+        process = subprocess.Popen(
+            command, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=1
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def first_line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline()
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_a_deployment_answers_until_it_is_stopped(start: Callable[..., subprocess.Popen[str]], stop: int) -> None:
+    process = start("--instance-name", "happy-otter-1")
+    found = re.fullmatch(r"Deployment happy-otter-1 is running at (http://127\.0\.0\.1:\d+)\n", first_line(process))
+    assert found is not None
+    with urllib.request.urlopen(f"{found[1]}/instance_name", timeout=10) as response:
+        assert response.read() == b"happy-otter-1"
+    process.send_signal(stop)
+    _, stderr = process.communicate(timeout=20)
+    assert (process.returncode, stderr) == (0, "")
+
+
+def test_options_of_a_local_convex_backend_are_taken(
+    start: Callable[..., subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    process = start(
+        *("--instance-secret", "0" * 64, "--local-storage", "files", "--convex-origin", "http://cloud.example"),
+        *("--convex-site", "http://site.example", "--interface", "0.0.0.0", "--disable-beacon", "--do-not-require-ssl"),
+        *("--redact-logs-to-client", "--beacon-tag", "tag", "data.sqlite3"),
+    )
+    assert "is running at" in first_line(process)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=20)
+    assert stderr == "Listening on 127.0.0.1 instead of 0.0.0.0: only this machine can connect.\n"
+    assert (tmp_path / "data.sqlite3").exists()
+
+
+def test_a_taken_port_is_said_in_one_sentence(convex_evals: Command) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        result = convex_evals("backend", "--port", str(port), "--site-proxy-port", "0")
+    assert result.returncode == 3
+    assert result.stderr == (
+        f"convex-evals: Port {port} or 0 is taken; choose others with --port and --site-proxy-port (0: any).\n"
+    )
+
+
+@pytest.mark.parametrize("port", ["-1", "65536", "http"])
+def test_a_port_that_cannot_be_is_bad_usage(convex_evals: Command, port: str) -> None:
+    result = convex_evals("backend", "--port", port)
+    assert result.returncode == 2
+    assert result.stderr.startswith("convex-evals: Invalid value for '--port'")
+    assert f", but it is {port!r}. `convex-evals backend --help`" in result.stderr
+    assert result.stderr.count("\n") == 1
