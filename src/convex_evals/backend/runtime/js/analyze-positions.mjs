@@ -1,23 +1,26 @@
 // Where a function's handler stands in its TypeScript source.
 //
 // V8 knows the offset at which a function's parameters begin. The inspector would tell it too, but it is switched off
-// in a sandboxed process, so one native call is compiled here; the syntax for native calls is never on while code of
-// an app is parsed.
+// in a sandboxed process, so one native call is compiled when this file is loaded. The syntax for native calls is on
+// for that moment only, never while code of an app is parsed; bytecode is kept from then on, because V8 could not
+// parse this function a second time.
 import { SourceMap } from "node:module";
 import v8 from "node:v8";
 import vm from "node:vm";
 
-const OFFSET_OF = "(f) => %FunctionGetScriptSourcePosition(f)";
 const { toString } = Function.prototype;
 const { apply } = Reflect;
 
-function offsetOf(callable) {
+/** The offset in its script. */
+const offsetOf = compileNative("(callable) => %FunctionGetScriptSourcePosition(callable)");
+
+function compileNative(source) {
+  v8.setFlagsFromString("--no-flush-bytecode");
   v8.setFlagsFromString("--allow-natives-syntax");
-  try {
-    return vm.runInThisContext(OFFSET_OF)(callable);
-  } finally {
-    v8.setFlagsFromString("--no-allow-natives-syntax");
-  }
+  const native = vm.runInThisContext(source);
+  native(compileNative); // functions are compiled when they are called first
+  v8.setFlagsFromString("--no-allow-natives-syntax");
+  return native;
 }
 
 /** Finds positions in one module; those of functions that come from other modules are null. */
