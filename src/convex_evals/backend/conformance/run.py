@@ -10,6 +10,7 @@ from typing import Protocol
 import httpx
 
 from convex_evals.backend.conformance.checklist import Check
+from convex_evals.backend.conformance.embedded import embedded_target
 from convex_evals.backend.conformance.results import ItemResult, Results
 from convex_evals.backend.conformance.target import Target
 from convex_evals.core.errors import InfrastructureError
@@ -39,20 +40,6 @@ class EmbeddedDeployments:
 
     def target(self) -> contextlib.AbstractAsyncContextManager[Target]:
         return embedded_target(self._toolchain)
-
-
-@contextlib.asynccontextmanager
-async def embedded_target(toolchain: Toolchain, *, redact: bool = False) -> AsyncIterator[Target]:
-    """An empty deployment of ours that keeps its data on disk, so that checks may restart it."""
-    from convex_evals.backend.deployment import Deployment
-
-    with TemporaryDirectory(prefix="conformance-") as name:
-        folder = Path(name)
-        async with (
-            Deployment.start(storage=folder / "storage", database=folder / "data.db", redact=redact) as deployment,
-            httpx.AsyncClient(timeout=60) as http,
-        ):
-            yield Target(deployment.url, deployment.site_url, deployment.admin_key, http, folder, toolchain, deployment)
 
 
 class RemoteDeployment:

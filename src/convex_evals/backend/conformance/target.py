@@ -10,8 +10,8 @@ import httpx
 from convex_evals.backend.conformance.client import FunctionClient, Reply, SyncClient
 
 if TYPE_CHECKING:
+    from convex_evals.backend.conformance.embedded import EmbeddedDeployment
     from convex_evals.backend.conformance.project import PushResult
-    from convex_evals.backend.deployment import Deployment
     from convex_evals.core.toolchain import Toolchain
 
 Files = Mapping[str, str]
@@ -27,7 +27,7 @@ class Target:
     http: httpx.AsyncClient
     workspace: Path
     toolchain: "Toolchain"
-    embedded: "Deployment | None" = None
+    embedded: "EmbeddedDeployment | None" = None
     client: FunctionClient = field(init=False)
     admin: FunctionClient = field(init=False)
 

@@ -4,7 +4,7 @@ import re
 
 from convex_evals.backend.conformance import expect
 from convex_evals.backend.conformance.checklist import check
-from convex_evals.backend.conformance.run import embedded_target
+from convex_evals.backend.conformance.embedded import embedded_target
 from convex_evals.backend.conformance.target import Target
 
 
