@@ -1,6 +1,8 @@
 import os
 import shutil
+import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,14 +12,19 @@ from convex_evals.core.processes import ProcessResult, base_environment, run
 from convex_evals.core.settings import Settings, read_settings
 from convex_evals.core.toolchain import Toolchain, find_toolchain
 
-NAMESPACE = ["unshare", "--net"] if os.getuid() == 0 else ["unshare", "--map-root-user", "--net"]
+
+@cache
+def without_network() -> list[str]:
+    """What to put before a command so that it has no network; nothing where the system does not let us."""
+    command = ["unshare", "--net"] if os.getuid() == 0 else ["unshare", "--map-root-user", "--net"]
+    allowed = shutil.which("unshare") and subprocess.run([*command, "true"], capture_output=True).returncode == 0
+    return command if allowed else []
 
 
 async def call(toolchain: Toolchain, folder: Path, *arguments: str | Path) -> ProcessResult:
     """Runs a tool as we run tools: with hardly an environment and, where the system lets us, without a network."""
     environment = base_environment(folder, {"CI": "1"}, path=f"{toolchain.node.folder}:/usr/bin:/bin")
-    prefix = NAMESPACE if shutil.which("unshare") else []
-    return await run([*prefix, *arguments], cwd=folder, timeout=60, environment=environment)
+    return await run([*without_network(), *arguments], cwd=folder, timeout=60, environment=environment)
 
 
 @pytest.fixture
