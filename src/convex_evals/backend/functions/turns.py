@@ -1,12 +1,13 @@
 """Who may commit when. Optimistic first attempts run freely; an attempt that has lost once runs alone.
 
 A retry holds the turn from its snapshot to its commit, and nobody else commits meanwhile: it cannot lose again. A
-function that keeps losing is "hot" for a while: its calls line up at the start, instead of being run twice each.
+function that has lost is "hot" for a while: its calls, first attempts and retries alike, line up before they take
+their snapshot, instead of running twice each. Whoever needs both waits in the line of the function first.
 """
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from convex_evals.backend.deployed import FunctionPath
@@ -15,7 +16,7 @@ HOT_SECONDS = 1.0
 
 
 @dataclass(slots=True)
-class _Queue:
+class _Line:
     until: float
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -23,19 +24,20 @@ class _Queue:
 class Turns:
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
-        self._hot: dict[FunctionPath, _Queue] = {}
+        self._hot: dict[FunctionPath, _Line] = {}
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def attempt(self, path: FunctionPath, *, alone: bool) -> AsyncIterator[None]:
         """Held from before the snapshot is taken until after the commit."""
-        lock = self._turn if alone else self._queue_of(path)
-        if lock is None:
+        async with contextlib.AsyncExitStack() as held:
+            line = self._line_of(path)
+            if line is not None:
+                await held.enter_async_context(line)
+            if alone:
+                await held.enter_async_context(self._turn)
             yield
-        else:
-            async with lock:
-                yield
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def commit(self, *, alone: bool) -> AsyncIterator[None]:
         """Held around a commit: waits for whoever runs alone."""
         if alone:
@@ -47,20 +49,20 @@ class Turns:
     def lost(self, path: FunctionPath) -> None:
         """An attempt of this function met a conflict."""
         until = asyncio.get_running_loop().time() + HOT_SECONDS
-        queue = self._hot.get(path)
-        if queue is None:
-            self._hot[path] = _Queue(until)
+        line = self._hot.get(path)
+        if line is None:
+            self._hot[path] = _Line(until)
         else:
-            queue.until = until
+            line.until = until
 
-    def _queue_of(self, path: FunctionPath) -> asyncio.Lock | None:
-        queue = self._hot.get(path)
-        if queue is None:
+    def _line_of(self, path: FunctionPath) -> asyncio.Lock | None:
+        line = self._hot.get(path)
+        if line is None:
             return None
         now = asyncio.get_running_loop().time()
-        if queue.lock.locked():
-            queue.until = now + HOT_SECONDS
-        elif queue.until < now:
+        if line.lock.locked():
+            line.until = now + HOT_SECONDS
+        elif line.until < now:
             del self._hot[path]
             return None
-        return queue.lock
+        return line.lock
