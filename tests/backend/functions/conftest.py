@@ -54,15 +54,15 @@ class Context:
     lines: list[LogLine] = field(default_factory=list)
     clock_read: bool = False
 
-    async def call(self, name: str, **args: Any) -> Any:
-        [reply] = await self.bridge.call([SyscallRequest(f"1.0/{name}", json.dumps(args))])
+    async def call(self, syscall: str, /, **args: Any) -> Any:
+        [reply] = await self.bridge.call([SyscallRequest(f"1.0/{syscall}", json.dumps(args))])
         self.lines.extend(reply.log_lines)
         if reply.error is not None:
             raise Thrown(reply.error, reply.error_data, reply.fatal)
         return json.loads(reply.result or "null")
 
-    def now(self, name: str, **args: Any) -> Any:
-        return json.loads(self.bridge.call_now(f"1.0/{name}", json.dumps(args)))
+    def now(self, syscall: str, /, **args: Any) -> Any:
+        return json.loads(self.bridge.call_now(f"1.0/{syscall}", json.dumps(args)))
 
     async def collect(self, table: str, index: str | None = None) -> list[Any]:
         source: dict[str, Any] = {"type": "FullTableScan", "tableName": table, "order": None}
