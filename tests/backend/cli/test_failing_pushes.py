@@ -1,0 +1,215 @@
+"""A push that must fail says why, exits with an error and leaves what was deployed alone."""
+
+from typing import Any
+
+import pytest
+
+GENERATED = 'import { query, mutation } from "./_generated/server";\nimport { v } from "convex/values";\n'
+SCHEMA = (
+    'import { defineSchema, defineTable } from "convex/server";\nimport { v } from "convex/values";\n'
+    "export default defineSchema({ %s });\n"
+)
+
+CASES = {
+    "a syntax error": (
+        {"convex/messages.ts": "export const a = ;\n"},
+        ["Unexpected"],
+    ),
+    "an exception at import": (
+        {"convex/messages.ts": GENERATED + "\nfunction load() {\n  throw new Error('boom');\n}\nload();\n"},
+        [
+            "InvalidModules: Hit an error while pushing:\nLoading the pushed modules encountered the following\n"
+            "    error:\nFailed to analyze messages.js: Uncaught Error: boom\n    at load (../convex/messages.ts:5:",
+        ],
+    ),
+    "a Node built-in without use node": (
+        {"convex/messages.ts": 'import fs from "fs";\nexport const a = fs;\n'},
+        ['It looks like you are using Node APIs from a file without the "use node" directive.'],
+    ),
+    "a query in a Node file": (
+        {
+            "convex/messages.ts": '"use node";\n'
+            + GENERATED
+            + "export const a = query({ args: {}, handler: async () => 1 });\n"
+        },
+        ["`a` defined in `messages.js` is a Query function. Only actions can be defined in Node.js."],
+    ),
+    "a validator that does not exist": (
+        {
+            "convex/messages.ts": GENERATED
+            + "export const a = query({ args: { x: (v as any).tuple([v.string()]) }, handler: async () => 1 });\n"
+        },
+        ["Failed to analyze messages.js: Uncaught TypeError: ", ".tuple is not a function"],
+    ),
+    "an undefined validator": (
+        {
+            "convex/messages.ts": GENERATED
+            + "export const a = query({ args: { x: undefined as any }, handler: async () => 1 });\n"
+        },
+        ["undefined"],
+    ),
+    "a default export of http that is no router": (
+        {"convex/http.ts": "export default 1;\n"},
+        ["The default export of `convex/http.js` is not a Router."],
+    ),
+    "no default export of http": (
+        {"convex/http.ts": "export const a = 1;\n"},
+        ["`convex/http.js` must have a default export of a Router."],
+    ),
+    "a route twice": (
+        {
+            "convex/http.ts": 'import { httpRouter } from "convex/server";\n'
+            'import { httpAction } from "./_generated/server";\nconst http = httpRouter();\n'
+            "const handler = httpAction(async () => new Response());\n"
+            'http.route({ path: "/hi", method: "GET", handler });\n'
+            'http.route({ path: "/hi", method: "GET", handler });\n'
+            "export default http;\n"
+        },
+        ["Failed to analyze http.js: Uncaught Error: Path '/hi' for method GET already in use"],
+    ),
+    "a default export of crons that is none": (
+        {"convex/crons.ts": "export default {};\n"},
+        ["The default export of `convex/crons.js` is not a Crons object."],
+    ),
+    "a cron to a missing function": (
+        {
+            "convex/crons.ts": 'import { cronJobs, makeFunctionReference } from "convex/server";\n'
+            "const crons = cronJobs();\n"
+            'crons.interval("tidy", { hours: 1 }, makeFunctionReference<"mutation">("messages:nope"));\n'
+            "export default crons;\n"
+        },
+        [
+            "Error: Hit an error while pushing:\n"
+            "The cron job 'tidy' schedules a function that does not exist: messages.js:nope"
+        ],
+    ),
+    "a cron that never runs": (
+        {
+            "convex/crons.ts": 'import { cronJobs, makeFunctionReference } from "convex/server";\n'
+            "const crons = cronJobs();\n"
+            'crons.cron("tidy", "0 0 31 2 *", makeFunctionReference<"mutation">("kept:f"));\n'
+            "export default crons;\n"
+        },
+        ['InvalidCron: Hit an error while pushing:\nThe cron spec "0 0 31 2 *" will never match any time'],
+    ),
+    "a cron with a bad interval": (
+        {
+            "convex/crons.ts": 'import { cronJobs, makeFunctionReference } from "convex/server";\n'
+            "const crons = cronJobs();\n"
+            'crons.interval("tidy", { seconds: 0 }, makeFunctionReference<"mutation">("kept:f"));\n'
+            "export default crons;\n"
+        },
+        ["Failed to analyze crons.js: Uncaught Error: Interval must be an integer greater than 0"],
+    ),
+    "a schema without default export": (
+        {"convex/schema.ts": "export const schema = 1;\n"},
+        [
+            "MissingSchemaExportError: Hit an error while pushing:\nHit an error while evaluating your schema:\n"
+            "Schema file missing default export.",
+        ],
+    ),
+    "a schema that is none": (
+        {"convex/schema.ts": "export default { tables: {} };\n"},
+        ["InvalidSchemaExport", "Default export from schema file isn't a Convex schema."],
+    ),
+    "a schema that throws": (
+        {"convex/schema.ts": "throw new Error('no schema today');\nexport default {};\n"},
+        ["Hit an error while evaluating your schema:\nUncaught Error: no schema today"],
+    ),
+    "a table with a bad name": (
+        {"convex/schema.ts": SCHEMA % '"1x": defineTable({ a: v.string() })'},
+        ['Invalid table name: "1x".'],
+    ),
+    "an index over a missing field": (
+        {"convex/schema.ts": SCHEMA % 't: defineTable({ a: v.string() }).index("by_b", ["b" as any])'},
+        ["SchemaDefinitionError", 'In table "t" the index "by_b" is invalid because it references the field'],
+    ),
+    "an index over the creation time": (
+        {"convex/schema.ts": SCHEMA % 't: defineTable({ a: v.string() }).index("by_a", ["a", "_creationTime"])'},
+        ["`_creationTime` is automatically added to the end of each index."],
+    ),
+    "a reserved index name": (
+        {"convex/schema.ts": SCHEMA % 't: defineTable({ a: v.string() }).index("by_id", ["a"])'},
+        ["IndexNameReserved"],
+    ),
+    "a file name that is no module path": (
+        {"convex/foo-bar.ts": GENERATED + "export const a = query({ args: {}, handler: async () => 1 });\n"},
+        [
+            "InvalidConfig: foo-bar.js is not a valid path to a Convex module. Path component foo-bar.js can only "
+            "contain alphanumeric characters, underscores, or periods.",
+        ],
+    ),
+    "a function name that is no identifier": (
+        {"convex/messages.ts": GENERATED + "export const $a = query({ args: {}, handler: async () => 1 });\n"},
+        ["InvalidFunctionName", "Invalid function name used in `messages.js`: Invalid first character '$' in $a"],
+    ),
+    "an auth config with an unset variable": (
+        {
+            "convex/auth.config.ts": "const domain = process.env.ISSUER;\n"
+            "export default { providers: [{ domain, applicationID: 'a' }] };\n"
+        },
+        ["Environment variable ISSUER is used in auth config file but its value was not set"],
+    ),
+    "an auth config without providers": (
+        {"convex/auth.config.ts": "export default {};\n"},
+        ["InvalidAuthConfig", "auth config file must include a list of provider credentials"],
+    ),
+    "a convex config that is none": (
+        {"convex/convex.config.ts": "export default 1;\n"},
+        ["InvalidDefinition", "(the default export is not an object)"],
+    ),
+    "an endless loop at import": (
+        {"convex/messages.ts": "export const a = 1;\nwhile (true) {}\n"},
+        ["Failed to analyze messages.js:"],
+    ),
+}
+
+KEPT = {"convex/kept.ts": GENERATED + "export const f = mutation({ args: {}, handler: async () => 'still here' });\n"}
+
+
+@pytest.fixture
+async def deployed(project: Any) -> Any:
+    """A project that was pushed once."""
+    project.write(KEPT)
+    answer = await project.push()
+    assert answer.exit_code == 0, answer.output
+    return project
+
+
+@pytest.mark.parametrize("case", CASES)
+async def test_the_cli_exits_with_the_reason(deployed: Any, case: str) -> None:
+    files, texts = CASES[case]
+    deployed.write(files)
+    answer = await deployed.push()
+    assert answer.exit_code == 1, answer.output
+    for text in texts:
+        assert text in answer.output
+    outcome = await deployed.deployment.mutation("kept:f")
+    assert outcome.value == '"still here"'
+
+
+async def test_data_that_violates_a_new_schema_fails_the_push(deployed: Any) -> None:
+    deployed.write(
+        {
+            "convex/kept.ts": GENERATED
+            + "const handler = async (ctx: any) => await ctx.db.insert('t', { a: 1 });\n"
+            + "export const f = mutation({ args: {}, handler });\n"
+        }
+    )
+    assert (await deployed.push()).exit_code == 0
+    assert (await deployed.deployment.mutation("kept:f")).succeeded
+    deployed.write({"convex/schema.ts": SCHEMA % "t: defineTable({ a: v.string() })"})
+    answer = await deployed.push()
+    assert answer.exit_code == 1
+    assert "Schema validation failed." in answer.output
+    assert (
+        'in table "t" does not match the schema: Value does not match validator.\nPath: .a\nValue: 1.0' in answer.output
+    )
+    assert (await deployed.deployment.mutation("kept:f")).succeeded  # the old code, and no schema
+
+
+async def test_a_wrong_admin_key_is_an_error(deployed: Any) -> None:
+    deployed.deployment.admin_key = "wrong"
+    answer = await deployed.push()
+    assert answer.exit_code == 1
+    assert "The provided admin key was invalid for this instance" in answer.output
