@@ -5,7 +5,7 @@ import pytest
 from convex_evals.backend.database.documents import Document
 from convex_evals.backend.database.expressions import compile_expression, compile_predicate
 from convex_evals.backend.errors import DeveloperError
-from convex_evals.backend.values import display
+from convex_evals.backend.values import display, encode
 
 MISSING = {"$literal": {"$undefined": None}}
 LARGEST = {"$literal": {"$integer": "/////////38="}}
@@ -16,8 +16,6 @@ def lit(value: Any) -> dict[str, Any]:
 
 
 def big(value: int) -> dict[str, Any]:
-    from convex_evals.backend.values import encode
-
     return lit(encode(value))
 
 

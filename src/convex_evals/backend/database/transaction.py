@@ -47,7 +47,11 @@ class Transaction(TransactionCore):
 
     def __init__(self, snapshot: Snapshot, limits: Limits | None = None) -> None:
         super().__init__(snapshot, limits or Limits())
-        self.system = SystemTables(self)
+
+    @property
+    def system(self) -> SystemTables:
+        """The private tables. Made anew each time: a cycle would keep the transaction, and with it the past, alive."""
+        return SystemTables(self)
 
     # ------------------------------------------------------------------ reads
 

@@ -1,0 +1,255 @@
+import gc
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from convex_evals.backend.database import Commit, Database
+from convex_evals.backend.database import database as database_module
+from convex_evals.backend.errors import Conflict, SystemFailure
+
+
+class TestTimestamps:
+    def test_commits_are_stamped_with_growing_nanoseconds(self, bench: Any) -> None:
+        before = time.time_ns()
+        stamps = []
+        for _ in range(50):
+            transaction = bench.begin()
+            transaction.insert("", "t", {})
+            stamps.append(bench.database.commit(transaction).ts)
+        assert stamps == sorted(set(stamps))
+        assert before <= stamps[0] <= bench.database.latest == stamps[-1]
+
+    def test_a_transaction_without_writes_commits_at_its_snapshot(self, bench: Any) -> None:
+        bench.insert("t", {})
+        transaction = bench.begin()
+        bench.insert("t", {})
+        commit = bench.database.commit(transaction)
+        assert (commit.ts, commit.writes) == (transaction.ts, ())
+
+
+class TestSnapshots:
+    def test_a_transaction_sees_one_state_however_long_it_runs(self, bench: Any) -> None:
+        bench.push(bench.table("t", None, {"by_a": ["a"]}))
+        first, second = bench.insert("t", {"a": 1}, {"a": 2})
+        reader = bench.begin()
+        writer = bench.begin()
+        writer.patch("", first.id, {"a": 5})
+        writer.delete("", second.id)
+        writer.insert("", "t", {"a": 3})
+        bench.database.commit(writer)
+        found = [document.value["a"] for document in bench.pull_all(reader, bench.range("t.by_a"))]
+        assert found == [1.0, 2.0]
+        assert reader.count("", "t") == 2
+        assert [d.value["a"] for d in bench.pull_all(bench.begin(), bench.range("t.by_a"))] == [3.0, 5.0]
+
+    def test_the_recent_past_can_be_read(self, bench: Any) -> None:
+        bench.insert("t", {"a": 1})
+        ts = bench.database.latest
+        bench.insert("t", {"a": 2})
+        assert bench.database.begin(ts).count("", "t") == 1
+        with pytest.raises(SystemFailure, match="no snapshot"):
+            bench.database.begin(ts - 10**12)
+        with pytest.raises(SystemFailure, match="no snapshot"):
+            bench.database.begin(bench.database.latest + 1)
+
+    def test_old_versions_are_forgotten_when_nobody_can_see_them(
+        self, bench: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(database_module, "RETENTION_NS", 0)
+        monkeypatch.setattr(database_module, "COLLECT_EVERY_NS", 0)
+        document = bench.insert("t", {"n": 0})[0]
+        reader = bench.begin()
+        start = reader.ts
+        for n in range(1, 20):
+            writer = bench.begin()
+            writer.patch("", document.id, {"n": n})
+            bench.database.commit(writer)
+        assert reader.get("", document.id).value["n"] == 0
+        del reader, writer
+        gc.collect()
+        doomed = bench.insert("t", {})[0]
+        writer = bench.begin()
+        writer.delete("", doomed.id)
+        bench.database.commit(writer)
+        del writer
+        bench.insert("t", {})
+        with pytest.raises(SystemFailure):
+            bench.database.begin(start)
+        assert bench.begin().get("", document.id).value["n"] == 19
+        table = bench.begin().catalog("").tables["t"]
+        versions = bench.database._state.versions.index(table.by_id.storage)._entries
+        assert len(versions) == 2
+        assert all(version.older is None for version in versions.values())
+
+
+class TestConflicts:
+    """Two transactions that overlap in time; the first commits before the second."""
+
+    def test_blind_inserts_never_conflict(self, bench: Any) -> None:
+        bench.insert("t", {})
+        one, other = bench.begin(), bench.begin()
+        one.insert("", "t", {})
+        other.insert("", "t", {})
+        bench.database.commit(one)
+        bench.database.commit(other)
+        assert bench.begin().count("", "t") == 3
+
+    def test_two_patches_of_one_document_conflict(self, bench: Any) -> None:
+        document = bench.insert("t", {"n": 1})[0]
+        one, other = bench.begin(), bench.begin()
+        one.patch("", document.id, {"n": 2})
+        other.patch("", document.id, {"n": 3})
+        bench.database.commit(one, "messages:send")
+        with pytest.raises(Conflict) as caught:
+            bench.database.commit(other)
+        conflict = caught.value
+        assert (conflict.table, conflict.document_id, conflict.source) == ("t", document.id, "messages:send")
+        assert bench.begin().get("", document.id).value["n"] == 2.0
+
+    def test_patches_of_different_documents_do_not(self, bench: Any) -> None:
+        first, second = bench.insert("t", {"n": 1}, {"n": 2})
+        one, other = bench.begin(), bench.begin()
+        one.patch("", first.id, {"n": 5})
+        other.patch("", second.id, {"n": 6})
+        bench.database.commit(one)
+        bench.database.commit(other)
+
+    def test_a_get_that_found_nothing_conflicts_with_the_document_appearing(self, bench: Any) -> None:
+        bench.insert("t", {})
+        one, other = bench.begin(), bench.begin()
+        document = one.insert("", "t", {})
+        assert other.get("", document.id) is None
+        other.insert("", "t", {})
+        bench.database.commit(one)
+        with pytest.raises(Conflict):
+            bench.database.commit(other)
+
+    def test_a_range_conflicts_with_a_document_that_leaves_it(self, bench: Any) -> None:
+        bench.push(bench.table("t", None, {"by_n": ["n"]}))
+        document = bench.insert("t", {"n": 1})[0]
+        one, other = bench.begin(), bench.begin()
+        one.patch("", document.id, {"n": 100})
+        bench.pull_all(other, bench.range("t.by_n", ("Lt", "n", 10)))
+        other.insert("", "log", {})
+        bench.database.commit(one)
+        with pytest.raises(Conflict):
+            bench.database.commit(other)
+
+    def test_reads_of_a_rolled_back_part_still_conflict(self, bench: Any) -> None:
+        document = bench.insert("t", {"n": 1})[0]
+        one, other = bench.begin(), bench.begin()
+        one.patch("", document.id, {"n": 2})
+        savepoint = other.savepoint()
+        other.patch("", document.id, {"n": 3})
+        other.rollback(savepoint)
+        other.insert("", "t", {})
+        bench.database.commit(one)
+        with pytest.raises(Conflict):
+            bench.database.commit(other)
+
+    def test_two_transactions_cannot_create_tables_with_the_same_number(self, bench: Any) -> None:
+        one, other = bench.begin(), bench.begin()
+        one.insert("", "a", {})
+        other.insert("", "b", {})
+        bench.database.commit(one)
+        with pytest.raises(Conflict):
+            bench.database.commit(other)
+
+    def test_a_new_schema_conflicts_with_writes_checked_against_the_old_one(self, bench: Any) -> None:
+        bench.insert("t", {})
+        transaction = bench.begin()
+        transaction.insert("", "t", {"n": 1})
+        bench.push(bench.table("t", {}))
+        with pytest.raises(Conflict):
+            bench.database.commit(transaction)
+
+    def test_a_failed_commit_changes_nothing(self, bench: Any) -> None:
+        document = bench.insert("t", {"n": 1})[0]
+        one, other = bench.begin(), bench.begin()
+        one.patch("", document.id, {"n": 2})
+        other.patch("", document.id, {"n": 3})
+        other.insert("", "t", {})
+        bench.database.commit(one)
+        latest = bench.database.latest
+        with pytest.raises(Conflict):
+            bench.database.commit(other)
+        assert bench.database.latest == latest
+        assert bench.begin().count("", "t") == 1
+
+
+class TestCommits:
+    def test_callbacks_get_every_commit_that_wrote_until_they_unsubscribe(self, bench: Any) -> None:
+        commits: list[Commit] = []
+        unsubscribe = bench.database.on_commit(commits.append)
+        document = bench.insert("t", {"n": 1})[0]
+        bench.database.commit(bench.begin())
+        transaction = bench.begin()
+        transaction.delete("", document.id)
+        bench.database.commit(transaction, "m:f")
+        unsubscribe()
+        bench.insert("t", {})
+        assert [len(commit.writes) for commit in commits] == [2, 1]  # the first one created the table
+        assert commits[1].source == "m:f"
+        write = commits[1].writes[0]
+        assert (write.table.name, write.id, write.old, write.new) == ("t", document.id, document, None)
+
+    def test_a_document_inserted_and_deleted_leaves_only_its_table(self, bench: Any) -> None:
+        transaction = bench.begin()
+        transaction.delete("", transaction.insert("", "t", {}).id)
+        commit = bench.database.commit(transaction)
+        assert [write.table.name for write in commit.writes] == ["_tables"]
+        assert "t" in bench.begin().catalog("").tables
+
+    def test_a_commit_touches_what_was_read(self, bench: Any) -> None:
+        document, other = bench.insert("t", {"n": 1}, {"n": 2})
+        commits: list[Commit] = []
+        bench.database.on_commit(commits.append)
+        reader = bench.begin()
+        reader.get("", document.id)
+        for id in (other.id, document.id):
+            writer = bench.begin()
+            writer.patch("", id, {"n": 5})
+            bench.database.commit(writer)
+        assert [commit.touches(reader.read_set) for commit in commits] == [False, True]
+        assert bench.database.changed_since(reader.read_set, commits[0].ts)
+        assert not bench.database.changed_since(reader.read_set, commits[1].ts)
+
+    def test_what_happened_too_long_ago_may_have_changed(self, bench: Any) -> None:
+        assert bench.database.changed_since(bench.begin().read_set, 0)
+
+    def test_a_push_changes_what_depends_on_it(self, bench: Any) -> None:
+        reader = bench.begin()
+        reader.depend_on_push()
+        ts = bench.database.latest
+        bench.insert("t", {})
+        assert not bench.database.changed_since(reader.read_set, ts)
+        push = bench.begin()
+        push.system.insert("", "_udf_config", {"version": 1})
+        bench.database.commit(push)
+        assert bench.database.changed_since(reader.read_set, ts)
+
+
+def test_a_large_transaction_is_fast_and_so_are_small_reads(bench: Any) -> None:
+    """Generous bounds: they catch what is wrong by an order of magnitude, on a busy machine too."""
+    bench.push(bench.table("t", None, {"by_n": ["n"]}))
+    started = time.process_time()
+    transaction = bench.begin()
+    documents = [transaction.insert("", "t", {"n": n, "body": "some text"}) for n in range(10_000)]
+    bench.database.commit(transaction)
+    assert time.process_time() - started < 2
+    started = time.process_time()
+    for _ in range(100):
+        reader = bench.begin()
+        reader.get("", documents[5000].id)
+        found = bench.pull_all(reader, bench.range("t.by_n", ("Gte", "n", 5000), ("Lt", "n", 5100)), batch=200)
+        assert len(found) == 100
+    assert (time.process_time() - started) / 100 < 0.004
+
+
+def test_a_path_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "data.sqlite3"
+    path.write_bytes(b"this is not a database, but it is long enough to be looked at" * 100)
+    with pytest.raises(SystemFailure, match="cannot open the database"):
+        Database.open(path)
