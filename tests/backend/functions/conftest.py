@@ -169,9 +169,7 @@ class World:
             ),
             "counter/inner": ComponentInstance("c2", "counter/inner", "inner"),
         }
-        definitions = {
-            definition: self._definition(component, definition) for component, definition in paths.items()
-        }
+        definitions = {definition: self._definition(component, definition) for component, definition in paths.items()}
         self.current.replace(Application(version, UdfConfig("1.44.0", b"", 0), definitions, instances))
 
     def _definition(self, component: str, path: str) -> ComponentDefinition:

@@ -96,7 +96,9 @@ async def test_a_callee_keeps_its_lines_to_itself_and_passes_its_errors_on(app: 
         ("storageGetUrl", {"storageId": "x"}, "Your request couldn't be completed. Try again later."),
     ],
 )
-async def test_syscalls_that_fail_say_why(app: World, thrown: Any, name: str, args: dict[str, Any], message: str) -> None:
+async def test_syscalls_that_fail_say_why(
+    app: World, thrown: Any, name: str, args: dict[str, Any], message: str
+) -> None:
     errors = []
 
     async def handler(ctx: Context, _: dict[str, Any]) -> None:
@@ -109,9 +111,7 @@ async def test_syscalls_that_fail_say_why(app: World, thrown: Any, name: str, ar
     assert errors[0].startswith(message)
 
 
-@pytest.mark.parametrize(
-    ("identity", "app_sees", "component_sees"), [(ADA, '"ada"', "null"), (ADMIN, "null", "null")]
-)
+@pytest.mark.parametrize(("identity", "app_sees", "component_sees"), [(ADA, '"ada"', "null"), (ADMIN, "null", "null")])
 async def test_a_users_identity_does_not_enter_components(
     app: World, identity: Identity, app_sees: str, component_sees: str
 ) -> None:

@@ -146,7 +146,9 @@ async def test_the_same_request_of_a_session_runs_once(world: World, counter: st
     again = await world.runner.mutation(world.call("counter:add", {"id": counter}), session_request=request)
     assert (again.value, again.ts) == (first.value, first.ts) == ("1.0", first.ts)
     other = SessionRequest(request.session_id, 4)
-    assert (await world.runner.mutation(world.call("counter:add", {"id": counter}), session_request=other)).value == "2.0"
+    assert (
+        await world.runner.mutation(world.call("counter:add", {"id": counter}), session_request=other)
+    ).value == "2.0"
 
 
 async def test_a_failed_request_of_a_session_may_be_tried_again(world: World, thrown: Any) -> None:

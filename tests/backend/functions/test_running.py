@@ -119,9 +119,7 @@ async def test_the_scheduler_may_call_internal_functions(app: World) -> None:
 
 async def test_arguments_that_are_too_large_are_refused_before_they_are_checked(app: World) -> None:
     outcome = await app.runner.mutation(app.call("messages:send", {"blob": "x" * (17 * 2**20)}))
-    assert outcome.failure.message == (
-        "Arguments for messages.js:send are too large (actual: 17 MiB, limit: 16 MiB)\n"
-    )
+    assert outcome.failure.message == ("Arguments for messages.js:send are too large (actual: 17 MiB, limit: 16 MiB)\n")
 
 
 async def test_a_bare_object_and_a_list_of_one_are_the_same_arguments(app: World) -> None:
@@ -133,7 +131,10 @@ async def test_a_bare_object_and_a_list_of_one_are_the_same_arguments(app: World
 @pytest.mark.parametrize(
     ("returned", "message"),
     [
-        ({"$x": 1}, "Function messages.js:get return value invalid: Field name $x starts with '$', which is reserved.\n"),
+        (
+            {"$x": 1},
+            "Function messages.js:get return value invalid: Field name $x starts with '$', which is reserved.\n",
+        ),
         (
             [0] * 9000,
             "Function messages.js:get return value invalid: Array length is too long (9000 > maximum length 8192)\n",

@@ -51,10 +51,6 @@ class Attempt:
         return float(int(self.transaction.started_ms))
 
     @property
-    def user_seconds_left(self) -> float:
-        return max(0.0, USER_SECONDS - self.user_ms / 1000)
-
-    @property
     def seconds(self) -> float:
         return time.perf_counter() - self.started
 

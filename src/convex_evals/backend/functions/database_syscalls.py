@@ -30,7 +30,8 @@ class DatabaseSyscalls:
         self._attempt = attempt
         self._namespace = target.instance.id
         self._depth = depth
-        self._streams: dict[int, QueryStream] = {}
+        self._streams: dict[int, QueryStream] = {}  # closed ones too: what was pulled from them is told later
+        self._open: set[int] = set()
         self._ids = itertools.count()
         self._has_paginated = False
 
@@ -45,11 +46,15 @@ class DatabaseSyscalls:
         stream = self._transaction.open_query(self._namespace, args.required("query"))
         query_id = next(self._ids)
         self._streams[query_id] = stream
+        self._open.add(query_id)
         return _json({"queryId": query_id})
 
     def close_query(self, args: SyscallArgs) -> str:
         """`1.0/queryCleanup`"""
-        return _json(self._streams.pop(args.integer("queryId"), None) is not None)
+        query_id = args.integer("queryId")
+        was_open = query_id in self._open
+        self._open.discard(query_id)
+        return _json(was_open)
 
     def next_row(self, args: SyscallArgs) -> str:
         """`1.0/queryStreamNext`"""
@@ -59,7 +64,7 @@ class DatabaseSyscalls:
         stream.pull(1)
         if batch.documents:
             return f'{{"value":{batch.documents[0].text},"done":false}}'
-        del self._streams[query_id]
+        self._open.discard(query_id)
         return '{"value":null,"done":true}'
 
     def fetch(self, args: SyscallArgs) -> str:
@@ -70,9 +75,7 @@ class DatabaseSyscalls:
 
     def pulled(self, counts: Mapping[int, int]) -> None:
         for query_id, count in counts.items():
-            stream = self._streams.get(query_id)
-            if stream is not None:
-                stream.pull(count)
+            self._streams[query_id].pull(count)
 
     def page(self, args: SyscallArgs) -> str:
         """`1.0/queryPage`"""
@@ -149,10 +152,9 @@ class DatabaseSyscalls:
         self._attempt.warnings.extend(document_warnings(document.id, document.size, nesting_of(document.value)))
 
     def _stream(self, query_id: int) -> QueryStream:
-        stream = self._streams.get(query_id)
-        if stream is None:
+        if query_id not in self._open:
             raise DeveloperError("in-progress query not found")
-        return stream
+        return self._streams[query_id]
 
 
 def _array(documents: list[Document]) -> str:

@@ -4,7 +4,7 @@ import os
 
 from convex_evals.backend.errors import DeveloperError
 from convex_evals.backend.functions.arguments import Arguments, check_returned
-from convex_evals.backend.functions.attempt import SYSTEM_SECONDS, Attempt, TransactionKind
+from convex_evals.backend.functions.attempt import SYSTEM_SECONDS, USER_SECONDS, Attempt, TransactionKind
 from convex_evals.backend.functions.nested import NestedCalls
 from convex_evals.backend.functions.outcomes import Finished, uncaught
 from convex_evals.backend.functions.targets import Target
@@ -46,6 +46,6 @@ def _execution(attempt: Attempt, target: Target, arguments: Arguments, kind: Tra
         seed=os.urandom(32),
         env=visible_variables(target.instance, attempt.state),
         request_id=attempt.call.request_id,
-        user_seconds=attempt.user_seconds_left,
+        user_seconds=USER_SECONDS,
         total_seconds=SYSTEM_SECONDS,
     )
