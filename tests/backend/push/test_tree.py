@@ -29,7 +29,7 @@ def use(path: str, name: str | None = None, **env: dict[str, str]) -> dict[str, 
 
 def definition(path: str, *children: dict[str, object], **fields: Any) -> Definition:
     kind = {"type": "childComponent", "name": path} if path else {"type": "app"}
-    exported = {"definitionType": kind, "childComponents": children, **fields}
+    exported = {"definitionType": kind, "childComponents": list(children), **fields}
     return Definition.parse(complete_metadata(path, exported))
 
 

@@ -85,9 +85,9 @@ class Analyzer:
             functions[component.path] = await push.functions(component_modules[component.path], is_app=False)
             schemas[component.path] = await push.schema(component)
         metadata = await push.definitions(request)
+        parsed = {path: Definition.parse(found) for path, found in metadata.items()}
         for path in metadata.keys() - {""}:
             metadata[path]["exports"] = public_functions(functions[path]).to_metadata()
-        parsed = {path: Definition.parse(found) for path, found in metadata.items()}
         return Analysis(
             definitions={
                 path: ComponentDefinition(

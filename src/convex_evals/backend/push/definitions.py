@@ -54,6 +54,16 @@ class Definition:
     @classmethod
     def parse(cls, metadata: Metadata) -> "Definition":
         """Raises RequestError when names, paths or declarations break the rules."""
+        try:
+            return cls._parse(metadata)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            # `export()` need not be the library's: nothing about its result is certain.
+            raise refused(
+                "InvalidDefinition", f"The definition of {metadata['path'] or 'the app'} is malformed"
+            ) from error
+
+    @classmethod
+    def _parse(cls, metadata: Metadata) -> "Definition":
         path = str(metadata["path"])
         owner = f"component {path}" if path else "the app"
         mounts = cast("Mapping[str, str]", metadata["httpMounts"])
@@ -68,22 +78,23 @@ class Definition:
 
 def complete_metadata(path: str, exported: Mapping[str, object]) -> Metadata:
     """What `export()` returned, in the one shape that every CLI version reads."""
-    kind = dict(cast("Mapping[str, object]", exported.get("definitionType") or {"type": "app"}))
-    if kind["type"] == "childComponent":
-        kind.setdefault("args", [])
-    children = cast("Iterable[Mapping[str, object]]", exported.get("childComponents") or ())
+    kind = {"args": [], **_object(exported.get("definitionType"))} if path else {"type": "app"}
+    children = exported.get("childComponents")
     return {
         "path": path,
         "definitionType": kind,
         "childComponents": [
-            {"name": child["name"], "path": child["path"], "args": child.get("args") or [], "env": child.get("env")}
-            for child in children
+            {"args": [], "env": None, **_object(child)} for child in (children if isinstance(children, list) else [])
         ],
-        "httpMounts": dict(cast("Mapping[str, object]", exported.get("httpMounts") or {})),
+        "httpMounts": _object(exported.get("httpMounts")),
         "httpPrefix": exported.get("httpPrefix"),
         "exports": NO_EXPORTS,
         "envVars": exported.get("envVars"),
     }
+
+
+def _object(json: object) -> dict[str, object]:
+    return json if isinstance(json, dict) else {}
 
 
 def default_name(metadata: Metadata) -> str | None:
