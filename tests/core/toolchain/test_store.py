@@ -114,10 +114,13 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 async def test_an_installation_killed_half_way_is_never_taken_for_complete(
-    store: PackageStore, tiny: PackageSet, registry: Any
+    store: PackageStore, tiny: PackageSet, registry: Any, tmp_path: Path
 ) -> None:
     registry.delay = 30
-    victim = await asyncio.create_subprocess_exec(sys.executable, "-c", installing_program(store, tiny))
+    environment = {"TMPDIR": str(tmp_path)}  # a killed process cannot remove its temporary logs
+    victim = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", installing_program(store, tiny), env=environment
+    )
     await until(lambda: bool(registry.requests))
     os.kill(victim.pid, signal.SIGKILL)
     await victim.wait()
