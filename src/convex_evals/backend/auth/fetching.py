@@ -1,0 +1,117 @@
+"""Asking an auth provider's web server: in time, in bounds, and only where this deployment may go."""
+
+import asyncio
+import ipaddress
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from convex_evals.backend.auth.freshness import fresh_seconds
+
+if TYPE_CHECKING:
+    import httpx
+
+LARGEST_BODY: Final = 1024 * 1024
+PATIENCE_SECONDS: Final = 10.0
+SCHEMES: Final = ("http", "https")
+# Uncompressed, so that a small answer cannot unpack into a large one.
+HEADERS: Final = {"accept": "application/json", "accept-encoding": "identity"}
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answered:
+    status: int
+    content_type: str
+    body: bytes
+    fresh_seconds: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        return self.status == 200
+
+    @property
+    def asks_to_retry(self) -> bool:
+        """The provider has trouble of its own, which says nothing about the token."""
+        return self.status == 429 or self.status >= 500
+
+    @property
+    def text(self) -> str:
+        return self.body.decode(errors="replace")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unanswered:
+    """`forbidden` when this deployment did not even ask."""
+
+    reason: str
+    forbidden: bool = False
+
+
+Answer = Answered | Unanswered
+
+
+class Fetcher:
+    def __init__(
+        self, network: bool = False, patience: float = PATIENCE_SECONDS, now: Callable[[], float] = time.time
+    ) -> None:
+        self._network = network
+        self._patience = patience
+        self._now = now
+
+    async def fetch(self, url: str) -> Answer:
+        """One GET. Redirects are answers like any other, for they could lead where this deployment may not go."""
+        import httpx
+
+        try:
+            parsed = httpx.URL(url)
+            refusal = self._refusal(parsed)
+            if refusal is not None:
+                return refusal
+            async with asyncio.timeout(self._patience):
+                return await self._get(parsed)
+        except TimeoutError:
+            reason = f"no answer within {self._patience:g} seconds"
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            reason = str(error) or type(error).__name__
+        logger.warning("no answer from %s: %s", url, reason)
+        return Unanswered(reason)
+
+    def _refusal(self, url: "httpx.URL") -> Unanswered | None:
+        if url.scheme not in SCHEMES:
+            return Unanswered(f"the scheme must be http or https, not '{url.scheme}'", forbidden=True)
+        if self._network or is_loopback(url.host):
+            return None
+        return Unanswered(
+            f"this deployment may only connect to localhost and 127.0.0.1, not to {url.host}", forbidden=True
+        )
+
+    async def _get(self, url: "httpx.URL") -> Answer:
+        import httpx
+
+        # Certificates take long to load, and plain HTTP has none to check.
+        client = httpx.AsyncClient(verify=url.scheme == "https", trust_env=False, timeout=self._patience)
+        async with client, client.stream("GET", url, headers=HEADERS) as response:
+            if response.headers.get("content-encoding", "identity") != "identity":
+                return Unanswered("the answer is compressed, which was not asked for")
+            body = bytearray()
+            async for chunk in response.aiter_raw():
+                body += chunk
+                if len(body) > LARGEST_BODY:
+                    return Unanswered(f"the answer is larger than {LARGEST_BODY} bytes")
+            content_type = response.headers.get("content-type", "")
+            return Answered(
+                response.status_code, content_type, bytes(body), fresh_seconds(response.headers, self._now())
+            )
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
