@@ -4,11 +4,13 @@ import json
 import pytest
 
 from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY, AdminKeys
-from convex_evals.backend.authentication import Authenticator, NoProviders, require_admin
+from convex_evals.backend.auth import JwtVerifier
+from convex_evals.backend.authentication import Authenticator, require_admin
+from convex_evals.backend.deployed import CurrentApplication
 from convex_evals.backend.errors import RequestError
 from convex_evals.backend.identity import ADMIN, ANONYMOUS, ActingAdmin, Identity, User
 
-AUTHENTICATOR = Authenticator(AdminKeys("local", "secret"), NoProviders())
+AUTHENTICATOR = Authenticator(AdminKeys("local", "secret"), JwtVerifier(CurrentApplication()))
 ADA = {"issuer": "https://auth.example", "subject": "ada", "role": "editor"}
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from convex_evals.backend.admin_keys import AdminKeys
-from convex_evals.backend.authentication import Authenticator, NoProviders
+from convex_evals.backend.auth import JwtVerifier
+from convex_evals.backend.authentication import Authenticator
 from convex_evals.backend.canonical_urls import CanonicalUrls
 from convex_evals.backend.database import Database
 from convex_evals.backend.deployed import Application, CurrentApplication
@@ -49,6 +50,7 @@ class DeploymentSettings:
     instance_name: str = DEFAULT_NAME
     instance_secret: str = ""  # drawn when empty
     redact: bool = False
+    network: bool = False  # whether auth providers on other machines may be asked for their keys
     origin: str = ""  # what functions are told instead of the own addresses, when not empty
     site_origin: str = ""
 
@@ -70,11 +72,12 @@ class Deployment:
         self.instance_name = settings.instance_name
         keys = AdminKeys(settings.instance_name, settings.instance_secret or secrets.token_hex(32))
         self.admin_key = keys.issue()
-        self.authenticator = Authenticator(keys, NoProviders())
         self.database = Database.open(settings.database)
         self.log = FunctionLog()
         self.runtime = FunctionRuntime()
         self.current = CurrentApplication(load_application(self.database.begin()))
+        tokens = JwtVerifier(self.current, network=settings.network, redact=settings.redact)
+        self.authenticator = Authenticator(keys, tokens)
         self.host = Host(
             database=self.database,
             runtime=self.runtime,

@@ -3,7 +3,9 @@ import json
 from typing import Any
 
 from convex_evals.backend.admin_keys import AdminKeys
-from convex_evals.backend.authentication import Authenticator, NoProviders
+from convex_evals.backend.auth import JwtVerifier
+from convex_evals.backend.authentication import Authenticator
+from convex_evals.backend.deployed import CurrentApplication
 from convex_evals.backend.sync import Disconnected, SessionSettings, SyncServer
 
 Deployment = Any
@@ -33,9 +35,8 @@ class MemorySocket:
 
 
 async def served(deployment: Deployment, settings: SessionSettings) -> tuple[MemorySocket, asyncio.Task[None]]:
-    server = SyncServer(
-        deployment.functions, deployment.world, Authenticator(AdminKeys("test", "secret"), NoProviders())
-    )
+    authenticator = Authenticator(AdminKeys("test", "secret"), JwtVerifier(CurrentApplication()))
+    server = SyncServer(deployment.functions, deployment.world, authenticator)
     socket = MemorySocket()
     serving = asyncio.create_task(server.serve(socket, settings))
     socket.say(type="Connect", sessionId="s", connectionCount=0)
