@@ -53,8 +53,8 @@ ERRORS: list[tuple[str, str, object, str]] = [
         "mutation",
         "messages:send",
         {},
-        "ArgumentValidationError: Object is missing the required field `body`. Consider wrapping the field validator in "
-        "`v.optional(...)` if this is expected.\n\nObject: {}\nValidator: v.object({body: v.string()})\n\n",
+        "ArgumentValidationError: Object is missing the required field `body`. Consider wrapping the field validator "
+        "in `v.optional(...)` if this is expected.\n\nObject: {}\nValidator: v.object({body: v.string()})\n\n",
     ),
     (
         "mutation",

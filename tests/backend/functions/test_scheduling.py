@@ -30,7 +30,8 @@ def app(world: World) -> World:
 async def schedule(world: World, after: float = 0.0, count: int = 1, **args: Any) -> Any:
     async def handler(ctx: Context, _: dict[str, Any]) -> object:
         given = {"name": "messages:destruct", "args": {"n": 1}, "ts": ctx.execution.now_ms / 1000 + after} | args
-        return [await ctx.call("schedule", **given) for _ in range(count)][0]
+        jobs = [await ctx.call("schedule", **given) for _ in range(count)]
+        return jobs[0]
 
     world.mutation("jobs:plan")(handler)
     return await world.runner.mutation(world.call("jobs:plan"))

@@ -12,7 +12,8 @@ DEPENDENCY_PREFIXES = ("_deps/", "actions/_deps/")
 def parse_path(text: str, component: str | None = None) -> FunctionPath:
     """`dir/messages:list`, with or without `.js`; no colon means the default export."""
     path = FunctionPath.parse(text, component or "")
-    why = module_path_error(path.module.removeprefix(SYSTEM_PREFIX)) or identifier_error(path.function)
+    module = text.rpartition(":")[0] if ":" in text else text
+    why = module_path_error(module.removeprefix(SYSTEM_PREFIX)) or identifier_error(path.function)
     if why is not None:
         raise RequestError(
             400, "BadConvexFunctionIdentifier", f"{text} is not a valid path to a Convex function. {why}"
