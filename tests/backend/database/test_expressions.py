@@ -5,7 +5,7 @@ import pytest
 from convex_evals.backend.database.documents import Document
 from convex_evals.backend.database.expressions import compile_expression, compile_predicate
 from convex_evals.backend.errors import DeveloperError
-from convex_evals.backend.values import display, encode
+from convex_evals.backend.values import Value, display, encode
 
 MISSING = {"$literal": {"$undefined": None}}
 LARGEST = {"$literal": {"$integer": "/////////38="}}
@@ -21,7 +21,7 @@ def big(value: int) -> dict[str, Any]:
 
 @pytest.fixture
 def document() -> Document:
-    value = {"a": 1.0, "name": "x", "nested": {"b": None}, "list": [1.0], "count": 3, "ok": True}
+    value: dict[str, Value] = {"a": 1.0, "name": "x", "nested": {"b": None}, "list": [1.0], "count": 3, "ok": True}
     return Document.assemble("id", 0.0, value)
 
 
@@ -75,7 +75,7 @@ def test_predicates(document: Document, expression: Any, expected: bool) -> None
 )
 def test_arithmetic(document: Document, expression: Any, shown: str) -> None:
     result = compile_expression(expression)(document)
-    assert display(result) == shown  # type: ignore[arg-type]
+    assert display(result) == shown
 
 
 @pytest.mark.parametrize(

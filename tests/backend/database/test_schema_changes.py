@@ -10,7 +10,7 @@ from convex_evals.backend.database import (
     prepare_schema,
     validate_schema,
 )
-from convex_evals.backend.errors import DeveloperError, RequestError
+from convex_evals.backend.errors import Conflict, DeveloperError, RequestError
 from convex_evals.backend.schema import Schema
 
 STRING = {"fieldType": {"type": "string"}, "optional": False}
@@ -207,8 +207,6 @@ class TestValidation:
         assert stored.error.startswith('New document in table "t" does not match the schema: Value does not match')
 
     def test_a_document_written_while_validation_runs_is_a_conflict(self, bench: Any) -> None:
-        from convex_evals.backend.errors import Conflict
-
         bench.insert("t", {"n": "x"})
         schema_id = prepare(bench, schema(bench.table("t", {"n": STRING})))
         transaction = bench.begin()

@@ -172,7 +172,7 @@ class TestPatch:
         undefined = {"$undefined": None}
         assert transaction.patch("", old.id, {"_id": old.id, "_creationTime": old.creation_time}) is old
         assert transaction.patch("", old.id, {"_id": undefined, "_creationTime": undefined}).same_as(old)
-        with pytest.raises(DeveloperError, match="^Provided document ID"):
+        with pytest.raises(DeveloperError, match=r"^Provided document ID"):
             transaction.patch("", old.id, {"_id": "x"})
 
     def test_a_patch_that_changes_nothing_is_no_write_but_a_read(self, bench: Any) -> None:
