@@ -20,6 +20,12 @@ def test_a_folder_that_contains_evals_may_be_named(root: Path, write_eval: Write
     assert find_suite(root.parent) == root
 
 
+def test_an_eval_in_the_wrong_place_does_not_hide_the_suite(root: Path, write_eval: WriteEval) -> None:
+    write_eval()
+    write_eval("000-outside_a_category")
+    assert find_suite(root.parent) == root
+
+
 def test_the_nearest_evals_folder_is_found_upward(root: Path, write_eval: WriteEval) -> None:
     path = write_eval()
     assert find_suite(start=path / "answer" / "convex") == root
@@ -43,6 +49,8 @@ def test_far_from_any_suite_the_checkouts_own_is_used(tmp_path: Path) -> None:
     [
         ("missing", "does not exist; name a folder that holds evals"),
         ("file", "is not a folder; name a folder that holds evals"),
+        ("circle", "; name a folder that holds evals"),
+        ("x" * 300, "; name a folder that holds evals"),
         ("empty", "holds no evals; expected folders like 000-fundamentals/000-empty_functions"),
         ("evals/000-basics", "is one part of a suite; name the suite's folder, "),
         ("evals/000-basics/000-first", "is one part of a suite; name the suite's folder, "),
@@ -52,6 +60,7 @@ def test_a_folder_that_is_no_suite_is_refused(root: Path, write_eval: WriteEval,
     write_eval()
     (root.parent / "empty").mkdir()
     (root.parent / "file").touch()
+    (root.parent / "circle").symlink_to("circle")
     with pytest.raises(SuiteError) as raised:
         find_suite(root.parent / name)
     assert sentence in str(raised.value)

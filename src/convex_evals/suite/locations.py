@@ -41,17 +41,30 @@ def is_eval(folder: Path) -> bool:
 
 
 def _named(given: Path) -> Path:
-    root = given.resolve()
-    if not root.is_dir():
-        found = "is not a folder" if root.exists() else "does not exist"
-        raise SuiteError(f"{given} {found}; name a folder that holds evals like {EVAL_EXAMPLE}.")
+    root = _existing(given)
     if is_eval(root) or (has_numbered_name(root) and _holds_evals(root)):
         suite = root.parent.parent if is_eval(root) else root.parent
         raise SuiteError(f"{given} is one part of a suite; name the suite's folder, {suite}, and choose with --filter.")
-    for folder in (root, root / "evals"):
-        if _holds_categories(folder):
-            return folder
+    for holds in (_holds_numbered_folders, _holds_categories):
+        for folder in (root, root / "evals"):
+            if holds(folder):
+                return folder
     raise SuiteError(f"{given} holds no evals; expected folders like {EVAL_EXAMPLE}.")
+
+
+def _existing(given: Path) -> Path:
+    try:
+        root = given.resolve()
+        found = None if root.is_dir() else "is not a folder" if root.exists() else "does not exist"
+    except (OSError, RuntimeError) as error:  # a name that is too long, links in a circle
+        root, found = given, f"cannot be opened ({error})"
+    if found:
+        raise SuiteError(f"{given} {found}; name a folder that holds evals like {EVAL_EXAMPLE}.")
+    return root
+
+
+def _holds_numbered_folders(folder: Path) -> bool:
+    return any(map(has_numbered_name, _folders(folder)))
 
 
 def _holds_categories(folder: Path) -> bool:
