@@ -7,6 +7,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 HOST = "127.0.0.1"
+BACKLOG = 2048
 GRACE_SECONDS = 0.5
 LARGEST_MESSAGE = 64 * 1024 * 1024
 PING_SECONDS = 5.0  # WebSocket clients of the Rust family leave after 30 seconds without a frame
@@ -74,6 +75,7 @@ def _bind(port: int) -> socket.socket:
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((HOST, port))
+        bound.listen(BACKLOG)  # a port that only is bound can be bound again
     except OSError:
         bound.close()
         raise
