@@ -57,10 +57,10 @@ class FunctionRunner:
     ) -> MutationOutcome:
         """With a `session_request` at most once; a `companion` takes part in its transaction."""
         call = _identified(call)
-        if is_system(call.path):
-            return await self._system.mutation(call)
         if session_request is not None:
             companion = Idempotency(session_request)
+        if is_system(call.path):
+            return await self._system.mutation(call, companion)
         return self._shown(call, await self._mutations.run(call, companion, most_retries=most_retries))
 
     async def action(self, call: Call) -> CallOutcome:

@@ -4,6 +4,7 @@ from convex_evals.backend.errors import Conflict, DeveloperError, RequestError
 from convex_evals.backend.functions.arguments import Returned
 from convex_evals.backend.functions.attempt import Attempt
 from convex_evals.backend.functions.host import Host
+from convex_evals.backend.functions.mutations import Companion
 from convex_evals.backend.functions.outcomes import Finished
 from convex_evals.backend.functions.records import record_attempt
 from convex_evals.backend.functions.system import SystemCall, SystemFunction
@@ -32,13 +33,18 @@ class SystemCalls:
             journal=attempt.next_journal,
         )
 
-    async def mutation(self, call: Call) -> MutationOutcome:
+    async def mutation(self, call: Call, companion: Companion | None = None) -> MutationOutcome:
         for _ in range(MOST_ATTEMPTS):
             attempt = Attempt.begin(self._host, call, "Mutation")
+            known = companion.begin(attempt.transaction, call.request_id) if companion else None
+            if known is not None:
+                return known
             finished = await _finish(attempt)
             if finished.returned is None:
                 record_attempt(attempt, finished)
                 return MutationOutcome(None, finished.failure, call.request_id)
+            if companion is not None:
+                companion.finish(attempt.transaction, finished)
             try:
                 async with self._host.turns.commit(alone=False):
                     ts = self._host.database.commit(attempt.transaction, call.path.stripped).ts
