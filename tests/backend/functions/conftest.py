@@ -53,9 +53,13 @@ class Context:
     execution: Execution
     lines: list[LogLine] = field(default_factory=list)
     clock_read: bool = False
+    queries: int = 0
 
     async def call(self, syscall: str, /, **args: Any) -> Any:
-        [reply] = await self.bridge.call([SyscallRequest(f"1.0/{syscall}", json.dumps(args))])
+        return await self.ask(f"1.0/{syscall}", args)
+
+    async def ask(self, name: str, args: dict[str, Any]) -> Any:
+        [reply] = await self.bridge.call([SyscallRequest(name, json.dumps(args))])
         self.lines.extend(reply.log_lines)
         if reply.error is not None:
             raise Thrown(reply.error, reply.error_data, reply.fatal)
@@ -68,10 +72,14 @@ class Context:
         source: dict[str, Any] = {"type": "FullTableScan", "tableName": table, "order": None}
         if index is not None:
             source = {"type": "IndexRange", "indexName": f"{table}.{index}", "range": [], "order": None}
-        query_id = self.now("queryStream", query={"source": source, "operators": []})["queryId"]
-        rows = []
-        while not (row := await self.call("queryStreamNext", queryId=query_id))["done"]:
-            rows.append(row["value"])
+        self.queries += 1
+        batch: dict[str, Any] = {"done": False}
+        rows: list[Any] = []
+        while not batch["done"]:
+            query = {"source": source, "operators": []}
+            batch = await self.ask("query/fetch", {"queryId": self.queries, "max": 2, "query": query})
+            rows += batch["rows"]
+            self.bridge.pulled({self.queries: len(batch["rows"]) + batch["done"]})
         return rows
 
     def log(self, text: str) -> None:

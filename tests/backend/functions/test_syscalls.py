@@ -1,6 +1,5 @@
 """Syscalls of queries and mutations: shapes, names in error texts, and who may make them."""
 
-import json
 from typing import Any
 
 import pytest
@@ -36,16 +35,12 @@ async def test_rows_can_be_fetched_ahead_and_only_those_pulled_count(world: Worl
         for number in range(10):
             await ctx.call("insert", table="messages", value={"n": number})
         source = {"type": "FullTableScan", "tableName": "messages", "order": None}
-        query_id = ctx.now("queryStream", query={"source": source, "operators": []})["queryId"]
-        from convex_evals.backend.runtime.types import SyscallRequest
-
-        request = SyscallRequest("query/fetch", json.dumps({"queryId": query_id, "count": 5}))
-        [reply] = await ctx.bridge.call([request])
-        batch = json.loads(reply.result)
-        assert (len(batch["values"]), batch["done"]) == (5, False)
-        ctx.bridge.pulled({query_id: 2})
-        assert ctx.now("queryCleanup", queryId=query_id) is True
-        assert ctx.now("queryCleanup", queryId=query_id) is False
+        query = {"source": source, "operators": []}
+        batch = await ctx.ask("query/fetch", {"queryId": 0, "max": 5, "query": query})
+        assert (len(batch["rows"]), batch["done"]) == (5, False)
+        ctx.bridge.pulled({0: 2})
+        batch = await ctx.ask("query/fetch", {"queryId": 0, "max": 100})
+        assert (len(batch["rows"]), batch["done"]) == (5, True)
         return (await ctx.call("getTransactionMetrics"))["documentsRead"]
 
     assert (await run(world, handler)).value == '{"remaining":31998.0,"used":2.0}'
@@ -64,7 +59,6 @@ async def test_rows_can_be_fetched_ahead_and_only_those_pulled_count(world: Worl
         ),
         ("insert", {"table": "a b", "value": {}}, "Invalid argument `table` for `db.insert`: "),
         ("insert", {"table": "a", "value": 5}, "Invalid argument `value` for `db.insert`: Value must be an Object"),
-        ("queryStreamNext", {"queryId": 7}, "in-progress query not found"),
         ("nope", {}, "Unknown async operation 1.0/nope"),
         ("auditLog", {"body": {"x": "y" * 5_000_000}}, "Audit logs exceed function execution limits"),
         ("actions/query", {}, "Unknown async operation 1.0/actions/query"),
@@ -100,8 +94,8 @@ async def test_queries_cannot_write(world: World, name: str) -> None:
     ("name", "args", "message"),
     [
         ("nope", "{}", "Unknown operation nope"),
-        ("1.0/queryStream", "{", "Received invalid json: "),
-        ("1.0/queryStream", "{}", "Invalid arguments for `queryStream`: missing field `query`"),
+        ("1.0/db/normalizeId", "{", "Received invalid json: "),
+        ("1.0/db/normalizeId", "{}", "Invalid arguments for `db.normalizeId`: missing field `table`"),
         ("1.0/componentArgument", '{"name":"x"}', "Component arguments are not available within the app"),
         ("1.0/db/normalizeId", '{"table":"1a","idString":"x"}', "Invalid argument `table` for `db.normalizeId`: "),
     ],

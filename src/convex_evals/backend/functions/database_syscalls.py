@@ -1,6 +1,5 @@
 """`ctx.db` in queries and mutations, on top of a transaction."""
 
-import itertools
 from collections.abc import Mapping
 
 import orjson
@@ -13,9 +12,6 @@ from convex_evals.backend.functions.syscall_args import SyscallArgs
 from convex_evals.backend.functions.targets import Target
 from convex_evals.backend.functions.warnings import document_warnings
 from convex_evals.backend.values import nesting_of
-
-FIRST_FETCH = 16
-LARGEST_FETCH = 1024
 
 SEVERAL_PAGES = (
     "This query or mutation function ran multiple paginated queries. "
@@ -30,9 +26,7 @@ class DatabaseSyscalls:
         self._attempt = attempt
         self._namespace = target.instance.id
         self._depth = depth
-        self._streams: dict[int, QueryStream] = {}  # closed ones too: what was pulled from them is told later
-        self._open: set[int] = set()
-        self._ids = itertools.count()
+        self._streams: dict[int, QueryStream] = {}  # by the number that the worker gave them
         self._has_paginated = False
 
     @property
@@ -41,39 +35,16 @@ class DatabaseSyscalls:
 
     # ------------------------------------------------------------------ queries
 
-    def open_query(self, args: SyscallArgs) -> str:
-        """`1.0/queryStream`"""
-        stream = self._transaction.open_query(self._namespace, args.required("query"))
-        query_id = next(self._ids)
-        self._streams[query_id] = stream
-        self._open.add(query_id)
-        return _json({"queryId": query_id})
-
-    def close_query(self, args: SyscallArgs) -> str:
-        """`1.0/queryCleanup`"""
-        query_id = args.integer("queryId")
-        was_open = query_id in self._open
-        self._open.discard(query_id)
-        return _json(was_open)
-
-    def next_row(self, args: SyscallArgs) -> str:
-        """`1.0/queryStreamNext`"""
-        query_id = args.integer("queryId")
-        stream = self._stream(query_id)
-        batch = stream.fetch(1)
-        stream.pull(1)
-        if batch.documents:
-            return f'{{"value":{batch.documents[0].text},"done":false}}'
-        self._open.discard(query_id)
-        return '{"value":null,"done":true}'
-
     def fetch(self, args: SyscallArgs) -> str:
-        """`query/fetch`: rows ahead of what user code pulls. `pulled` says later how many it took."""
-        count = min(args.optional_integer("count") or FIRST_FETCH, LARGEST_FETCH)
-        batch = self._stream(args.integer("queryId")).fetch(count)
-        return f'{{"values":{_array(batch.documents)},"done":{"true" if batch.done else "false"}}}'
+        """`query/fetch`: rows ahead of what user code pulls. The first time it brings the query along."""
+        query_id = args.integer("queryId")
+        if query_id not in self._streams:
+            self._streams[query_id] = self._transaction.open_query(self._namespace, args.required("query"))
+        batch = self._streams[query_id].fetch(args.integer("max"))
+        return f'{{"rows":{_array(batch.documents)},"done":{"true" if batch.done else "false"}}}'
 
     def pulled(self, counts: Mapping[int, int]) -> None:
+        """How many of the fetched rows user code took."""
         for query_id, count in counts.items():
             self._streams[query_id].pull(count)
 
@@ -150,11 +121,6 @@ class DatabaseSyscalls:
 
     def _warn(self, document: Document) -> None:
         self._attempt.warnings.extend(document_warnings(document.id, document.size, nesting_of(document.value)))
-
-    def _stream(self, query_id: int) -> QueryStream:
-        if query_id not in self._open:
-            raise DeveloperError("in-progress query not found")
-        return self._streams[query_id]
 
 
 def _array(documents: list[Document]) -> str:

@@ -32,14 +32,11 @@ class TransactionSyscalls:
         self._calls = calls
         self._database = database = DatabaseSyscalls(attempt, target, depth)
         self._now: dict[str, tuple[str, Syscall]] = {
-            "1.0/queryStream": ("queryStream", database.open_query),
-            "1.0/queryCleanup": ("queryCleanup", database.close_query),
             "1.0/db/normalizeId": ("db.normalizeId", database.normalize_id),
             "1.0/componentArgument": ("componentArgument", self._component_argument),
         }
         self._later: dict[str, tuple[str, Syscall]] = {
-            "query/fetch": ("queryStreamNext", database.fetch),
-            "1.0/queryStreamNext": ("queryStreamNext", database.next_row),
+            "query/fetch": ("queryStream", database.fetch),
             "1.0/queryPage": ("queryPage", database.page),
             "1.0/get": ("db.get", database.get),
             "1.0/count": ("db.count", database.count),
