@@ -1,0 +1,107 @@
+"""`deploy` bundles TypeScript with the toolchain's esbuild, as the CLI does, and pushes it to a running deployment."""
+
+import asyncio
+import json
+import subprocess
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from convex_evals.backend.deployment import Deployment
+from convex_evals.core.settings import read_settings
+from convex_evals.core.toolchain import Toolchain, prepare_toolchain
+
+APP = Path(__file__).parent / "app" / "convex"
+
+Modules = list[dict[str, str | None]]
+Deploy = Callable[..., Awaitable[None]]
+
+
+@pytest.fixture(scope="session")
+def esbuild_toolchain() -> Toolchain:
+    return asyncio.run(prepare_toolchain(read_settings()))
+
+
+@pytest.fixture(scope="session")
+def bundle(
+    esbuild_toolchain: Toolchain, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[Mapping[str, str]], Modules]:
+    """From sources by path below `convex/` to modules as a push carries them. Equal sources are bundled once."""
+    bundled: dict[str, Modules] = {}
+
+    def bundle_once(files: Mapping[str, str]) -> Modules:
+        key = json.dumps(files, sort_keys=True)
+        if key not in bundled:
+            bundled[key] = _bundle(esbuild_toolchain, tmp_path_factory.mktemp("bundle"), files)
+        return bundled[key]
+
+    return bundle_once
+
+
+def _bundle(toolchain: Toolchain, folder: Path, files: Mapping[str, str]) -> Modules:
+    for name, text in files.items():
+        path = folder / "convex" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (folder / "node_modules").symlink_to(toolchain.packages.node_modules)
+    entries: dict[str, list[str]] = {"schema": [], "isolate": [], "node": []}
+    for name, text in files.items():
+        kind = "schema" if name == "schema.ts" else "node" if text.startswith('"use node"') else "isolate"
+        entries[kind].append(f"convex/{name}")
+    return [module for kind in entries if entries[kind] for module in _run(toolchain, folder, kind, entries[kind])]
+
+
+def _run(toolchain: Toolchain, folder: Path, kind: str, entries: list[str]) -> Modules:
+    """The schema is a bundle of its own: it shares no chunks with functions."""
+    out, platform = folder / kind, "node" if kind == "node" else "browser"
+    options = ["--bundle", "--format=esm", "--target=esnext", "--outbase=convex", "--splitting", "--sourcemap"]
+    options += ["--chunk-names=_deps/[hash]", "--conditions=convex,module", "--minify-syntax", "--keep-names"]
+    command = [toolchain.binary("esbuild"), *entries, *options, f"--platform={platform}", f"--outdir={out}"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    return [
+        {
+            "path": path.relative_to(out).as_posix(),
+            "source": path.read_text(),
+            "sourceMap": path.with_name(path.name + ".map").read_text(),
+            "environment": "node" if kind == "node" else "isolate",
+        }
+        for path in sorted(out.rglob("*.js"))
+    ]
+
+
+@pytest.fixture
+def deploy(bundle: Callable[[Mapping[str, str]], Modules]) -> Deploy:
+    """`await deploy(deployment)` pushes the app in `app/convex`; with `files` those instead."""
+
+    async def push(deployment: Deployment, files: Mapping[str, str] | None = None) -> None:
+        sources = files or {path.relative_to(APP).as_posix(): path.read_text() for path in APP.rglob("*.ts")}
+        modules = bundle(sources)
+        schema = next((module for module in modules if module["path"] == "schema.js"), None)
+        app = {
+            "definition": None,
+            "dependencies": [],
+            "schema": schema,
+            "changedModules": [module for module in modules if module["path"] != "schema.js"],
+            "unchangedModuleHashes": [],
+            "udfServerVersion": "1.44.0",
+        }
+        body = {"adminKey": deployment.admin_key, "dryRun": False, "functions": "convex/", "appDefinition": app}
+        headers = {"Authorization": f"Convex {deployment.admin_key}"}
+        async with httpx.AsyncClient(base_url=f"{deployment.url}/api/deploy2", headers=headers, timeout=30) as client:
+            started = await _post(client, "start_push", {**body, "componentDefinitions": [], "nodeDependencies": []})
+            schema_change = started["schemaChange"]
+            await _post(client, "wait_for_schema", {"adminKey": deployment.admin_key, "schemaChange": schema_change})
+            await _post(
+                client, "finish_push", {"adminKey": deployment.admin_key, "startPush": started, "dryRun": False}
+            )
+
+    return push
+
+
+async def _post(client: httpx.AsyncClient, path: str, body: object) -> Any:
+    response = await client.post(f"/{path}", json=body)
+    assert response.status_code == 200, response.text
+    return response.json()

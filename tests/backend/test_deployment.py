@@ -1,0 +1,123 @@
+"""One deployment from the inside: JavaScript functions, called without HTTP."""
+
+import asyncio
+import gc
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from convex_evals.backend.deployment import Deployment
+from convex_evals.backend.identity import ANONYMOUS, User
+
+Deploy = Any
+
+
+@pytest.fixture
+async def deployment(deploy: Deploy) -> AsyncIterator[Deployment]:
+    async with Deployment.start() as running:
+        await deploy(running)
+        yield running
+
+
+async def test_functions_can_be_called(deployment: Deployment) -> None:
+    sent = await deployment.mutation("messages:send", {"channel": "a", "body": "hi"})
+    assert sent.succeeded
+    listed = await deployment.query("messages:list", {"channel": "a"})
+    assert (listed.value, listed.log_texts) == ('["hi"]', ["[LOG] 'listing' 'a'"])
+    acted = await deployment.action("messages:sendAndList", {"body": "there"})
+    assert (acted.value, acted.log_texts) == ('["there"]', ["[LOG] 'acting'"])
+
+
+async def test_calls_from_here_are_an_administrators_unless_told_otherwise(deployment: Deployment) -> None:
+    assert (await deployment.query("messages:hidden")).value == '"hidden"'
+    assert not (await deployment.query("messages:hidden", identity=ANONYMOUS)).succeeded
+    ada = User({"name": "Ada", "tokenIdentifier": "x|ada"})
+    assert (await deployment.query("messages:whoami", identity=ada)).value == '"Ada"'
+
+
+async def test_nested_calls_run_in_one_transaction(deployment: Deployment) -> None:
+    outcome = await deployment.mutation("messages:sendTwice")
+    assert outcome.value == '["one","two"]'
+    assert outcome.log_texts == ["[LOG] 'listing' 'nested'"]
+
+
+async def test_an_error_shows_the_line_that_threw(deployment: Deployment) -> None:
+    outcome = await deployment.query("messages:fail")
+    assert outcome.failure is not None
+    assert outcome.failure.message.startswith("Uncaught Error: boom\n    at ")
+    assert "convex/messages.ts:" in outcome.failure.message
+
+
+async def test_a_query_that_never_ends_is_stopped(deployment: Deployment) -> None:
+    outcome = await deployment.query("messages:spin")
+    assert outcome.failure is not None
+    assert outcome.failure.message.strip() == "Function execution timed out (maximum duration: 1s)"
+
+
+async def test_many_clients_of_one_document_all_succeed(deployment: Deployment) -> None:
+    counter = str((await deployment.mutation("messages:create")).value).strip('"')
+
+    async def client() -> None:
+        for _ in range(10):
+            assert (await deployment.mutation("messages:increment", {"id": counter})).succeeded
+
+    await asyncio.gather(*(client() for _ in range(32)))
+    assert (await deployment.mutation("messages:increment", {"id": counter})).value == "321.0"
+
+
+@pytest.mark.parametrize(
+    ("path", "documents", "index"),
+    [("messages:list", 2, "messages.by_channel"), ("messages:scan", 12, "messages.by_creation_time")],
+)
+async def test_a_trace_tells_an_index_from_a_scan(
+    deployment: Deployment, path: str, documents: int, index: str
+) -> None:
+    for number in range(12):
+        await deployment.mutation("messages:send", {"channel": "ab"[number > 1], "body": str(number)})
+    for _ in range(2):
+        trace = await deployment.trace(path, {"channel": "a"})
+        assert trace.outcome.value == '["0","1"]'
+        assert trace.work.documents_read == documents
+        assert trace.work.indexes == {index}
+
+
+async def test_a_trace_counts_only_the_rows_that_were_pulled(deployment: Deployment) -> None:
+    for number in range(12):
+        await deployment.mutation("messages:send", {"channel": "a", "body": str(number)})
+    trace = await deployment.trace("messages:first")
+    assert (trace.outcome.value, trace.work.documents_read) == ('"0"', 1)
+
+
+async def test_data_and_code_survive_a_restart(deploy: Deploy, tmp_path: Path) -> None:
+    database = tmp_path / "convex.sqlite3"
+    async with Deployment.start(database=database) as first:
+        await deploy(first)
+        await first.mutation("messages:send", {"channel": "a", "body": "hi"})
+    async with Deployment.start(database=database) as second:
+        assert (await second.query("messages:list", {"channel": "a"})).value == '["hi"]'
+
+
+async def test_several_deployments_share_a_process_and_nothing_else(deploy: Deploy) -> None:
+    async with Deployment.start() as first, Deployment.start() as second:
+        await asyncio.gather(deploy(first), deploy(second))
+        await first.mutation("messages:send", {"channel": "a", "body": "hi"})
+        assert (await second.query("messages:list", {"channel": "a"})).value == "[]"
+        assert len({first.url, first.site_url, second.url, second.site_url}) == 4
+        assert first.admin_key != second.admin_key
+
+
+async def test_starting_and_stopping_take_no_time_and_leave_nothing() -> None:
+    async with Deployment.start():
+        pass
+    tasks = asyncio.all_tasks()
+    started = time.perf_counter()
+    async with Deployment.start():
+        running = time.perf_counter()
+    stopped = time.perf_counter()
+    assert running - started < 0.5
+    assert stopped - running < 0.5
+    assert asyncio.all_tasks() == tasks
+    gc.collect()
