@@ -3,10 +3,12 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from convex_evals.backend.deployment import Deployment
 from convex_evals.core.processes import base_environment, run
@@ -45,8 +47,9 @@ class Project:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
 
-    def remove(self, name: str) -> None:
-        (self.folder / name).unlink()
+    def remove(self, *names: str) -> None:
+        for name in names:
+            (self.folder / name).unlink()
 
     def use(self, version: str) -> None:
         """From now on the project has this version of `convex`, and its CLI is the one that runs."""
@@ -55,23 +58,50 @@ class Project:
         link.unlink(missing_ok=True)
         link.symlink_to(self.clis.packages / f"convex-{version}")
 
-    async def convex(self, *arguments: str) -> Answer:
-        script = self.folder / "node_modules/convex/bin/main.js"
-        target = ["--url", self.deployment.url, "--admin-key", self.deployment.admin_key]
+    async def convex(self, *arguments: str, admin_key: str | None = None) -> Answer:
         result = await run(
-            [self.clis.node.executable, script, *arguments, *target],
+            self._command(*arguments, admin_key=admin_key),
             cwd=self.folder,
             timeout=PATIENCE,
-            environment=base_environment(self.folder, {"CI": "1"}),
+            environment=self._environment,
             separate_errors=True,
         )
         assert not result.timed_out, f"convex {arguments[0]} hangs: {result.output.text}{result.errors}"
         stdout = result.output.text
         return Answer(result.exit_code, stdout + (result.errors.text if result.errors else ""), stdout)
 
-    async def push(self, *options: str) -> Answer:
+    async def logs_until(self, text: str) -> None:
+        """`convex logs` never ends by itself: it is stopped when it has shown what was waited for."""
+        command = self._command("logs", "--history", "50", "--success")
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            cwd=self.folder,
+            env=self._environment,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        assert process.stdout is not None
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while text not in (line := (await process.stdout.readline()).decode()):
+                    assert line, "convex logs ended"
+        finally:
+            process.kill()
+            await process.communicate()
+
+    async def push(self, admin_key: str | None = None) -> Answer:
         """Without the type check, which is not the deployment's business and takes most of the time."""
-        return await self.convex("dev", "--once", "--tail-logs", "disable", "--typecheck", "disable", *options)
+        command = ["dev", "--once", "--tail-logs", "disable", "--typecheck", "disable"]
+        return await self.convex(*command, admin_key=admin_key)
+
+    def _command(self, *arguments: str, admin_key: str | None = None) -> list[str]:
+        script = self.folder / "node_modules/convex/bin/main.js"
+        target = ["--url", self.deployment.url, "--admin-key", admin_key or self.deployment.admin_key]
+        return [str(self.clis.node.executable), str(script), *arguments, *target]
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        return base_environment(self.folder, {"CI": "1"})
 
 
 @pytest.fixture(scope="session")
@@ -86,18 +116,26 @@ def clis() -> Clis:
     return asyncio.run(install())
 
 
-@pytest.fixture
-async def deployment() -> AsyncIterator[Deployment]:
-    async with Deployment.start() as started:
-        yield started
+@asynccontextmanager
+async def empty_project(folder: Path, clis: Clis) -> AsyncIterator[Project]:
+    (folder / "node_modules").mkdir()
+    (folder / "node_modules" / "typescript").symlink_to(clis.packages / "typescript")
+    async with Deployment.start() as deployment:
+        project = Project(folder, clis, deployment)
+        project.write({"package.json": json.dumps({"private": True, "dependencies": {"convex": "*"}})})
+        project.use("1-44")
+        yield project
 
 
 @pytest.fixture
-def project(tmp_path: Path, clis: Clis, deployment: Deployment) -> Project:
-    """An empty project."""
-    project = Project(tmp_path, clis, deployment)
-    (tmp_path / "node_modules").mkdir()
-    (tmp_path / "node_modules" / "typescript").symlink_to(clis.packages / "typescript")
-    project.write({"package.json": json.dumps({"private": True, "dependencies": {"convex": "*"}})})
-    project.use("1-44")
-    return project
+async def project(tmp_path: Path, clis: Clis) -> AsyncIterator[Project]:
+    """An empty project with a deployment of its own."""
+    async with empty_project(tmp_path, clis) as created:
+        yield created
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_project(tmp_path_factory: pytest.TempPathFactory, clis: Clis) -> AsyncIterator[Project]:
+    """One for all tests of a file."""
+    async with empty_project(tmp_path_factory.mktemp("project"), clis) as created:
+        yield created

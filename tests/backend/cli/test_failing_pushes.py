@@ -3,6 +3,9 @@
 from typing import Any
 
 import pytest
+import pytest_asyncio
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 GENERATED = 'import { query, mutation } from "./_generated/server";\nimport { v } from "convex/values";\n'
 SCHEMA = (
@@ -167,13 +170,13 @@ CASES = {
 KEPT = {"convex/kept.ts": GENERATED + "export const f = mutation({ args: {}, handler: async () => 'still here' });\n"}
 
 
-@pytest.fixture
-async def deployed(project: Any) -> Any:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def deployed(shared_project: Any) -> Any:
     """A project that was pushed once."""
-    project.write(KEPT)
-    answer = await project.push()
+    shared_project.write(KEPT)
+    answer = await shared_project.push()
     assert answer.exit_code == 0, answer.output
-    return project
+    return shared_project
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -181,6 +184,7 @@ async def test_the_cli_exits_with_the_reason(deployed: Any, case: str) -> None:
     files, texts = CASES[case]
     deployed.write(files)
     answer = await deployed.push()
+    deployed.remove(*files)
     assert answer.exit_code == 1, answer.output
     for text in texts:
         assert text in answer.output
@@ -189,27 +193,20 @@ async def test_the_cli_exits_with_the_reason(deployed: Any, case: str) -> None:
 
 
 async def test_data_that_violates_a_new_schema_fails_the_push(deployed: Any) -> None:
-    deployed.write(
-        {
-            "convex/kept.ts": GENERATED
-            + "const handler = async (ctx: any) => await ctx.db.insert('t', { a: 1 });\n"
-            + "export const f = mutation({ args: {}, handler });\n"
-        }
-    )
-    assert (await deployed.push()).exit_code == 0
-    assert (await deployed.deployment.mutation("kept:f")).succeeded
+    transaction = deployed.deployment.database.begin()
+    transaction.insert("", "t", {"a": 1.0})
+    deployed.deployment.database.commit(transaction)
     deployed.write({"convex/schema.ts": SCHEMA % "t: defineTable({ a: v.string() })"})
     answer = await deployed.push()
+    deployed.remove("convex/schema.ts")
     assert answer.exit_code == 1
     assert "Schema validation failed." in answer.output
-    assert (
-        'in table "t" does not match the schema: Value does not match validator.\nPath: .a\nValue: 1.0' in answer.output
-    )
+    assert 'in table "t" does not match the schema: Value does not match validator.' in answer.output
+    assert "Path: .a\nValue: 1.0" in answer.output
     assert (await deployed.deployment.mutation("kept:f")).succeeded  # the old code, and no schema
 
 
 async def test_a_wrong_admin_key_is_an_error(deployed: Any) -> None:
-    deployed.deployment.admin_key = "wrong"
-    answer = await deployed.push()
+    answer = await deployed.push(admin_key="wrong")
     assert answer.exit_code == 1
     assert "The provided admin key was invalid for this instance" in answer.output

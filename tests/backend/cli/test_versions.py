@@ -111,6 +111,7 @@ async def test_every_command_works(project: Any, version: str) -> None:
     ]
 
     await _variables(project)
+    await project.logs_until("messages:send")
 
     answer = await project.convex("deploy", "-y")
     assert answer.exit_code == 0, answer.output
