@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import re
+import shutil
+import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -12,9 +15,11 @@ from typing import Any
 import pytest
 
 from convex_evals.backend.deployment import Deployment
+from convex_evals.backend.push import PushRequest
 from convex_evals.core.settings import read_settings
 from convex_evals.core.toolchain import Toolchain, prepare_toolchain
 
+APP = Path(__file__).parent / "app"
 NPM_DRIVER = Path(__file__).parent / "npm_client.mjs"
 PYTHON_DRIVER = Path(__file__).parent / "python_client.py"
 
@@ -250,6 +255,64 @@ class Wire:
 @pytest.fixture(scope="session")
 def toolchain() -> Toolchain:
     return asyncio.run(prepare_toolchain(read_settings()))
+
+
+@dataclass(frozen=True)
+class App:
+    """The application in `app/`, bundled as the CLI would."""
+
+    modules: dict[str, str]
+
+    @classmethod
+    def bundle(cls, toolchain: Toolchain, folder: Path) -> "App":
+        source = folder / "convex"
+        shutil.copytree(APP, source)
+        (folder / "node_modules").symlink_to(toolchain.packages.node_modules)
+        command = [toolchain.binary("esbuild"), "--bundle", "--format=esm", "--conditions=convex,module"]
+        subprocess.run([*command, f"--outdir={folder / 'out'}", "--log-level=error", *source.glob("*.js")], check=True)
+        return cls({file.name: file.read_text() for file in (folder / "out").iterdir()})
+
+    def without(self, *functions: str) -> "App":
+        """As if these functions had not been written yet."""
+        notes = self.modules["notes.js"]
+        for function in functions:
+            notes = re.sub(rf"\b{function},?\n", "", notes)
+        return App({**self.modules, "notes.js": notes})
+
+    def request(self) -> PushRequest:
+        modules = {
+            path: {"path": path, "source": source, "environment": "isolate"} for path, source in self.modules.items()
+        }
+        app = {
+            "definition": None,
+            "dependencies": [],
+            "schema": modules.pop("schema.js"),
+            "changedModules": list(modules.values()),
+            "udfServerVersion": "1.44.0",
+        }
+        return PushRequest.parse({"appDefinition": app, "componentDefinitions": []})
+
+
+@pytest.fixture(scope="session")
+def app(toolchain: Toolchain, tmp_path_factory: pytest.TempPathFactory) -> App:
+    return App.bundle(toolchain, tmp_path_factory.mktemp("app"))
+
+
+async def push(deployment: Deployment, app: App) -> None:
+    started = await deployment.pusher.start(app.request())
+    assert await deployment.pusher.schema_status(started["schemaChange"]) == {"type": "complete"}
+    await deployment.pusher.finish(started, dry_run=False)
+
+
+@pytest.fixture
+def push_app() -> Callable[[Deployment, App], Awaitable[None]]:
+    return push
+
+
+@pytest.fixture
+async def deployed(deployment: Deployment, app: App) -> Deployment:
+    await push(deployment, app)
+    return deployment
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ console.log = console.info = console.debug = console.error; // stdout is ours
 const clients = new Map();
 const subscriptions = new Map();
 
-const say = (message) => process.stdout.write(JSON.stringify(message) + "\n");
+const plain = (key, value) => (typeof value === "bigint" ? `${value}n` : value);
+const say = (message) => process.stdout.write(JSON.stringify(message, plain) + "\n");
 const described = (error) => ({ message: error.message, ...("data" in error ? { data: error.data } : {}) });
 const reference = (path) => makeFunctionReference(path);
 
