@@ -102,7 +102,7 @@ export const breaksEarly = query({
 export const reuses = query({
   args: {},
   handler: async (ctx) => {
-    const rows = ctx.db.query("querying_rows");
+    const rows = ctx.db.query("querying_rows").order("asc");
     await rows.collect();
     return await rows.collect();
   },
