@@ -122,6 +122,7 @@ class DatabaseMachine(RuleBasedStateMachine):
         self.transaction = self.database.begin()
         self.base = dict(self.committed)
         self.changes: Changes = {}
+        self.disturbed = False
         self.reads: list[Callable[[Rows], object]] = []
         self.savepoints: list[tuple[Savepoint, Changes]] = []
 
@@ -141,7 +142,8 @@ class DatabaseMachine(RuleBasedStateMachine):
             expected = {name: item for name, item in self.rows[id].items() if name != "a"}
             assert document.value == {**expected, **decoded(fields_of(a, UNSET))}
             self.reads.append(lambda rows: rows.get(id))
-            self.changes[id] = document.value
+            if sort_key(document.value) != sort_key(self.rows[id]):  # else nothing is written
+                self.changes[id] = document.value
 
     @rule(pick=PICKS)
     def delete(self, pick: int) -> None:
@@ -204,6 +206,7 @@ class DatabaseMachine(RuleBasedStateMachine):
         else:
             del self.committed[transaction.delete("", ids[pick % len(ids)]).id]
         self.database.commit(transaction)
+        self.disturbed = True
 
     @rule()
     def commit(self) -> None:
@@ -212,7 +215,7 @@ class DatabaseMachine(RuleBasedStateMachine):
         try:
             self.database.commit(self.transaction)
         except Conflict:
-            assert self.committed != self.base
+            assert self.disturbed
         else:
             assert not (stale and self.changes)
             self.committed = applied(self.committed, self.changes)

@@ -101,6 +101,20 @@ def test_everything_is_there_after_reopening(path: Path, bench_on: Callable[[Dat
     database.close()
 
 
+def test_system_rows_beyond_the_limits_of_values_are_restored(path: Path) -> None:
+    database = Database.open(path)
+    transaction = database.begin()
+    fields = {"list": [1.0] * 9000, "object": {f"f{n}": [-0.0, n, b"x", None] for n in range(1100)}}
+    row = transaction.system.insert("", "_source_packages", fields)
+    database.commit(transaction)
+    database.close()
+    database = Database.open(path)
+    restored = database.begin().system.get("", "_source_packages", row.id)
+    assert restored is not None
+    assert (restored.value, restored.text) == (row.value, row.text)
+    database.close()
+
+
 def test_a_second_process_cannot_open_the_same_file(path: Path, bench_on: Callable[[Database], Any]) -> None:
     database = Database.open(path)
     bench_on(database).insert("t", {})

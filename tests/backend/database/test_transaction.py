@@ -265,6 +265,8 @@ def test_count_includes_own_writes_and_missing_tables_are_empty(bench: Any) -> N
     transaction.delete("", documents[1].id)
     assert transaction.count("", "t") == 2
     assert transaction.count("", "nothing") == 0
+    bench.insert("t", {}, {})
+    assert transaction.count("", "t") == 2
 
 
 class TestSchema:

@@ -27,6 +27,7 @@ class Commit:
     writes: tuple[Write, ...] = ()
     source: str | None = None
     keys: Mapping[str, Mapping[bytes, Write]] = field(default_factory=dict, repr=False)
+    _sorted: dict[str, list[bytes]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def touches(self, read_set: ReadSet) -> bool:
         """Whether this commit may have changed what was read."""
@@ -35,11 +36,17 @@ class Commit:
     def first_touching(self, read_set: ReadSet) -> Write | None:
         for storage, keys in self.keys.items():
             for intervals in read_set.on_index(storage):
-                ordered = sorted(keys)
+                ordered = self._in_order(storage)
                 position = intervals.first_of(ordered)
                 if position is not None:
                     return keys[ordered[position]]
         return self._first_found(read_set)
+
+    def _in_order(self, storage: str) -> list[bytes]:
+        """Sorted once, however many read sets are compared with this commit."""
+        if storage not in self._sorted:
+            self._sorted[storage] = sorted(self.keys[storage])
+        return self._sorted[storage]
 
     def _first_found(self, read_set: ReadSet) -> Write | None:
         for search in read_set.searches:

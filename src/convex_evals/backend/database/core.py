@@ -115,6 +115,15 @@ class TransactionCore:
         own = self.pending.scan(table, index, interval, descending)
         return heapq.merge(unwritten, own, reverse=descending)
 
+    def count_rows(self, table: Table) -> int:
+        """How many documents the table has. Records nothing."""
+        index = self.snapshot.store.index(table.by_id.storage)
+        is_newest = next(self.snapshot.log.since(self.ts), None) is None
+        count = index.live if is_newest else sum(1 for _ in index.scan(EVERYTHING, self.ts))
+        for id, document in self.pending.of(table).items():
+            count += (document is not None) - (index.get(sort_key(id), self.ts) is not None)
+        return count
+
     def read(self, table: Table, id: str) -> Document | None:
         """The same as a read by user code: recorded, counted and checked."""
         document = self.lookup(table, id)

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from weakref import WeakSet
 
-import orjson
-
 from convex_evals.backend.database.catalog import Catalog
 from convex_evals.backend.database.commits import Commit, CommitLog, Write
 from convex_evals.backend.database.committed import CommittedState
@@ -22,7 +20,7 @@ from convex_evals.backend.database.vector_search import vector_search
 from convex_evals.backend.errors import Conflict, SystemFailure
 from convex_evals.backend.ids import public_name
 from convex_evals.backend.search import VectorHit
-from convex_evals.backend.values import decode, sort_key
+from convex_evals.backend.values import sort_key
 
 RETENTION_NS: Final = 30 * 10**9
 COLLECT_EVERY_NS: Final = 10**9
@@ -112,9 +110,7 @@ class Database:
     def _load(self, file: DatabaseFile) -> None:
         rows: dict[tuple[str, int], list[Document]] = defaultdict(list)
         for namespace, number, _, text in file.documents():
-            value = decode(orjson.loads(text))
-            assert isinstance(value, dict)
-            rows[namespace, number].append(Document(value, text))
+            rows[namespace, number].append(Document.restore(text))
         latest, cursor_key = file.fact("latest"), file.fact("cursor_key")
         self._latest = latest if isinstance(latest, int) else self._latest
         if isinstance(cursor_key, bytes):

@@ -1,10 +1,14 @@
 """One version of one document."""
 
 from collections.abc import Mapping
+from typing import Any
 
-from convex_evals.backend.values import CommitTs, Value, dumps, size_of, sort_key
+import orjson
+
+from convex_evals.backend.values import CommitTs, Value, decode, dumps, size_of, sort_key
 
 _PLACEHOLDER = '{"$commitTs":null}'  # inside a JSON string the quotes would be escaped, so finding it is proof
+_AS_IS = frozenset({str, float, bool, type(None)})
 
 
 class Document:
@@ -19,6 +23,11 @@ class Document:
         self._text = text
         self._size: int | None = None
         self._key: bytes | None = None
+
+    @classmethod
+    def restore(cls, text: str) -> "Document":
+        """From the text of a document that was stored: whatever its size, it was allowed then."""
+        return cls(_restore_fields(orjson.loads(text)), text)
 
     @classmethod
     def assemble(cls, id: str, creation_time: float, fields: Mapping[str, Value]) -> "Document":
@@ -62,6 +71,20 @@ class Document:
 
     def __repr__(self) -> str:
         return f"Document({self.text})"
+
+
+def _restore_fields(json: dict[str, Any]) -> dict[str, Value]:
+    return {name: item if type(item) in _AS_IS else _restore(item) for name, item in json.items()}
+
+
+def _restore(json: Any) -> Value:
+    if isinstance(json, list):
+        return [_restore(item) for item in json]
+    if not isinstance(json, dict):
+        return float(json) if type(json) is int else json
+    if len(json) == 1 and next(iter(json)).startswith("$"):
+        return decode(json)
+    return _restore_fields(json)
 
 
 def _resolve_fields(value: dict[str, Value], ts: int) -> dict[str, Value]:

@@ -74,7 +74,7 @@ class Transaction(TransactionCore):
             return 0
         self.record(found.by_creation_time, EVERYTHING)
         self.check_reads()
-        return sum(1 for _ in self.scan(found, found.by_creation_time, EVERYTHING))
+        return self.count_rows(found)
 
     def normalize_id(self, namespace: str, table: str, text: str) -> str | None:
         """The canonical id if `text` is an id of `table`. Whether the document exists does not matter."""
