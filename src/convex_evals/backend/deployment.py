@@ -30,6 +30,7 @@ from convex_evals.backend.identity import ADMIN, Identity
 from convex_evals.backend.logs import FunctionLog
 from convex_evals.backend.push import Analyzer, Pusher, VariableUpdates, load_application
 from convex_evals.backend.runtime import FunctionRuntime
+from convex_evals.backend.scheduler import Scheduler
 from convex_evals.backend.sync import DatabaseHistory, SyncServer
 from convex_evals.backend.system import SystemLibrary
 from convex_evals.backend.values import Value, encode
@@ -89,6 +90,7 @@ class Deployment:
         )
         self.host.system_functions = SystemLibrary(self.host)
         self.functions = FunctionRunner(self.host)
+        self.scheduler = Scheduler(self.functions)
         self.sync = SyncServer(self.functions, DatabaseHistory(self.database), self.authenticator)
         analyzer = Analyzer(self.runtime)
         self.pusher = Pusher(self.database, self.current, analyzer, self.host.urls)
@@ -165,9 +167,11 @@ class Deployment:
         )
         await self._main.start(app)
         await self._site.start(SiteApp(app))
+        self.scheduler.start()
 
     async def _stop(self) -> None:
         self.log.close()
+        await self.scheduler.stop()
         await self.sync.stop()
         await self._main.stop()
         await self._site.stop()

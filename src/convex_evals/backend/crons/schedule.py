@@ -54,6 +54,14 @@ def next_run(schedule: Schedule, identifier: str, previous: int, now: int) -> in
     return following if following >= now else following + -(-(now - following) // step) * step
 
 
+def skipped_runs(schedule: Schedule, previous: int, following: int) -> int:
+    """How many runs an interval left out between the one planned for `previous` and the one at `following` (ns)."""
+    if schedule["type"] != "interval":
+        return 0
+    step = _integer(schedule["seconds"]) * NANOSECONDS
+    return max(0, (following - previous) // step - 1)
+
+
 def _next_moment(schedule: Schedule, identifier: str, now: int) -> int:
     offset = _offset(schedule, identifier)
     base = datetime.fromtimestamp(now // NANOSECONDS, UTC) - timedelta(seconds=offset)

@@ -101,7 +101,7 @@ class FunctionRunner:
 
     def _shown(self, call: Call, outcome: Outcome) -> Outcome:
         """A deployment that redacts tells ordinary callers that something went wrong, not what."""
-        if not self.host.redact or may_call_internal(call.identity):
+        if not self.host.redact or call.allow_internal or may_call_internal(call.identity):
             return outcome
         failure = outcome.failure and replace(outcome.failure, redacted=True)
         return replace(outcome, failure=failure, log_lines=[])

@@ -23,12 +23,15 @@ class DeploymentState:
 def read_state(transaction: Transaction, urls: CanonicalUrls) -> DeploymentState:
     """Also depends on the row that every push rewrites. `urls` are the deployment's own."""
     transaction.depend_on_push()
-    states = transaction.system.scan(ROOT, "_backend_state")
     return DeploymentState(
         variables=read_variables(transaction),
         urls=urls.overridden(transaction),
-        paused=any(row.value.get("user") == PAUSED for row in states),
+        paused=is_paused(transaction),
     )
+
+
+def is_paused(transaction: Transaction) -> bool:
+    return any(row.value.get("user") == PAUSED for row in transaction.system.scan(ROOT, "_backend_state"))
 
 
 def write_paused(transaction: Transaction, paused: bool) -> None:

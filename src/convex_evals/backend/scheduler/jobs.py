@@ -1,0 +1,153 @@
+"""Running scheduled functions: mutations exactly once, actions at most once.
+
+A mutation's row becomes `success` in the mutation's own transaction, so either both happen or neither does, and what
+was interrupted simply runs again. An action's row is `inProgress` before the action starts; a row found `inProgress`
+that nobody runs is what a stop or a crash left behind, and has failed.
+"""
+
+import logging
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from convex_evals.backend.database import Transaction
+from convex_evals.backend.deployed import UdfType
+from convex_evals.backend.errors import BackendError
+from convex_evals.backend.functions.outcomes import Finished
+from convex_evals.backend.functions.runner import FunctionRunner
+from convex_evals.backend.functions.state import is_paused
+from convex_evals.backend.functions.targets import find
+from convex_evals.backend.functions.types import Call, MutationOutcome, ScheduledJob
+from convex_evals.backend.scheduler import job_rows
+from convex_evals.backend.scheduler.backoff import backoff_seconds
+from convex_evals.backend.scheduler.dispatcher import Clock
+from convex_evals.backend.scheduler.entries import TRANSIENT_ERROR, record_failure
+from convex_evals.backend.scheduler.job_rows import JobRow
+from convex_evals.backend.scheduler.planned import Planned, RowKey
+
+logger = logging.getLogger(__name__)
+
+FIRST_BACKOFF_SECONDS: Final = 0.5
+LONGEST_BACKOFF_SECONDS: Final = 7200.0
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRow:
+    """The companion of a scheduled mutation: its row, which it sees in progress, and which succeeds with it."""
+
+    key: RowKey
+    now: Clock
+
+    def begin(self, transaction: Transaction, request_id: str) -> MutationOutcome | None:
+        if is_paused(transaction) or job_rows.state_of(transaction, self.key) != "pending":
+            return MutationOutcome("null", None, request_id)
+        job_rows.begin(transaction, self.key, request_id)
+        return None
+
+    def finish(self, transaction: Transaction, finished: Finished) -> None:
+        job_rows.succeed(transaction, self.key, self.now())
+
+
+class JobRuns:
+    def __init__(self, functions: FunctionRunner, now: Clock) -> None:
+        self._functions = functions
+        self._host = functions.host
+        self._now = now
+
+    async def run(self, planned: Planned) -> None:
+        job = job_rows.read(self._host.database.begin(), planned.key)
+        if job is None:
+            return
+        call = _call(job)
+        target = find(self._host.application, job.path)
+        # What does not exist is refused like any call of it.
+        udf_type = "Mutation" if target is None else target.function.udf_type
+        if job.state == "inProgress":
+            await self._give_up(job, call, udf_type, TRANSIENT_ERROR)
+        elif udf_type == "Mutation":
+            await self._run_mutation(job, call)
+        elif udf_type == "Action":
+            await self._run_action(job, call)
+        else:
+            await self._give_up(job, call, udf_type, _unsupported(job, udf_type))
+
+    async def _run_mutation(self, job: JobRow, call: Call) -> None:
+        try:
+            outcome = await self._functions.mutation(call, companion=OwnRow(job.key, self._now), most_retries=None)
+        except BackendError:
+            logger.exception("scheduled mutation %s could not be run", job.path.canonical)
+            await self._postpone(job)
+            return
+        if outcome.failure is not None:
+            await self._end(job, outcome.failure.message)
+
+    async def _run_action(self, job: JobRow, call: Call) -> None:
+        if not await self._write(job, lambda transaction: _claim(transaction, job, call.request_id)):
+            return
+        try:
+            outcome = await self._functions.action(call)
+        except BackendError:
+            logger.exception("scheduled action %s could not be run", job.path.canonical)
+            await self._give_up(job, call, "Action", TRANSIENT_ERROR)
+            return
+        await self._end(job, outcome.failure.message if outcome.failure else None)
+
+    async def _give_up(self, job: JobRow, call: Call, udf_type: UdfType, error: str) -> None:
+        """A failure that no execution has reported."""
+        record_failure(self._host.log, call, udf_type, error)
+        await self._end(job, error)
+
+    async def _end(self, job: JobRow, error: str | None) -> None:
+        """A job that was canceled meanwhile stays so; one that was deleted stays away."""
+
+        def end(transaction: Transaction) -> None:
+            if job_rows.state_of(transaction, job.key) not in ("pending", "inProgress"):
+                return
+            if error is None:
+                job_rows.succeed(transaction, job.key, self._now())
+            else:
+                job_rows.fail(transaction, job.key, error, self._now())
+
+        await self._write(job, end)
+
+    async def _postpone(self, job: JobRow) -> None:
+        seconds = backoff_seconds(job.system_errors, FIRST_BACKOFF_SECONDS, LONGEST_BACKOFF_SECONDS)
+        until = self._now() + round(seconds * 1e9)
+
+        def postpone(transaction: Transaction) -> None:
+            if job_rows.state_of(transaction, job.key) == "pending":
+                job_rows.postpone(transaction, job, until)
+
+        await self._write(job, postpone)
+
+    async def _write(self, job: JobRow, work: Callable[[Transaction], T]) -> T:
+        return await self._functions.write(job.path.stripped, work)
+
+
+def _call(job: JobRow) -> Call:
+    return Call(
+        job.path,
+        job.args,
+        caller="Scheduler",
+        request_id=secrets.token_hex(8),
+        allow_internal=True,
+        scheduled_job=ScheduledJob(job.key.id, job.key.namespace),
+    )
+
+
+def _claim(transaction: Transaction, job: JobRow, request_id: str) -> bool:
+    """Whether the action may run; if so, nobody else will run it."""
+    if is_paused(transaction) or job_rows.state_of(transaction, job.key) != "pending":
+        return False
+    job_rows.begin(transaction, job.key, request_id)
+    return True
+
+
+def _unsupported(job: JobRow, udf_type: UdfType) -> str:
+    return (
+        f'Unsupported function type. "{job.path.function}" in module "{job.path.module}" is defined as a {udf_type}.\n'
+        "Only Mutation and Action can be scheduled."
+    )

@@ -1,0 +1,56 @@
+"""The scheduler of one deployment."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+
+from convex_evals.backend.database import Commit
+from convex_evals.backend.functions.runner import FunctionRunner
+from convex_evals.backend.scheduler import cron_rows, job_rows
+from convex_evals.backend.scheduler.crons import CronRuns
+from convex_evals.backend.scheduler.dispatcher import Clock, Dispatcher
+from convex_evals.backend.scheduler.jobs import JobRuns
+from convex_evals.backend.scheduler.retention import Retention
+
+STATE = "_backend_state"
+
+
+class Scheduler:
+    """Runs the rows of `_scheduled_jobs` and `_cron_next_run` when they are due. `now` is the wall clock, in ns."""
+
+    def __init__(self, functions: FunctionRunner, now: Clock = time.time_ns) -> None:
+        self._host = functions.host
+        self._jobs = Dispatcher(functions.host, job_rows.TABLE, JobRuns(functions, now).run, now)
+        self._crons = Dispatcher(functions.host, cron_rows.NEXT_RUNS, CronRuns(functions, now).run, now)
+        self._retention = Retention(functions, now)
+        self._tasks: list[asyncio.Task[None]] = []
+        self._stop_listening: Callable[[], None] = lambda: None
+
+    def start(self) -> None:
+        """What became due while nobody looked runs at once."""
+        self._stop_listening = self._host.database.on_commit(self._on_commit)
+        self._host.current.on_change(lambda _: self.wake())
+        self._tasks = [asyncio.create_task(part.loop()) for part in (self._jobs, self._crons, self._retention)]
+
+    async def stop(self) -> None:
+        """Nothing runs any more. A mutation that was running has not happened; an action has failed (see `jobs.py`)."""
+        self._stop_listening()
+        for task in self._tasks:
+            task.cancel()
+        for task in self._tasks:
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        await asyncio.gather(self._jobs.stop(), self._crons.stop())
+
+    def wake(self) -> None:
+        """Look again: rows, code or the clock have changed."""
+        self._jobs.wake()
+        self._crons.wake()
+
+    def _on_commit(self, commit: Commit) -> None:
+        written = {write.table.name for write in commit.writes}
+        if written & {job_rows.TABLE, STATE}:
+            self._jobs.wake()
+        if written & {cron_rows.NEXT_RUNS, STATE}:
+            self._crons.wake()
