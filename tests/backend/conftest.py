@@ -15,6 +15,7 @@ from convex_evals.core.settings import read_settings
 from convex_evals.core.toolchain import Toolchain, prepare_toolchain
 
 APP = Path(__file__).parent / "app" / "convex"
+ALONE = {"schema.ts": "schema", "auth.config.ts": "auth"}  # bundles of their own, which share no chunks with functions
 
 Modules = list[dict[str, str | None]]
 Deploy = Callable[..., Awaitable[None]]
@@ -47,15 +48,14 @@ def _bundle(toolchain: Toolchain, folder: Path, files: Mapping[str, str]) -> Mod
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     (folder / "node_modules").symlink_to(toolchain.packages.node_modules)
-    entries: dict[str, list[str]] = {"schema": [], "isolate": [], "node": []}
+    entries: dict[str, list[str]] = {"schema": [], "auth": [], "isolate": [], "node": []}
     for name, text in files.items():
-        kind = "schema" if name == "schema.ts" else "node" if text.startswith('"use node"') else "isolate"
-        entries[kind].append(f"convex/{name}")
+        usual = "node" if text.startswith('"use node"') else "isolate"
+        entries[ALONE.get(name, usual)].append(f"convex/{name}")
     return [module for kind in entries if entries[kind] for module in _run(toolchain, folder, kind, entries[kind])]
 
 
 def _run(toolchain: Toolchain, folder: Path, kind: str, entries: list[str]) -> Modules:
-    """The schema is a bundle of its own: it shares no chunks with functions."""
     out, platform = folder / kind, "node" if kind == "node" else "browser"
     options = ["--bundle", "--format=esm", "--target=esnext", "--outbase=convex", "--splitting", "--sourcemap"]
     options += ["--chunk-names=_deps/[hash]", "--conditions=convex,module", "--minify-syntax", "--keep-names"]
@@ -72,7 +72,7 @@ def _run(toolchain: Toolchain, folder: Path, kind: str, entries: list[str]) -> M
     ]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def deploy(bundle: Callable[[Mapping[str, str]], Modules]) -> Deploy:
     """`await deploy(deployment)` pushes the app in `app/convex`; with `files` those instead."""
 

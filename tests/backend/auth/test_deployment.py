@@ -1,0 +1,232 @@
+"""Users of a running deployment, over HTTP and over the socket."""
+
+import asyncio
+import base64
+import contextlib
+import json
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+import websockets
+
+from convex_evals.backend.deployment import Deployment
+
+Issuer = Any
+SigningKey = Any
+Deploy = Any
+Json = dict[str, Any]
+
+JWKS = "/keys"
+
+FUNCTIONS = """
+import {
+  actionGeneric as action,
+  makeFunctionReference,
+  mutationGeneric as mutation,
+  queryGeneric as query,
+} from "convex/server";
+
+export const inQuery = query(async (ctx) => await ctx.auth.getUserIdentity());
+export const inMutation = mutation(async (ctx) => await ctx.auth.getUserIdentity());
+export const inAction = action(async (ctx) => [
+  await ctx.auth.getUserIdentity(),
+  await ctx.runQuery(makeFunctionReference("whoami:inQuery")),
+  await ctx.runMutation(makeFunctionReference("whoami:inMutation")),
+]);
+"""
+
+
+def app(*providers: Json) -> dict[str, str]:
+    return {"whoami.ts": FUNCTIONS, "auth.config.ts": f"export default {json.dumps({'providers': providers})};"}
+
+
+@pytest.fixture
+async def deployment(deploy: Deploy, issuer: Issuer) -> AsyncIterator[Deployment]:
+    """Trusts the issuer's ID tokens, and its other tokens when they are for "other-app"."""
+    async with Deployment.start() as running:
+        await deploy(running, app(issuer.oidc, issuer.custom(applicationID="other-app")))
+        yield running
+
+
+async def call(deployment: Deployment, authorization: str, kind: str = "query") -> httpx.Response:
+    body = {"path": f"whoami:in{kind.capitalize()}", "args": {}}
+    async with httpx.AsyncClient(base_url=deployment.url) as client:
+        return await client.post(f"/api/{kind}", json=body, headers={"Authorization": authorization})
+
+
+async def test_every_kind_of_function_sees_the_user(deployment: Deployment, issuer: Issuer) -> None:
+    token = issuer.fresh_token(given_name="Ada", level=3)
+    ada = {
+        "tokenIdentifier": f"{issuer.origin}|ada",
+        "issuer": issuer.origin,
+        "subject": "ada",
+        "givenName": "Ada",
+        "level": 3.0,
+    }
+    for kind, seen in (("query", ada), ("mutation", ada), ("action", [ada] * 3)):
+        assert (await call(deployment, f"Bearer {token}", kind)).json()["value"] == seen
+
+
+async def test_the_audience_chooses_among_the_providers_of_one_issuer(deployment: Deployment, issuer: Issuer) -> None:
+    token = issuer.fresh_token(aud="other-app", given_name="Ada", org={"id": "o1"})
+    seen = (await call(deployment, f"bearer {token}")).json()["value"]
+    assert (seen["given_name"], seen["org.id"]) == ("Ada", "o1")
+
+
+async def test_refused_tokens_are_401_with_the_reason(
+    deployment: Deployment, issuer: Issuer, other_rsa_key: SigningKey
+) -> None:
+    now = int(time.time())
+    cases = [
+        ("nonsense", "InvalidAuthHeader", "Could not parse JWT payload."),
+        (issuer.fresh_token(aud="third-app"), "NoAuthProvider", "No auth provider found matching the given token."),
+        (issuer.fresh_token(exp=now - 1), "Unauthenticated", "Could not verify OIDC token claim."),
+        (issuer.fresh_token(aud="other-app", exp=now - 60), "InvalidAuthHeader", "Could not validate token: the token"),
+        (other_rsa_key.sign(issuer.claims(exp=now + 600)), "Unauthenticated", "Could not verify OIDC token claim."),
+    ]
+    for token, code, message in cases:
+        response = await call(deployment, f"Bearer {token}")
+        assert (response.status_code, response.json()["code"]) == (401, code)
+        assert response.json()["message"].startswith(message)
+
+
+async def test_trouble_of_the_provider_is_passed_on(deployment: Deployment, issuer: Issuer, reply: Any) -> None:
+    issuer.replies[JWKS] = reply(b"", 503)
+    response = await call(deployment, f"Bearer {issuer.fresh_token()}")
+    assert (response.status_code, response.json()) == (
+        503,
+        {"code": "AuthProviderDiscoveryFailed", "message": f"Auth provider discovery of {issuer.origin} failed: 503"},
+    )
+
+
+async def test_administrators_can_act_as_any_user(deployment: Deployment) -> None:
+    attributes = {"issuer": "https://x.example", "subject": "eve", "emailVerified": True, "org": {"id": 7}}
+    payload = base64.b64encode(json.dumps(attributes).encode()).decode()
+    response = await call(deployment, f"Convex {deployment.admin_key}:{payload}", "action")
+    assert (
+        response.json()["value"] == [{**attributes, "tokenIdentifier": "https://x.example|eve", "org": {"id": 7.0}}] * 3
+    )
+    assert (await call(deployment, f"Convex {deployment.admin_key}")).json()["value"] is None
+
+
+async def test_a_push_replaces_the_providers(deployment: Deployment, issuer: Issuer, deploy: Deploy) -> None:
+    token = issuer.fresh_token()
+    await deploy(deployment, app())
+    assert (await call(deployment, f"Bearer {token}")).json()["code"] == "NoAuthProvider"
+    await deploy(deployment, app(issuer.oidc))
+    assert (await call(deployment, f"Bearer {token}")).status_code == 200
+
+
+# The socket
+
+
+class Socket:
+    def __init__(self, connection: websockets.ClientConnection) -> None:
+        self._connection = connection
+
+    async def say(self, **message: object) -> None:
+        await self._connection.send(json.dumps(message))
+
+    async def authenticate(self, base_version: int, token: str | None) -> None:
+        credential = {"tokenType": "None"} if token is None else {"tokenType": "User", "value": token}
+        await self.say(type="Authenticate", baseVersion=base_version, **credential)
+
+    async def hear(self, kind: str) -> Json:
+        """The next message of this kind."""
+        async with asyncio.timeout(10):
+            async for text in self._connection:
+                message: Json = json.loads(text)
+                if message["type"] == kind:
+                    return message
+        raise AssertionError(f"closed without {kind}")
+
+    async def subject(self) -> Any:
+        """Of the user that the one subscribed query sees, in the next transition."""
+        transition = await self.hear("Transition")
+        return [(change["value"] or {}).get("subject") for change in transition["modifications"]]
+
+    async def closed(self) -> int | None:
+        await asyncio.wait_for(self._connection.wait_closed(), 10)
+        return self._connection.close_code
+
+
+@contextlib.asynccontextmanager
+async def connected(deployment: Deployment) -> AsyncIterator[Socket]:
+    async with websockets.connect(f"{deployment.url.replace('http', 'ws')}/api/1.44.0/sync") as connection:
+        socket = Socket(connection)
+        await socket.say(
+            type="Connect", sessionId="b831f486-43ac-4d02-976e-a1a6000c618a", connectionCount=0, lastCloseReason=None
+        )
+        query = {"type": "Add", "queryId": 0, "udfPath": "whoami:inQuery", "args": [{}]}
+        await socket.say(type="ModifyQuerySet", baseVersion=0, newVersion=1, modifications=[query])
+        assert await socket.subject() == [None]
+        yield socket
+
+
+async def test_users_come_and_go_on_one_socket(deployment: Deployment, issuer: Issuer) -> None:
+    async with connected(deployment) as socket:
+        for version, subject in enumerate(["ada", "bob", None, "ada"]):
+            await socket.authenticate(version, subject and issuer.fresh_token(sub=subject))
+            assert await socket.subject() == [subject]
+
+
+async def test_a_fresh_token_of_the_same_user_changes_no_result(deployment: Deployment, issuer: Issuer) -> None:
+    async with connected(deployment) as socket:
+        await socket.authenticate(0, issuer.fresh_token())
+        assert await socket.subject() == ["ada"]
+        await socket.authenticate(1, issuer.fresh_token(iat=1))
+        transition = await socket.hear("Transition")
+        assert (transition["endVersion"]["identity"], transition["modifications"]) == (2, [])
+
+
+async def test_a_refused_token_ends_the_socket(deployment: Deployment, issuer: Issuer) -> None:
+    async with connected(deployment) as socket:
+        await socket.authenticate(0, issuer.fresh_token(exp=1))
+        assert await socket.hear("AuthError") == {
+            "type": "AuthError",
+            "error": "Could not verify OIDC token claim. Check that the token signature is valid and the token hasn't "
+            "expired.",
+            "baseVersion": 0,
+            "authUpdateAttempted": True,
+        }
+        assert await socket.closed() == 1005
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+async def test_a_provider_in_trouble_closes_the_socket_for_another_attempt(
+    status: int, deployment: Deployment, issuer: Issuer, reply: Any
+) -> None:
+    issuer.replies[JWKS] = reply(b"", status)
+    for audience in ("my-app", "other-app"):
+        async with connected(deployment) as socket:
+            await socket.authenticate(0, issuer.fresh_token(aud=audience))
+            assert await socket.closed() == 1013
+
+
+async def test_an_identity_ends_with_its_token(deployment: Deployment, issuer: Issuer) -> None:
+    async with connected(deployment) as socket:
+        await socket.authenticate(0, issuer.fresh_token(exp=time.time() + 0.5))
+        assert await socket.subject() == ["ada"]
+        await asyncio.sleep(0.5)
+        await socket.say(type="Mutation", requestId=0, udfPath="whoami:inMutation", args=[{}])
+        assert await socket.hear("AuthError") == {
+            "type": "AuthError",
+            "error": "Convex token identity expired",
+            "baseVersion": 1,
+            "authUpdateAttempted": False,
+        }
+        assert await socket.closed() == 1005
+
+
+async def test_a_slow_provider_holds_up_one_socket_and_no_other(deployment: Deployment, issuer: Issuer) -> None:
+    issuer.open.clear()
+    async with connected(deployment) as waiting:
+        await waiting.authenticate(0, issuer.fresh_token())
+        await issuer.reached.wait()
+        async with connected(deployment):
+            pass
+        issuer.open.set()
+        assert await waiting.subject() == ["ada"]
