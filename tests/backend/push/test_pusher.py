@@ -1,3 +1,5 @@
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -6,6 +8,7 @@ from convex_evals.backend.deployed import FunctionPath
 from convex_evals.backend.deployment import Deployment
 from convex_evals.backend.environment import VariableChange
 from convex_evals.backend.errors import RequestError
+from convex_evals.backend.push.request import ModuleHash
 
 PUSHING = "Hit an error while pushing:\n"
 
@@ -143,20 +146,12 @@ async def test_unchanged_modules_need_not_be_sent_again(deployment: Deployment, 
     await deploy(new_push().module("kept.js", "Query f").module("gone.js", "Query f"))
     (known,) = [entry for entry in deployment.pusher.config_hashes()["moduleHashes"] if entry["path"] == "kept.js"]
     request = new_push().module("new.js", "Query f").request()
-    app = type(request.app)(
-        **{field: getattr(request.app, field) for field in request.app.__slots__ if field != "unchanged"},
-        unchanged=(_hash(known),),
-    )
-    started = await deployment.pusher.start(type(request)(app=app, components=()))
+    unchanged = ModuleHash("kept.js", "isolate", known["hash"])
+    request = replace(request, app=replace(request.app, unchanged=(unchanged,)))
+    started = await deployment.pusher.start(request)
     diff = await deployment.pusher.finish(started, dry_run=False)
     assert diff["componentDiffs"][""]["moduleDiff"] == {"added": ["new.js"], "removed": ["gone.js"]}
     assert (await deployment.query("kept:f")).succeeded
-
-
-def _hash(entry: dict[str, str]) -> Any:
-    from convex_evals.backend.push.request import ModuleHash
-
-    return ModuleHash(entry["path"], "isolate", entry["hash"])
 
 
 async def test_components_are_mounted_unmounted_and_come_back_with_their_data(
@@ -225,11 +220,12 @@ async def test_the_auth_config_follows_the_variables(deployment: Deployment, dep
 async def test_the_first_of_several_errors_is_the_one_that_is_shown(deployment: Deployment, new_push: Any) -> None:
     push = new_push().source("m.js", "throw new Error('functions')").source("auth.config.js", "throw 1")
     push.schema = "throw new Error('schema')"
-    for code, repair in [
+    repairs: list[tuple[str, Callable[[], object]]] = [
         ("InvalidModules", lambda: push.source("m.js", "export {}")),
         ("InvalidAuthConfig", lambda: push.modules.pop("auth.config.js")),
         ("Error", lambda: push.tables()),
-    ]:
+    ]
+    for code, repair in repairs:
         with pytest.raises(RequestError) as refusal:
             await deployment.pusher.start(push.request())
         assert (refusal.value.status, refusal.value.code) == (400, code)

@@ -1,14 +1,14 @@
 """What a finished push changed, as the CLI prints it."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import orjson
 
 from convex_evals.backend.deployed import Application, ComponentDefinition
 from convex_evals.backend.schema import IndexDiff
 
-Json = dict[str, object]
+Json = dict[str, Any]
 DiffType = Literal["create", "modify", "unmount", "remount"]
 
 

@@ -1,5 +1,7 @@
 """The answer to start_push, in the shape the CLI checks and later sends back."""
 
+from typing import Any
+
 from convex_evals.backend.deployed import UdfConfig
 from convex_evals.backend.push.analysis import Analysis
 from convex_evals.backend.push.candidate import Candidate
@@ -8,7 +10,7 @@ from convex_evals.backend.push.module_records import module_to_json
 from convex_evals.backend.push.tree import MountedComponent
 from convex_evals.backend.values import encode
 
-Json = dict[str, object]
+Json = dict[str, Any]
 
 
 def start_push_response(candidate: Candidate) -> Json:

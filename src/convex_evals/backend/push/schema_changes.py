@@ -1,6 +1,7 @@
 """What a push does to the tables and indexes of every mounted component, before it is finished."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from convex_evals.backend.database import (
     Transaction,
@@ -16,7 +17,7 @@ from convex_evals.backend.push.candidate import Candidate, SchemaChange
 from convex_evals.backend.push.errors import refused
 from convex_evals.backend.push.mounting import allocate_ids
 
-Json = dict[str, object]
+Json = dict[str, Any]
 Instances = Mapping[str, ComponentInstance]
 
 COMPLETE: Json = {"type": "complete"}
