@@ -279,6 +279,9 @@ class App:
             notes = re.sub(rf"\b{function},?\n", "", notes)
         return App({**self.modules, "notes.js": notes})
 
+    def with_module(self, path: str, source: str) -> "App":
+        return App({**self.modules, path: source})
+
     def request(self) -> PushRequest:
         modules = {
             path: {"path": path, "source": source, "environment": "isolate"} for path, source in self.modules.items()
