@@ -157,6 +157,15 @@ class TestConflicts:
         with pytest.raises(Conflict):
             bench.database.commit(other)
 
+    def test_naming_a_private_table_does_not_hide_that_tables_were_looked_at(self, bench: Any) -> None:
+        one, other = bench.begin(), bench.begin()
+        assert other.count("", "_tables") == 0
+        other.insert("", "b", {})
+        one.insert("", "a", {})
+        bench.database.commit(one)
+        with pytest.raises(Conflict):
+            bench.database.commit(other)
+
     def test_a_new_schema_conflicts_with_writes_checked_against_the_old_one(self, bench: Any) -> None:
         bench.insert("t", {})
         transaction = bench.begin()

@@ -132,6 +132,17 @@ class TestReadSet:
             numbered.insert("t", {"n": n})
             assert numbered.database.changed_since(transaction.read_set, ts) is expected
 
+    def test_a_page_that_fails_has_read_up_to_the_row_that_made_it_fail(self, numbered: Any) -> None:
+        fails_at_two = {"filter": {"$or": [{"$neq": [{"$field": "n"}, {"$literal": 2}]}, {"$field": "body"}]}}
+        transaction = numbered.begin()
+        with pytest.raises(DeveloperError, match="as a Boolean"):
+            paginate(transaction, numbered.range("t.by_n", operators=[fails_at_two]), None, 20)
+        assert transaction.usage.documents_read == 3
+        for n, expected in [(1.5, True), (2.5, False)]:
+            ts = numbered.database.latest
+            numbered.insert("t", {"n": n})
+            assert numbered.database.changed_since(transaction.read_set, ts) is expected
+
 
 class TestSplitting:
     @pytest.mark.parametrize(

@@ -125,6 +125,15 @@ class TestIndexes:
         bench.database.commit(transaction)
         assert found(bench, "t.by_n") == [1.0, 2.0]
 
+    def test_two_pushes_at_once_conflict(self, bench: Any) -> None:
+        one, other = bench.begin(), bench.begin()
+        for transaction, field in ((one, "a"), (other, "b")):
+            prepared = prepare_schema(transaction, "", schema(bench.table("t", None, {"by_x": [field]})))
+            activate_schema(transaction, "", prepared)
+        bench.database.commit(one)
+        with pytest.raises(Conflict):
+            bench.database.commit(other)
+
     def test_an_unfinished_push_is_replaced_by_the_next_one(self, bench: Any) -> None:
         first = prepare(bench, schema(bench.table("t", None, {"by_a": ["a"]})))
         second = prepare(bench, schema(bench.table("t", None, {"by_b": ["b"]})))
@@ -154,6 +163,21 @@ class TestTables:
         assert bench.begin().catalog("").tables == {}
         bench.insert("other", {})
         assert bench.pull_all(bench.begin(), bench.scan("other"))[0].id.startswith("j57")
+
+    def test_a_table_and_its_successor_of_the_same_number_can_share_a_transaction(self, bench: Any) -> None:
+        bench.push(bench.table("old", None, {"by_n": ["n"]}))
+        bench.insert("old", {"n": 1})
+        activate(bench, None)
+        transaction = bench.begin()
+        delete_tables(transaction, "", ["old"])
+        activate_schema(
+            transaction, "", prepare_schema(transaction, "", schema(bench.table("t", None, {"by_n": ["n"]})))
+        )
+        for n in (3, 2):
+            transaction.insert("", "t", {"n": n})
+        bench.database.commit(transaction)
+        assert dict(bench.begin().catalog("").table_names) == {10001: "t"}
+        assert found(bench, "t.by_n") == [2.0, 3.0]
 
     def test_tables_that_the_schema_mentions_are_not_deleted(self, bench: Any) -> None:
         reference = {"fieldType": {"type": "array", "value": {"type": "id", "tableName": "u"}}, "optional": False}

@@ -47,8 +47,7 @@ class CommittedState:
         before = self.catalogs
         self.catalogs = _changed(before, writes)
         keys: Keys = {}
-        for storage, group in groupby(writes, key=lambda write: write.table.storage):
-            assert storage
+        for _, group in groupby(writes, key=lambda write: write.table.storage):
             in_table = list(group)
             keys.update(self._apply_to_table(self._maintained(before, in_table[0].table), in_table, ts))
         for namespace in {write.table.namespace for write in writes if write.table.name in CATALOG_TABLES}:
@@ -101,7 +100,7 @@ class CommittedState:
             if storage not in new:
                 self.versions.drop(storage, ts) if index.fields else self.searchable.drop(storage, ts)
         for storage, (table, index) in new.items():
-            if storage not in old and before is not None and table.name in before.tables:
+            if storage not in old and before is not None and table.number in before.table_names:
                 rows = self.versions.index(table.by_id.storage).scan(EVERYTHING, ts)
                 self._build(index, [row.document for row in rows], ts)
 

@@ -82,16 +82,17 @@ class TransactionCore:
 
     def depend_on_tables(self, namespace: str) -> None:
         """On which tables there are."""
-        self._depend(namespace, "_tables", _system_index(namespace, "_tables", "by_name"), EVERYTHING)
+        self._depend(namespace, "*tables", _system_index(namespace, "_tables", "by_name"), EVERYTHING)
 
     def depend_on_indexes(self, table: Table) -> None:
         by_table = _system_index(table.namespace, "_index", "by_table")
-        self._depend(table.namespace, f"_index {table.name}", by_table, prefixed(sort_key(table.number)))
+        self._depend(table.namespace, f"*indexes of {table.name}", by_table, prefixed(sort_key(table.number)))
 
     def depend_on_schema(self, namespace: str) -> None:
-        self._depend(namespace, "_schemas", system_table(namespace, "_schemas").by_creation_time, EVERYTHING)
+        self._depend(namespace, "*schema", system_table(namespace, "_schemas").by_creation_time, EVERYTHING)
 
     def _depend(self, namespace: str, what: str, index: TableIndex, interval: Interval) -> None:
+        """Records a read once. `what` cannot be the name of a table: those are in the same set."""
         if (namespace, what) not in self._recorded:
             self._recorded.add((namespace, what))
             self.read_set.add_system(index.storage, interval)

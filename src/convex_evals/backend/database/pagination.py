@@ -33,7 +33,7 @@ class PageRequest:
     journal: str | None = None
     in_component: bool = False  # system functions may paginate inside components
 
-    def check(self, namespace: str) -> None:
+    def check(self) -> None:
         if self.page_size <= 0:
             raise DeveloperError("Must request at least 1 document while paginating")
         if self.page_size > MAX_PAGE_SIZE:
@@ -70,7 +70,7 @@ class _Scan:
 
 
 def paginate(core: TransactionCore, namespace: str, request: PageRequest) -> Page:
-    request.check(namespace)
+    request.check()
     query = compile_query(core, namespace, request.query)
     cursors = CursorFormat(core.snapshot.cursor_key, query.fingerprint)
     start = cursors.read(request.cursor) if request.cursor is not None else None
@@ -114,11 +114,23 @@ def _scan(core: TransactionCore, query: CompiledQuery, request: PageRequest, *, 
         if _must_stop(core, query, request, scan, row, bounded=bounded):
             scan.cut_short = True
             break
-        _count(core, query, row)
-        scan.add(row, query.operators.accept(row.document))
+        scan.add(row, _examine(core, query, row))
     query.source.record(None if scan.exhausted or not scan.keys else scan.keys[-1])
     core.check_reads()
     return scan
+
+
+def _examine(core: TransactionCore, query: CompiledQuery, row: Row) -> bool:
+    """Counts the row, and tells whether it belongs to the page. When it causes an error it has been read, too."""
+    try:
+        if query.source.counts_documents:
+            core.usage.documents_read += 1
+            core.usage.bytes_read += row.document.size
+            core.check_reads()
+        return query.operators.accept(row.document)
+    except DeveloperError:
+        query.source.record(row.key)
+        raise
 
 
 def _must_stop(
@@ -137,13 +149,6 @@ def _must_stop(
 
 def _exceeds(used: int, maximum: float | None) -> bool:
     return maximum is not None and used >= maximum
-
-
-def _count(core: TransactionCore, query: CompiledQuery, row: Row) -> None:
-    if query.source.counts_documents:
-        core.usage.documents_read += 1
-        core.usage.bytes_read += row.document.size
-        core.check_reads()
 
 
 def _split_cursor(query: CompiledQuery, cursors: CursorFormat, scan: _Scan) -> str | None:

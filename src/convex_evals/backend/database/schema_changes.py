@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from convex_evals.backend.database.catalog import StoredSchema, schema_row
 from convex_evals.backend.database.indexes import TableIndex, index_row
 from convex_evals.backend.database.intervals import EVERYTHING
-from convex_evals.backend.database.tables import Table
+from convex_evals.backend.database.tables import Table, system_table
 from convex_evals.backend.database.transaction import Transaction
 from convex_evals.backend.errors import DeveloperError, RequestError
 from convex_evals.backend.schema import IndexDiff, NamedIndex, Schema, diff_indexes
@@ -48,6 +48,7 @@ def prepare_schema(transaction: Transaction, namespace: str, schema: Schema | No
     What an unfinished push has left pending is overwritten.
     """
     text = schema.dumps() if schema is not None else None
+    transaction.depend_on_schema(namespace)
     catalog = transaction.catalog(namespace)
     for stored in list(catalog.schemas.values()):
         if stored.state in ("pending", "validated") and stored.text != text:
@@ -66,6 +67,7 @@ def prepare_schema(transaction: Transaction, namespace: str, schema: Schema | No
 
 def validate_schema(transaction: Transaction, namespace: str, schema_id: str) -> StoredSchema:
     """Checks the documents there are against a pending schema, and stores the outcome. Raises KeyError without it."""
+    transaction.depend_on_schema(namespace)
     stored = transaction.catalog(namespace).schemas[schema_id]
     if stored.state != "pending":
         return stored
@@ -101,6 +103,7 @@ def activate_schema(transaction: Transaction, namespace: str, schema_id: str | N
 
     Raises RequestError when the schema has failed or was overwritten by another push.
     """
+    transaction.depend_on_schema(namespace)
     stored = _activatable(transaction, namespace, schema_id) if schema_id is not None else None
     schema = stored.schema if stored is not None else None
     diff = index_diff(transaction, namespace, schema)
@@ -132,6 +135,8 @@ def delete_tables(transaction: Transaction, namespace: str, names: Iterable[str]
 
 
 def _user_indexes(transaction: Transaction, namespace: str) -> list[TableIndex]:
+    transaction.depend_on_tables(namespace)
+    transaction.read_set.add_system(system_table(namespace, "_index").by_creation_time.storage, EVERYTHING)
     tables = transaction.catalog(namespace).tables.values()
     return [index for table in tables for index in table.user_indexes]
 
