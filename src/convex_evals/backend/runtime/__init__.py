@@ -1,1 +1,33 @@
-"""Node processes that execute functions, and the protocol to them."""
+"""Node processes that execute functions, and the protocol to them. See docs/runtime-protocol.md."""
+
+from convex_evals.backend.runtime.action_exchange import HttpAnswer
+from convex_evals.backend.runtime.runtime import FunctionRuntime
+from convex_evals.backend.runtime.types import (
+    Execution,
+    Failure,
+    HttpRequestHead,
+    HttpResponseHead,
+    LogLine,
+    Outcome,
+    StorageBridge,
+    StoredBlob,
+    SyscallBridge,
+    SyscallReply,
+    SyscallRequest,
+)
+
+__all__ = [
+    "Execution",
+    "Failure",
+    "FunctionRuntime",
+    "HttpAnswer",
+    "HttpRequestHead",
+    "HttpResponseHead",
+    "LogLine",
+    "Outcome",
+    "StorageBridge",
+    "StoredBlob",
+    "SyscallBridge",
+    "SyscallReply",
+    "SyscallRequest",
+]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from convex_evals.backend.deployed import Environment, FunctionPath
 
@@ -77,6 +77,39 @@ class SyscallBridge(Protocol):
         """How many rows (the final "done" included) user code pulled from each open query since the last message.
         Called before each batch and before the end of the execution."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBlob:
+    content: bytes
+    content_type: str | None
+
+
+@runtime_checkable
+class StorageBridge(Protocol):
+    """What the bridge of an action has too, when the deployment stores files: `ctx.storage.store` and `.get`."""
+
+    async def store_blob(self, content: bytes, content_type: str | None, sha256: str | None) -> str:
+        """The new storage id. Raises DeveloperError."""
+        ...
+
+    async def load_blob(self, storage_id: str) -> StoredBlob | None:
+        """Raises DeveloperError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequestHead:
+    method: str
+    url: str  # the whole URL
+    path: str  # what the router is asked for
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HttpResponseHead:
+    status: int
+    headers: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,13 +24,17 @@ export class Code {
     this.#ask = ask;
   }
 
-  /** Undefined when there is no such module (or it is one for Node.js). */
+  /** `{source}`, or `{error}` when there is no such module. */
   module(path) {
     if (!this.#modules.has(path)) {
-      const { source } = this.#ask({ ask: "module", code: this.key, path });
-      this.#modules.set(path, source === null ? undefined : new ModuleSource(source));
+      const { source, error } = this.#ask({ ask: "module", code: this.key, path });
+      this.#modules.set(path, error === undefined ? new ModuleSource(source) : { error });
     }
     return this.#modules.get(path);
+  }
+
+  mapText(path) {
+    return this.#ask({ ask: "map", code: this.key, path }).map;
   }
 
   /** 1-based line and column as V8 counts them → where that is in the author's file; undefined without a map. */
@@ -42,8 +46,7 @@ export class Code {
 
   #map(path) {
     if (!this.#maps.has(path)) {
-      const { map } = this.#ask({ ask: "map", code: this.key, path });
-      this.#maps.set(path, parseMap(map));
+      this.#maps.set(path, parseMap(this.mapText(path)));
     }
     return this.#maps.get(path);
   }
@@ -55,6 +58,25 @@ function parseMap(text) {
     return new SourceMap(JSON.parse(text));
   } catch {
     return undefined; // a broken map only costs the frames of its module
+  }
+}
+
+/** Environment variables. `missing(name)` is the error of a look-up that finds nothing; undefined when it may. */
+export class Variables {
+  #values;
+  #missing;
+
+  constructor(values, missing = () => undefined) {
+    this.#values = new Map(Object.entries(values));
+    this.#missing = missing;
+  }
+
+  get(name) {
+    return this.#values.get(name);
+  }
+
+  refusal(name) {
+    return this.#missing(name);
   }
 }
 
@@ -78,7 +100,7 @@ class Recent {
 export class CodeLibrary {
   constructor(ask) {
     this.codes = new Recent(KEPT_VERSIONS, (key) => new Code(key, ask({ ask: "code", code: key }), ask));
-    this.environments = new Recent(KEPT_ENVIRONMENTS, (id) => new Map(Object.entries(ask({ ask: "env", env: id }).env)));
+    this.environments = new Recent(KEPT_ENVIRONMENTS, (id) => new Variables(ask({ ask: "env", env: id }).env));
   }
 
   code(key) {

@@ -4,10 +4,6 @@ import { ImportFailure, TimeUp } from "./failures.mjs";
 
 const SCHEME = "convex:/";
 
-export function missingModule(path) {
-  return `Couldn't find JavaScript module '${path}'. Did you forget to run \`npx convex dev\`?`;
-}
-
 function resolve(specifier, referrer) {
   const isRelative = /^(\.{0,2}\/)/.test(specifier);
   if (!isRelative && !URL.canParse(specifier)) {
@@ -58,11 +54,23 @@ export class ModuleGraph {
     const found = this.#modules.get(path);
     if (found) return found;
     const source = this.#owner.code.module(path);
-    if (source === undefined) throw new ImportFailure({ message: missingModule(path) });
-    const module = this.#guard(() => this.#construct(SCHEME + path, source.source, source.compiled));
-    source.compiled ??= module.createCachedData();
+    if (source.error !== undefined) throw new ImportFailure({ message: source.error });
+    const module = this.#guard(() => this.#constructCached(SCHEME + path, source));
     this.#modules.set(path, module);
     fresh.push(module);
+    return module;
+  }
+
+  #constructCached(identifier, source) {
+    if (source.compiled !== undefined) {
+      try {
+        return this.#construct(identifier, source.source, source.compiled);
+      } catch (error) {
+        if (error.code !== "ERR_VM_MODULE_CACHED_DATA_REJECTED") throw error;
+      }
+    }
+    const module = this.#construct(identifier, source.source);
+    source.compiled = module.createCachedData();
     return module;
   }
 

@@ -8,9 +8,12 @@
   let frozenAt = $.host.importTime;
 
   const now = () => {
-    if ($.phase === "import") return frozenAt;
+    if ($.phase === "import") {
+      if ($.host.isPure) throw new Error("Date unsupported when evaluating a configuration file");
+      return frozenAt;
+    }
     if (!$.transactional) return realNow();
-    $.host.timeWasRead();
+    $.host.clockWasRead();
     return frozenAt;
   };
 

@@ -13,6 +13,11 @@
   const SCHEME = "convex:/";
   const framesOf = new WeakMap();
 
+  // The engine counts frames of the worker, too. It gets room for them, and user frames are counted here.
+  const SHOWN_FRAMES = 10;
+  const CAPTURED_FRAMES = 40;
+  NativeError.stackTraceLimit = CAPTURED_FRAMES;
+
   const methodCall = (site, name) => {
     const type = site.getTypeName();
     const method = site.getMethodName();
@@ -27,11 +32,12 @@
     return site.isToplevel() ? name : methodCall(site, name);
   };
 
+  const isUserFrame = (site) => site.isPromiseAll() || `${site.getFileName()}`.startsWith(SCHEME);
+
   const frameOf = (site) => {
     const prefix = site.isAsync() ? "    at async " : "    at ";
     if (site.isPromiseAll()) return { text: `${prefix}Promise.all (index ${site.getPromiseIndex()})`, isSdk: false };
     const file = site.getFileName();
-    if (typeof file !== "string" || !file.startsWith(SCHEME)) return undefined;
     const position = $.host.position(file.slice(SCHEME.length), site.getLineNumber(), site.getColumnNumber());
     if (position === undefined) return undefined;
     const name = calledName(site);
@@ -40,7 +46,11 @@
 
   const collect = (sites) => {
     const frames = [];
-    for (let i = 0; i < sites.length; i++) {
+    const isLimitOurs = NativeError.stackTraceLimit === CAPTURED_FRAMES;
+    let left = isLimitOurs ? SHOWN_FRAMES : sites.length;
+    for (let i = 0; i < sites.length && left > 0; i++) {
+      if (!isUserFrame(sites[i])) continue;
+      left--;
       const frame = frameOf(sites[i]);
       if (frame !== undefined) frames[frames.length] = frame;
     }

@@ -31,8 +31,10 @@
     syscall: (name, args) => start((id) => $.host.syscall(id, name, args)),
 
     /** `name` in the names of ops/; `args` is sent as JSON, `bytes` as they are. Resolves to `{ value, bytes }`. */
-    operation: (name, args, bytes = undefined) =>
-      start((id) => $.host.operation(id, name, JSON.stringify(args), bytes)),
+    operation(name, args, bytes = undefined) {
+      if ($.phase === "import") throw new Error(`${name} unsupported at import time`);
+      return start((id) => $.host.operation(id, name, JSON.stringify(args), bytes));
+    },
 
     resolve: (id, text) => take(id)?.resolve(text),
 

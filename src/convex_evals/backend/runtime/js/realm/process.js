@@ -15,7 +15,10 @@
               "and may only include characters a-z, A-Z, 0-9, and underscores.",
           );
         }
-        return $.host.env(name);
+        const value = $.host.env(name);
+        const refusal = value === undefined ? $.host.envRefusal(name) : undefined;
+        if (refusal !== undefined) throw new Error(refusal);
+        return value;
       },
     },
   );

@@ -47,7 +47,12 @@
   };
 
   Object.defineProperty(Math, "random", {
-    value: { random: () => ((nextWord() >>> 5) * 67108864 + (nextWord() >>> 6)) / 9007199254740992 }.random,
+    value: {
+      random() {
+        if ($.phase === "import" && $.host.isPure) throw new Error("Math.random unsupported when evaluating a configuration file");
+        return ((nextWord() >>> 5) * 67108864 + (nextWord() >>> 6)) / 9007199254740992;
+      },
+    }.random,
     writable: true,
     enumerable: false,
     configurable: true,

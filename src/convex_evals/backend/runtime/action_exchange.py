@@ -1,0 +1,175 @@
+"""The conversation about one action: syscalls run concurrently, blobs and bodies travel as bytes."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Final
+
+from convex_evals.backend.errors import DeveloperError
+from convex_evals.backend.runtime.exchange import Exchange
+from convex_evals.backend.runtime.frames import BytesFrame, Message
+from convex_evals.backend.runtime.log_lines import MAX_NODE_CHARACTERS, LogLines
+from convex_evals.backend.runtime.process import WorkerProcess
+from convex_evals.backend.runtime.types import (
+    Execution,
+    Failure,
+    HttpRequestHead,
+    HttpResponseHead,
+    Outcome,
+    StorageBridge,
+    SyscallBridge,
+)
+
+BODY_CHANNEL: Final = 1  # of the request body to the worker, and of the response body from it
+BODILESS: Final = ("GET", "HEAD", "OPTIONS")
+
+
+class ActionExchange(Exchange):
+    def __init__(self, number: int, execution: Execution, bridge: SyscallBridge, worker: WorkerProcess) -> None:
+        super().__init__(number, execution, bridge, worker.send)
+        self._worker = worker
+        self._bytes: dict[int, bytes] = {}
+        if execution.environment == "node":
+            self._logs = LogLines(MAX_NODE_CHARACTERS)
+
+    def received(self, message: Message | BytesFrame) -> None:
+        if isinstance(message, BytesFrame):
+            self._bytes[message.channel] = message.data
+            return
+        super().received(message)
+        match message["op"]:
+            case "store":
+                self.start(self._store(message))
+            case "load":
+                self.start(self._load(message))
+
+    async def _store(self, message: Message) -> None:
+        content = self._bytes.pop(message["seq"], b"")
+        try:
+            value = await self._storage.store_blob(content, message["contentType"], message["sha256"])
+        except DeveloperError as error:
+            self._reply_to_operation(message, {"error": error.message})
+        else:
+            self._reply_to_operation(message, {"value": value})
+
+    async def _load(self, message: Message) -> None:
+        try:
+            blob = await self._storage.load_blob(message["storageId"])
+        except DeveloperError as error:
+            self._reply_to_operation(message, {"error": error.message})
+            return
+        if blob is None:
+            self._reply_to_operation(message, {"value": None})
+            return
+        self._worker.send_bytes(message["seq"], blob.content)
+        self._reply_to_operation(message, {"value": {"contentType": blob.content_type}})
+
+    @property
+    def _storage(self) -> StorageBridge:
+        if isinstance(self._bridge, StorageBridge):
+            return self._bridge
+        raise DeveloperError("This deployment has no file storage")
+
+    def _reply_to_operation(self, message: Message, reply: Message) -> None:
+        self._send({"op": "operation", "id": self.number, "seq": message["seq"], **reply})
+
+    def timed_out(self) -> None:
+        seconds = round(self.execution.total_seconds)
+        if self.execution.environment == "node":
+            text = f"Action `{self.execution.path.function}` execution timed out (maximum duration {seconds}s)"
+        else:
+            text = f"Function execution timed out (maximum duration: {seconds}s)"
+        self.finish(None, Failure(text, catchable=False))
+
+
+class HttpExchange(ActionExchange):
+    """Of an HTTP action. `head` is None when the function failed before it answered; then `outcome` has the failure."""
+
+    def __init__(
+        self,
+        number: int,
+        execution: Execution,
+        bridge: SyscallBridge,
+        worker: WorkerProcess,
+        request: HttpRequestHead,
+        body: AsyncIterator[bytes] | None,
+    ) -> None:
+        super().__init__(number, execution, bridge, worker)
+        self.head: asyncio.Future[HttpResponseHead | None] = asyncio.get_running_loop().create_future()
+        self._request = request
+        self._request_body = None if request.method in BODILESS else body
+        self._chunks: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self.request_bytes = 0
+
+    def run_message(self, code: str, environment_id: str) -> Message:
+        request = self._request
+        return {
+            **super().run_message(code, environment_id),
+            "request": {
+                "method": request.method,
+                "url": request.url,
+                "path": request.path,
+                "headerPairs": request.headers,
+                "hasBody": self._request_body is not None,
+            },
+        }
+
+    def started(self) -> None:
+        if self._request_body is not None:
+            self.start(self._send_body(self._request_body))
+
+    async def _send_body(self, body: AsyncIterator[bytes]) -> None:
+        async for chunk in body:
+            if chunk:
+                self.request_bytes += len(chunk)
+                self._worker.send_bytes(BODY_CHANNEL, chunk)
+        self._send({"op": "bodyEnd", "id": self.number})
+
+    def received(self, message: Message | BytesFrame) -> None:
+        if isinstance(message, BytesFrame) and message.channel == BODY_CHANNEL:
+            self._chunks.put_nowait(message.data)
+            return
+        super().received(message)
+        if isinstance(message, dict) and message["op"] == "head" and not self.head.done():
+            headers = tuple((name, value) for name, value in message["headers"])
+            self.head.set_result(HttpResponseHead(message["status"], headers))
+
+    def finish(self, result: str | None, failure: Failure | None, clock_read: bool = False) -> None:
+        super().finish(result, failure, clock_read)
+        self._end()
+
+    def lost(self, error: Exception) -> None:
+        super().lost(error)
+        self._end()
+
+    def _end(self) -> None:
+        self._chunks.put_nowait(None)
+        if not self.head.done():
+            self.head.set_result(None)
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        while (chunk := await self._chunks.get()) is not None:
+            yield chunk
+
+    def abort(self) -> None:
+        """The client is gone: `request.signal` fires."""
+        self._send({"op": "abort", "id": self.number})
+
+
+class HttpAnswer:
+    """What an HTTP action answered. Read `body` to its end, or call `abort` when the client is gone; then `outcome`."""
+
+    def __init__(self, exchange: HttpExchange, head: HttpResponseHead | None, outcome: "asyncio.Task[Outcome]") -> None:
+        self.head = head
+        self._exchange = exchange
+        self._outcome = outcome
+
+    @property
+    def body(self) -> AsyncIterator[bytes]:
+        return self._exchange.chunks()
+
+    def abort(self) -> None:
+        self._exchange.abort()
+
+    async def outcome(self) -> Outcome:
+        """Raises WorkerLost."""
+        return await self._outcome

@@ -1,0 +1,101 @@
+"""Code and environment variables, as workers ask for them when they first need them."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from convex_evals.backend.deployed import Application, Module
+from convex_evals.backend.runtime.frames import Message
+
+KEPT_APPLICATIONS: Final = 4
+KEPT_ENVIRONMENTS: Final = 64
+
+
+def missing_module(path: str) -> str:
+    return f"Couldn't find JavaScript module '{path}'. Did you forget to run `npx convex dev`?"
+
+
+@dataclass(frozen=True, slots=True)
+class CodeBundle:
+    """Modules that can import each other, and the clock and seed of their import phase."""
+
+    modules: Mapping[str, Module] = field(hash=False)
+    seed: bytes
+    now_ms: int
+    missing: Callable[[str], str] = missing_module  # the error of an import that finds nothing
+
+
+def code_key(version: int, definition_path: str) -> str:
+    return f"{version}/{definition_path}"
+
+
+class CodeStore:
+    def __init__(self) -> None:
+        self._bundles: dict[str, CodeBundle] = {}
+        self._applications: OrderedDict[int, list[str]] = OrderedDict()
+        self._environment_ids: OrderedDict[tuple[tuple[str, str], ...], str] = OrderedDict()
+        self._environments: dict[str, dict[str, str]] = {}
+        self._last_environment = 0
+
+    def add(self, key: str, bundle: CodeBundle) -> None:
+        self._bundles[key] = bundle
+
+    def remove(self, key: str) -> None:
+        del self._bundles[key]
+
+    def bundle(self, key: str) -> CodeBundle | None:
+        return self._bundles.get(key)
+
+    def add_application(self, application: Application) -> None:
+        """Calls that began before a push finish with the code they began with, so the last few versions are kept."""
+        config = application.udf_config
+        keys = []
+        for definition in application.definitions.values():
+            key = code_key(application.version, definition.path)
+            self.add(key, CodeBundle(definition.modules, config.import_phase_seed, config.import_phase_ms))
+            keys.append(key)
+        self._applications[application.version] = keys
+        while len(self._applications) > KEPT_APPLICATIONS:
+            _, old = self._applications.popitem(last=False)
+            for key in old:
+                self.remove(key)
+
+    def environment_id(self, variables: Mapping[str, str]) -> str:
+        """A short name under which workers can ask for these variables."""
+        contents = tuple(sorted(variables.items()))
+        known = self._environment_ids.get(contents)
+        if known is None:
+            self._last_environment += 1
+            known = self._environment_ids[contents] = f"e{self._last_environment}"
+            self._environments[known] = dict(contents)
+        self._environment_ids.move_to_end(contents)
+        if len(self._environment_ids) > KEPT_ENVIRONMENTS:
+            _, forgotten = self._environment_ids.popitem(last=False)
+            del self._environments[forgotten]
+        return known
+
+    def environment(self, environment_id: str) -> dict[str, str]:
+        return self._environments[environment_id]
+
+    def answer(self, question: Message) -> Message:
+        match question["ask"]:
+            case "code":
+                bundle = self._bundles[question["code"]]
+                return {"seed": bundle.seed.hex(), "now": bundle.now_ms}
+            case "module":
+                return self._module(question["code"], question["path"])
+            case "map":
+                module = self._bundles[question["code"]].modules.get(question["path"])
+                return {"map": module.source_map if module else None}
+            case "env":
+                return {"env": self._environments[question["env"]]}
+            case unknown:
+                raise ValueError(f"unknown question {unknown!r}")
+
+    def _module(self, key: str, path: str) -> Message:
+        bundle = self._bundles[key]
+        module = bundle.modules.get(path)
+        if module is None or module.environment != "isolate":
+            return {"error": bundle.missing(path)}
+        return {"source": module.source}

@@ -1,0 +1,96 @@
+"""The one worker that runs all queries and mutations. It is started again when it dies."""
+
+import asyncio
+import itertools
+from typing import Any
+
+from convex_evals.backend.errors import SystemFailure, WorkerLost
+from convex_evals.backend.runtime.code import CodeStore, code_key
+from convex_evals.backend.runtime.exchange import TransactionExchange
+from convex_evals.backend.runtime.frames import BytesFrame, Message
+from convex_evals.backend.runtime.process import WorkerDeath, WorkerProcess
+from convex_evals.backend.runtime.sandbox import Sandbox
+from convex_evals.backend.runtime.types import Execution, Outcome, SyscallBridge
+
+
+class FunctionsWorker:
+    def __init__(self, sandbox: Sandbox, code: CodeStore) -> None:
+        self._sandbox = sandbox
+        self._code = code
+        self._numbers = itertools.count(1)
+        self._exchanges: dict[int, TransactionExchange] = {}
+        self._answers: dict[int, asyncio.Future[Any]] = {}
+        self._process: asyncio.Task[WorkerProcess] | None = None
+
+    async def start(self) -> None:
+        await self._running()
+
+    async def stop(self) -> None:
+        if self._process is not None:
+            starting, self._process = self._process, None
+            await (await starting).stop()
+        self._lose_all(WorkerLost("the runtime was stopped"))
+
+    async def run(self, execution: Execution, bridge: SyscallBridge) -> Outcome:
+        """Raises WorkerLost when the process dies, and whatever the bridge raises."""
+        process = await self._running()
+        exchange = TransactionExchange(next(self._numbers), execution, bridge, process.send)
+        code = code_key(execution.application_version, execution.definition_path)
+        self._exchanges[exchange.number] = exchange
+        process.send(exchange.run_message(code, self._code.environment_id(execution.env)))
+        try:
+            return await exchange.outcome
+        finally:
+            exchange.close()
+            del self._exchanges[exchange.number]
+            if not exchange.is_done:
+                process.send({"op": "cancel", "id": exchange.number})
+
+    async def ask(self, message: Message) -> Any:
+        """Sends a request that is no execution and waits for its answer."""
+        process = await self._running()
+        number = next(self._numbers)
+        future = self._answers[number] = asyncio.get_running_loop().create_future()
+        process.send({**message, "id": number})
+        try:
+            return await future
+        finally:
+            del self._answers[number]
+
+    async def _running(self) -> WorkerProcess:
+        if self._process is None:
+            self._process = asyncio.create_task(WorkerProcess.start(self._sandbox.functions(), self))
+        try:
+            return await asyncio.shield(self._process)
+        except WorkerLost:
+            self._process = None
+            raise
+
+    # What the process says.
+
+    def received(self, message: Message | BytesFrame) -> None:
+        if isinstance(message, BytesFrame):
+            raise SystemFailure("queries and mutations send no bytes")
+        number = message["id"]
+        if message["op"] == "answer":
+            if number in self._answers:
+                self._answers[number].set_result(message["result"])
+        elif number in self._exchanges:
+            self._exchanges[number].received(message)
+
+    def asked(self, question: Message) -> Message:
+        if question["ask"] != "syscall":
+            return self._code.answer(question)
+        exchange = self._exchanges.get(question["id"])
+        return {"error": "this execution has ended"} if exchange is None else exchange.asked(question)
+
+    def died(self, death: WorkerDeath) -> None:
+        self._process = None
+        self._lose_all(death.error())
+
+    def _lose_all(self, error: WorkerLost) -> None:
+        for exchange in self._exchanges.values():
+            exchange.lost(error)
+        for future in self._answers.values():
+            if not future.done():
+                future.set_exception(error)

@@ -1,0 +1,193 @@
+"""One worker: a Node process of its own process group, and the two sockets to it."""
+
+import asyncio
+import contextlib
+import os
+import resource
+import signal
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Protocol
+
+from convex_evals.backend.errors import SystemFailure, WorkerLost
+from convex_evals.backend.runtime.frames import BytesFrame, FrameParser, Message, bytes_frame, json_frame
+
+START_SECONDS: Final = 30.0
+KEPT_OUTPUT: Final = 16384
+OUT_OF_MEMORY_SIGNS: Final = ("heap out of memory", "Out of memory", "Allocation failed", "out of memory")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerCommand:
+    node: Path
+    flags: Sequence[str]
+    script: Path
+    folder: Path  # its working directory
+    environment: dict[str, str] = field(default_factory=dict, hash=False)
+    data_bytes: int | None = None  # most memory for data, array buffers included
+    arguments: Sequence[str] = ()  # after the file descriptors
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerDeath:
+    status: int
+    output: str
+
+    @property
+    def was_memory(self) -> bool:
+        return any(sign in self.output for sign in OUT_OF_MEMORY_SIGNS)
+
+    def error(self) -> WorkerLost:
+        return WorkerLost(f"the function worker ended with status {self.status}: {self.output[-500:].strip()}")
+
+
+class Listener(Protocol):
+    """Who talks to the worker."""
+
+    def received(self, message: Message | BytesFrame) -> None: ...
+
+    def asked(self, question: Message) -> Message: ...
+
+    def died(self, death: WorkerDeath) -> None: ...
+
+
+class _Socket(asyncio.Protocol):
+    def __init__(self, on_frame: Callable[[Message | BytesFrame], None], on_end: Callable[[], None]) -> None:
+        self._parser = FrameParser()
+        self._on_frame = on_frame
+        self._on_end = on_end
+
+    def data_received(self, data: bytes) -> None:
+        for frame in self._parser.feed(data):
+            self._on_frame(frame)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._on_end()
+
+
+class WorkerProcess:
+    """Use `start`. `died` of the listener is called once, unless the worker was stopped."""
+
+    def __init__(self, process: asyncio.subprocess.Process, listener: Listener) -> None:
+        self._process = process
+        self._listener = listener
+        self._ready = asyncio.get_running_loop().create_future()
+        self._output = asyncio.create_task(self._read_output())
+        self._end: asyncio.Task[None] | None = None
+        self._is_stopped = False
+        self._frames: asyncio.WriteTransport | None = None
+        self._questions: asyncio.WriteTransport | None = None
+
+    @classmethod
+    async def start(cls, command: WorkerCommand, listener: Listener) -> "WorkerProcess":
+        pairs = [socket.socketpair(), socket.socketpair()]
+        theirs = [pair[1].fileno() for pair in pairs]
+        process = await asyncio.create_subprocess_exec(
+            command.node,
+            *command.flags,
+            command.script,
+            *map(str, theirs),
+            *command.arguments,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            pass_fds=theirs,
+            env=command.environment,
+            cwd=command.folder,
+            start_new_session=True,
+        )
+        for pair in pairs:
+            pair[1].close()
+        _limit(process.pid, command.data_bytes)
+        worker = cls(process, listener)
+        await worker._connect(pairs[0][0], pairs[1][0])
+        try:
+            await asyncio.wait_for(worker._ready, START_SECONDS)
+        except BaseException:
+            await worker.stop()
+            raise
+        return worker
+
+    async def _connect(self, frames: socket.socket, questions: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        self._frames, _ = await loop.create_connection(lambda: _Socket(self._on_frame, self._on_end), sock=frames)
+        self._questions, _ = await loop.create_connection(
+            lambda: _Socket(self._on_question, lambda: None), sock=questions
+        )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def send(self, message: Message) -> None:
+        if self._frames is not None and not self._frames.is_closing():
+            self._frames.write(json_frame(message))
+
+    def send_bytes(self, channel: int, data: bytes) -> None:
+        if self._frames is not None and not self._frames.is_closing():
+            self._frames.write(bytes_frame(channel, data))
+
+    async def stop(self) -> None:
+        """Kills the whole process group and waits for it."""
+        self._is_stopped = True
+        self.kill()
+        await self._process.wait()
+        await self._output
+        if self._end is not None:
+            await self._end
+        for transport in (self._frames, self._questions):
+            if transport is not None:
+                transport.close()
+        await asyncio.sleep(0)  # lets the transports close their sockets
+
+    def kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def _on_frame(self, frame: Message | BytesFrame) -> None:
+        if isinstance(frame, dict) and frame["op"] == "ready":
+            if not self._ready.done():
+                self._ready.set_result(None)
+        else:
+            self._listener.received(frame)
+
+    def _on_question(self, frame: Message | BytesFrame) -> None:
+        if isinstance(frame, BytesFrame):
+            raise SystemFailure("a worker asked in bytes")
+        answer = self._listener.asked(frame)
+        if self._questions is not None:
+            self._questions.write(json_frame(answer))
+
+    def _on_end(self) -> None:
+        self._end = asyncio.create_task(self._report_death())
+
+    async def _report_death(self) -> None:
+        if self._is_stopped:
+            return
+        self.kill()  # a worker without its socket is of no use
+        status = await self._process.wait()
+        death = WorkerDeath(status, await self._output)
+        if not self._ready.done():
+            self._ready.set_exception(death.error())
+        if not self._is_stopped:
+            self._listener.died(death)
+
+    async def _read_output(self) -> str:
+        """The last part of what the process wrote to standard error."""
+        kept = b""
+        stream = self._process.stderr
+        while stream is not None and (chunk := await stream.read(4096)):
+            kept = (kept + chunk)[-KEPT_OUTPUT:]
+        return kept.decode(errors="replace")
+
+
+def _limit(pid: int, data_bytes: int | None) -> None:
+    """No core files, and a bound on memory outside the JavaScript heap, where the system can set it from outside."""
+    if not hasattr(resource, "prlimit"):
+        return
+    with contextlib.suppress(ProcessLookupError):
+        resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
+        if data_bytes is not None:
+            resource.prlimit(pid, resource.RLIMIT_DATA, (data_bytes, data_bytes))

