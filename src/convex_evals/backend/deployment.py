@@ -51,7 +51,7 @@ class DeploymentSettings:
     instance_name: str = DEFAULT_NAME
     instance_secret: str = ""  # drawn when empty
     redact: bool = False
-    network: bool = False  # whether auth providers on other machines may be asked for their keys
+    allow_network: bool = False  # whether auth providers on other machines may be asked for their keys
     origin: str = ""  # what functions are told instead of the own addresses, when not empty
     site_origin: str = ""
 
@@ -77,7 +77,7 @@ class Deployment:
         self.log = FunctionLog()
         self.runtime = FunctionRuntime()
         self.current = CurrentApplication(load_application(self.database.begin()))
-        tokens = JwtVerifier(self.current, network=settings.network, redact=settings.redact)
+        tokens = JwtVerifier(self.current, allow_network=settings.allow_network, redact=settings.redact)
         self.authenticator = Authenticator(keys, tokens)
         self.host = Host(
             database=self.database,

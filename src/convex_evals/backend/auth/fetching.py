@@ -56,9 +56,9 @@ Answer = Answered | Unanswered
 
 class Fetcher:
     def __init__(
-        self, network: bool = False, patience: float = PATIENCE_SECONDS, now: Callable[[], float] = time.time
+        self, allow_network: bool = False, patience: float = PATIENCE_SECONDS, now: Callable[[], float] = time.time
     ) -> None:
-        self._network = network
+        self._allow_network = allow_network
         self._patience = patience
         self._now = now
 
@@ -83,7 +83,7 @@ class Fetcher:
     def _refusal(self, url: "httpx.URL") -> Unanswered | None:
         if url.scheme not in SCHEMES:
             return Unanswered(f"the scheme must be http or https, not '{url.scheme}'", forbidden=True)
-        if self._network or is_loopback(url.host):
+        if self._allow_network or is_loopback(url.host):
             return None
         return Unanswered(
             f"this deployment may only connect to localhost and 127.0.0.1, not to {url.host}", forbidden=True

@@ -15,20 +15,20 @@ from convex_evals.backend.identity import User
 
 
 class JwtVerifier:
-    """One per deployment. `network` lets it ask providers that are not on this machine."""
+    """One per deployment. `allow_network` lets it ask providers that are not on this machine."""
 
     def __init__(
         self,
         current: CurrentApplication,
         *,
-        network: bool = False,
+        allow_network: bool = False,
         redact: bool = False,
         patience: float = PATIENCE_SECONDS,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._current = current
         self._redact = redact
-        answers = Answers(Fetcher(network, patience, now).fetch, now)
+        answers = Answers(Fetcher(allow_network, patience, now).fetch, now)
         self._oidc = OidcVerifier(answers, now)
         self._custom = CustomJwtVerifier(answers, now)
 
