@@ -61,11 +61,11 @@ async def test_many_clients_of_one_document_all_succeed(deployment: Deployment) 
     counter = str((await deployment.mutation("messages:create")).value).strip('"')
 
     async def client() -> None:
-        for _ in range(10):
+        for _ in range(4):
             assert (await deployment.mutation("messages:increment", {"id": counter})).succeeded
 
     await asyncio.gather(*(client() for _ in range(32)))
-    assert (await deployment.mutation("messages:increment", {"id": counter})).value == "321.0"
+    assert (await deployment.mutation("messages:increment", {"id": counter})).value == "129.0"
 
 
 @pytest.mark.parametrize(

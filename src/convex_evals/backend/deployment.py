@@ -1,5 +1,6 @@
 """One Convex deployment inside this process: the face that other packages use."""
 
+import asyncio
 import contextlib
 import secrets
 from collections.abc import AsyncIterator, Mapping
@@ -65,15 +66,17 @@ class Trace:
 
 
 class Deployment:
-    def __init__(self, settings: DeploymentSettings) -> None:
-        self._main = LoopbackServer(settings.port)
-        self._site = LoopbackServer(settings.site_port)
-        self.url = self._main.origin
-        self.site_url = self._site.origin
+    """Use `start` or `run`."""
+
+    def __init__(
+        self, settings: DeploymentSettings, database: Database, main: LoopbackServer, site: LoopbackServer
+    ) -> None:
+        self.database = database
+        self._main, self._site = main, site
+        self.url, self.site_url = main.origin, site.origin
         self.instance_name = settings.instance_name
         keys = AdminKeys(settings.instance_name, settings.instance_secret or secrets.token_hex(32))
         self.admin_key = keys.issue()
-        self.database = Database.open(settings.database)
         self.log = FunctionLog()
         self.runtime = FunctionRuntime()
         self.current = CurrentApplication(load_application(self.database.begin()))
@@ -116,12 +119,14 @@ class Deployment:
     @classmethod
     @contextlib.asynccontextmanager
     async def run(cls, settings: DeploymentSettings) -> AsyncIterator["Deployment"]:
-        deployment = cls(settings)
-        try:
+        async with contextlib.AsyncExitStack() as opened:
+            database = opened.enter_context(contextlib.closing(Database.open(settings.database)))
+            main = await opened.enter_async_context(LoopbackServer(settings.port))
+            site = await opened.enter_async_context(LoopbackServer(settings.site_port))
+            deployment = cls(settings, database, main, site)
+            opened.push_async_callback(deployment._stop)
             await deployment._start()
             yield deployment
-        finally:
-            await deployment._stop()
 
     @property
     def application(self) -> Application | None:
@@ -149,7 +154,7 @@ class Deployment:
     # ------------------------------------------------------------------ life
 
     async def _start(self) -> None:
-        await self.runtime.start()
+        self._warming = asyncio.create_task(self.runtime.start())  # the first call waits for it, not we
         if self.application is not None:
             self.runtime.load(self.application)
         self.current.on_change(self.runtime.load)
@@ -175,8 +180,9 @@ class Deployment:
         await self.sync.stop()
         await self._main.stop()
         await self._site.stop()
+        self._warming.cancel()
+        await asyncio.gather(self._warming, return_exceptions=True)
         await self.runtime.stop()
-        self.database.close()
 
 
 def _call(path: str, args: Arguments | None, identity: Identity) -> Call:

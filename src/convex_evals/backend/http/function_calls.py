@@ -66,8 +66,7 @@ class FunctionCalls:
         return await self._answer(request, await read_json(request), self._functions.mutation)
 
     async def _action(self, request: Request) -> Response:
-        fields = await read_json(request)
-        return await self._answer(request, fields, lambda call: finish(self._functions.action(call)))
+        return await self._answer(request, await read_json(request), self._functions.action)
 
     async def _function(self, request: Request) -> Response:
         fields = await read_json(request)
@@ -75,7 +74,7 @@ class FunctionCalls:
         form = chosen_format(fields.optional_text("format"), client_of(request))
         call = await self._call(request, path, fields.anything("args"))
         require_admin(call.identity)
-        return _json(body_of(await finish(self._functions.run_any(call)), form))
+        return _json(body_of(await self._functions.run_any(call), form))
 
     async def _run(self, request: Request) -> Response:
         raw: bytes = request.scope.get("raw_path") or request.url.path.encode()
@@ -84,7 +83,7 @@ class FunctionCalls:
         name = fields.optional_text("format")
         form: Format = "json" if name is None else chosen_format(name, client_of(request))
         call = await self._call(request, path, fields.anything("args"))
-        return _json(body_of(await finish(self._functions.run_any(call)), form))
+        return _json(body_of(await self._functions.run_any(call), form))
 
     async def _query_ts(self, request: Request) -> Response:
         ts = self._database.latest.to_bytes(8, "little")
@@ -119,11 +118,6 @@ class FunctionCalls:
             ip=request.client.host if request.client else None,
             user_agent=headers.get("user-agent"),
         )
-
-
-async def finish(running: Awaitable[CallOutcome]) -> CallOutcome:
-    """Actions keep running when the client that asked for them goes away."""
-    return await asyncio.shield(asyncio.ensure_future(running))
 
 
 def run_path(text: str) -> FunctionPath:

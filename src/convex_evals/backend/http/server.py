@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from typing import Self
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -15,11 +16,17 @@ SILENCE_SECONDS = 120.0
 
 
 class LoopbackServer:
-    """Listens from `start` on; the port is known (and taken) as soon as the object exists."""
+    """The port is taken as soon as the object exists; it answers from `start` on. As a context manager it stops."""
 
     def __init__(self, port: int = 0) -> None:
         self._socket = _bind(port)
         self._server: uvicorn.Server | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
 
     @property
     def origin(self) -> str:
