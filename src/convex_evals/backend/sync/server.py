@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from convex_evals.backend.authentication import Authenticator
 from convex_evals.backend.sync.background import Background
 from convex_evals.backend.sync.joints import Functions, History, Socket
-from convex_evals.backend.sync.session import Session, SessionSettings
+from convex_evals.backend.sync.outbox import SessionSettings
+from convex_evals.backend.sync.session import Session
 
 if TYPE_CHECKING:
     from convex_evals.backend.database import Commit

@@ -20,7 +20,6 @@ from convex_evals.backend.sync.calls import (
     query_call,
     query_outcome,
 )
-from convex_evals.backend.sync.chunks import LARGEST_WHOLE, cut
 from convex_evals.backend.sync.client_messages import (
     AdminToken,
     Authenticate,
@@ -43,8 +42,8 @@ from convex_evals.backend.sync.errors import (
     ServerStopping,
 )
 from convex_evals.backend.sync.joints import Functions, History, Socket
+from convex_evals.backend.sync.outbox import Outbox, SessionSettings
 from convex_evals.backend.sync.query_set import LiveQuery, QuerySet, Update
-from convex_evals.backend.sync.server_messages import Ping, ServerMessage, Transition, text
 
 if TYPE_CHECKING:
     from convex_evals.backend.database import Commit, ReadSet
@@ -56,13 +55,6 @@ RATE_LIMITED = 429
 CLOSING_SECONDS = 5.0
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class SessionSettings:
-    joins_chunks: bool = False
-    largest_whole: int = LARGEST_WHOLE
-    ping_seconds: float = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +81,7 @@ class Session:
         self._history = history
         self._authenticator = authenticator
         self._background = background
-        self._settings = settings
+        self._outbox = Outbox(socket, settings)
         self._connected: Connect | None = None
         self._clock_skew: int | None = None
         self._queries = QuerySet()
@@ -100,8 +92,6 @@ class Session:
         self._mutating = False
         self._actions = 0
         self._update_wanted = asyncio.Event()
-        self._sending = asyncio.Lock()
-        self._sent_at = time.monotonic()
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def run(self) -> None:
@@ -112,7 +102,7 @@ class Session:
                 loops.create_task(self._receive())
                 loops.create_task(self._run_mutations())
                 loops.create_task(self._keep_up_to_date())
-                loops.create_task(self._keep_alive())
+                loops.create_task(self._outbox.ping_forever())
                 loops.create_task(self._until_ended())
         except* Exception as group:
             error = _first(group)
@@ -147,7 +137,7 @@ class Session:
         try:
             async with asyncio.timeout(CLOSING_SECONDS):
                 if ending.message is not None:
-                    await self._send(ending.message)
+                    await self._outbox.send(ending.message)
                 await self._socket.close(ending.code, ending.reason)
         except (Disconnected, TimeoutError):
             logger.debug("the client left before it could be told %s", ending)
@@ -229,7 +219,7 @@ class Session:
             self._mutating = True
             running = self._background.start(self._functions.mutation(queued.call, session_request=key))
             outcome = await mutation_outcome(queued.call, asyncio.shield(running))
-            await self._send(mutation_response(queued.request_id, outcome))
+            await self._outbox.send(mutation_response(queued.request_id, outcome))
             self._mutating = False
             self._answered.set()
             self._update_wanted.set()
@@ -239,13 +229,14 @@ class Session:
     def _start_action(self, request: CallRequest) -> None:
         if self._actions >= MOST_CALLS_IN_FLIGHT:
             raise Overloaded("TooManyConcurrentActions")
+        call = self._call_of(request)
         self._actions += 1
-        self._background.start(self._run_action(request.request_id, self._call_of(request)))
+        self._background.start(self._run_action(request.request_id, call))
 
     async def _run_action(self, request_id: int, call: Call) -> None:
         try:
             outcome = await action_outcome(call, self._functions.action(call))
-            await self._send(action_response(request_id, outcome))
+            await self._outbox.send(action_response(request_id, outcome))
             self._update_wanted.set()
         except Exception as error:
             self.end(error)
@@ -257,7 +248,8 @@ class Session:
     async def _keep_up_to_date(self) -> None:
         while True:
             await self._update_wanted.wait()
-            await self._answered.wait()  # clients expect the response before the transition that shows its effect
+            while not self._answered.is_set():  # the response comes before the transition that shows its effect
+                await self._answered.wait()
             self._update_wanted.clear()
             await self._update()
 
@@ -268,7 +260,7 @@ class Session:
         transition = self._queries.finish(update, outcomes, self._history.changed_since)
         if self._queries.is_stale:
             self._update_wanted.set()
-        await self._send(replace(transition, client_clock_skew=self._clock_skew, server_ts=time.time_ns()))
+        await self._outbox.send(replace(transition, client_clock_skew=self._clock_skew, server_ts=time.time_ns()))
 
     async def _run_queries(self, update: Update) -> dict[int, QueryOutcome]:
         turns = asyncio.Semaphore(QUERIES_AT_ONCE)
@@ -281,30 +273,6 @@ class Session:
         async with asyncio.TaskGroup() as group:
             tasks = {query.request.query_id: group.create_task(run(query)) for query in update.to_run}
         return {query_id: task.result() for query_id, task in tasks.items()}
-
-    # Sending
-
-    async def _send(self, message: ServerMessage) -> None:
-        whole = text(message)
-        async with self._sending:
-            for part in self._parts(message, whole):
-                await self._socket.send(part)
-            self._sent_at = time.monotonic()
-
-    def _parts(self, message: ServerMessage, whole: str) -> list[str]:
-        size = self._settings.largest_whole
-        if isinstance(message, Transition) and self._settings.joins_chunks and len(whole) > size // 4:
-            chunks = cut(whole, size)
-            return [whole] if len(chunks) == 1 else [text(chunk) for chunk in chunks]
-        return [whole]
-
-    async def _keep_alive(self) -> None:
-        while True:
-            silent = time.monotonic() - self._sent_at
-            if silent >= self._settings.ping_seconds:
-                await self._send(Ping())
-            else:
-                await asyncio.sleep(self._settings.ping_seconds - silent)
 
 
 def _first(error: BaseException) -> BaseException:
