@@ -80,10 +80,13 @@ class NpmClient:
     async def set_admin_auth(self, key: str, identity: object = None) -> None:
         await self.node.do("setAdminAuth", client=self.name, adminKey=key, identity=identity)
 
-    async def set_auth(self, token: str) -> bool:
-        """Whether the client became authenticated."""
-        authenticated: bool = await self.node.do("setAuth", client=self.name, token=token)
+    async def set_auth(self, *tokens: str) -> bool:
+        """Whether the client became authenticated. It gets one token each time it asks, the last one for ever."""
+        authenticated: bool = await self.node.do("setAuth", client=self.name, tokens=tokens)
         return authenticated
+
+    async def clear_auth(self) -> None:
+        await self.node.do("clearAuth", client=self.name)
 
     async def close(self) -> None:
         await self.node.do("close", client=self.name)

@@ -56,8 +56,14 @@ const operations = {
   },
   setAdminAuth: ({ client, adminKey, identity }) =>
     setAdminAuth[clients.get(client).kind](clients.get(client).client, adminKey, identity),
-  setAuth: ({ client, token }) =>
-    new Promise((resolve) => clients.get(client).client.setAuth(async () => token, resolve)),
+  setAuth({ client, tokens }) {
+    const next = async () => (tokens.length > 1 ? tokens.shift() : tokens[0]);
+    return new Promise((resolve) => clients.get(client).client.setAuth(next, resolve));
+  },
+  clearAuth({ client }) {
+    const { kind, client: opened } = clients.get(client);
+    (kind === "browser" ? opened.client : opened).clearAuth();
+  },
   subscribe({ client, subscription, path, args }) {
     subscriptions.set(subscription, watch(clients.get(client), subscription, path, args));
   },

@@ -1,5 +1,6 @@
 """Users who prove who they are with a token."""
 
+import asyncio
 import base64
 import json
 import time
@@ -34,8 +35,8 @@ def auth_config(key: rsa.RSAPrivateKey) -> str:
     return f"export default {{ providers: [{json.dumps(provider)}] }};"
 
 
-def token(key: rsa.RSAPrivateKey, name: str, issuer: str = ISSUER, seconds: int = 3600) -> str:
-    now = int(time.time())
+def token(key: rsa.RSAPrivateKey, name: str, issuer: str = ISSUER, seconds: float = 3600) -> str:
+    now = time.time()
     claims = {"iss": issuer, "sub": name.lower(), "name": name, "iat": now, "exp": now + seconds}
     return jwt.encode(claims, key, "RS256", {"kid": "k1"})
 
@@ -75,3 +76,38 @@ async def test_a_token_that_proves_nothing_leaves_the_client_unauthenticated(
     client = await node.open("browser", with_auth.url)
     assert await client.set_auth(token(key, "Ada", **wrong)) is False
     assert await client.query("notes:whoami") is None
+
+
+@pytest.mark.parametrize("kind", ["browser", "react"])
+async def test_logging_out_runs_queries_again_without_the_user(
+    node: NodeClients, with_auth: Deployment, key: rsa.RSAPrivateKey, kind: str
+) -> None:
+    client = await node.open(kind, with_auth.url)
+    assert await client.set_auth(token(key, "Ada")) is True
+    whoami = await client.subscribe("notes:whoami")
+    assert await whoami.next() == "Ada"
+    await client.clear_auth()
+    assert await whoami.next() is None
+
+
+async def test_a_client_swaps_its_first_token_for_a_fresh_one(
+    node: NodeClients, with_auth: Deployment, key: rsa.RSAPrivateKey
+) -> None:
+    client = await node.open("browser", with_auth.url)
+    whoami = await client.subscribe("notes:whoami")
+    assert await client.set_auth(token(key, "Ada"), token(key, "Ada Lovelace")) is True
+    assert await whoami.until(lambda name: name == "Ada Lovelace")
+
+
+async def test_a_client_whose_token_expired_shows_a_new_one_and_loses_nothing(
+    node: NodeClients, with_auth: Deployment, key: rsa.RSAPrivateKey
+) -> None:
+    client = await node.open("browser", with_auth.url)
+    short = token(key, "Ada", seconds=0.7)
+    assert await client.set_auth(short, short, token(key, "Grace")) is True
+    whoami = await client.subscribe("notes:whoami")
+    assert await whoami.next() == "Ada"
+    await asyncio.sleep(0.8)
+    await client.mutation("notes:add", topic="late", text="hello")
+    assert await whoami.next() == "Grace"
+    assert await client.query("notes:list", topic="late") == ["hello"]
