@@ -271,8 +271,10 @@ class App:
         source = folder / "convex"
         shutil.copytree(APP, source)
         (folder / "node_modules").symlink_to(toolchain.packages.node_modules)
-        command = [toolchain.binary("esbuild"), "--bundle", "--format=esm", "--conditions=convex,module"]
-        subprocess.run([*command, f"--outdir={folder / 'out'}", "--log-level=error", *source.glob("*.js")], check=True)
+        command = [str(toolchain.binary("esbuild")), "--bundle", "--format=esm", "--conditions=convex,module"]
+        subprocess.run(
+            [*command, f"--outdir={folder / 'out'}", "--log-level=error", *map(str, source.glob("*.js"))], check=True
+        )
         return cls({file.name: file.read_text() for file in (folder / "out").iterdir()})
 
     def without(self, *functions: str) -> "App":

@@ -74,7 +74,8 @@ async def test_a_failed_mutation_takes_its_optimistic_update_back(client: Any) -
     guess = {"path": LIST, "args": {"table": "notes", "limit": 10}, "item": {"text": "hi"}}
     with pytest.raises(Exception, match="isn't a valid document") as caught:
         await client.mutation(ADD, table="notes", documents=[{"_text": "hi"}], optimistic=guess)
-    assert "Field '_text' starts with an underscore" in caught.value.data
+    error: Any = caught.value
+    assert "Field '_text' starts with an underscore" in error.data
     assert [len(await notes.next()), len(await notes.next())] == [1, 0]
 
 

@@ -35,7 +35,8 @@ async def test_failures_are_answered_at_once_with_their_data(
     client = await python_client(deployment.url, deployment.admin_key)
     with pytest.raises(Exception, match="isn't a valid document") as caught:
         await client.mutation(ADD, table="notes", documents=[{"_x": 1}])
-    assert "Field '_x' starts with an underscore" in caught.value.data
+    error: Any = caught.value
+    assert "Field '_x' starts with an underscore" in error.data
     with pytest.raises(Exception, match="Couldn't find system module"):
         await client.query("_system/frontend/nope")
 

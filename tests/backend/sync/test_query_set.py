@@ -46,6 +46,10 @@ def never(read_set: Keys, ts: int) -> bool:
     return False
 
 
+def overtaken_by_a(read_set: Keys, ts: int) -> bool:
+    return "a" in read_set and ts == 1000
+
+
 def ran(update: Update) -> list[int]:
     return [query.request.query_id for query in update.to_run]
 
@@ -153,7 +157,7 @@ def test_a_query_overtaken_by_a_commit_while_it_ran_is_stale_again() -> None:
     queries.modify(change(0, add(0)))
     update = queries.begin(1000)
     assert not queries.invalidate(Write("a"))  # what it reads is not known yet
-    queries.finish(update, {0: value("1.0", "a")}, lambda read_set, ts: "a" in read_set and ts == 1000)
+    queries.finish(update, {0: value("1.0", "a")}, overtaken_by_a)
     assert queries.is_stale
     assert ran(queries.begin(2000)) == [0]
 

@@ -112,11 +112,11 @@ class System:
     library: SystemLibrary
     application: Application | None = None
 
-    async def call(self, path: str, component: str = "", journal: str | None = None, **args: Value) -> Value:
+    async def call(self, path: str, component: str = "", journal: str | None = None, **args: Any) -> Value:
         return (await self.trace(path, component, journal, **args))[0]
 
     async def trace(
-        self, path: str, component: str = "", journal: str | None = None, **args: Value
+        self, path: str, component: str = "", journal: str | None = None, **args: Any
     ) -> tuple[Value, SystemCall]:
         parsed = FunctionPath.parse(f"_system/{path}", component)
         function = self.library.find(parsed)
@@ -128,14 +128,14 @@ class System:
             self.database.commit(transaction)
         return value, call
 
-    async def is_reactive(self, path: str, write: Callable[[], Awaitable[Value]], **args: Value) -> bool:
+    async def is_reactive(self, path: str, write: Callable[[], Awaitable[Value]], **args: Any) -> bool:
         """Whether the write touches what the query read."""
         _, call = await self.trace(path, **args)
         before = self.database.latest
         await write()
         return self.database.changed_since(call.transaction.read_set, before)
 
-    async def add(self, table: str, *documents: Value, **args: Value) -> None:
+    async def add(self, table: str, *documents: Value, **args: Any) -> None:
         assert await self.call("frontend/addDocument", table=table, documents=list(documents), **args) == {
             "success": True
         }

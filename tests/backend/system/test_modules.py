@@ -81,7 +81,7 @@ async def test_the_validator_of_a_function_is_json_text(deployed: System) -> Non
 
 
 async def test_components_are_listed_with_the_app_first(deployed: System) -> None:
-    mounted = {"args": {}, "state": "active", "httpPrefix": None}
+    mounted: dict[str, object] = {"args": {}, "state": "active", "httpPrefix": None}
     root, counter = await deployed.call("frontend/components:list")
     assert (root["path"], root["name"]) == ("", None)
     assert counter == {"id": "counterid", "name": "counter", "path": "counter", **mounted}
