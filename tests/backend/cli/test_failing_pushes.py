@@ -49,7 +49,10 @@ CASES = {
             "convex/messages.ts": GENERATED
             + "export const a = query({ args: { x: undefined as any }, handler: async () => 1 });\n"
         },
-        ["undefined"],
+        [
+            'Error: Hit an error while pushing:\nUncaught Error: A validator is undefined for field "x" in v.object(). '
+            "This is often caused by circular imports.",
+        ],
     ),
     "a default export of http that is no router": (
         {"convex/http.ts": "export default 1;\n"},
@@ -163,7 +166,7 @@ CASES = {
     ),
     "an endless loop at import": (
         {"convex/messages.ts": "export const a = 1;\nwhile (true) {}\n"},
-        ["Failed to analyze messages.js:"],
+        ["Failed to analyze messages.js: Function execution timed out (maximum duration: 4s)"],
     ),
 }
 
