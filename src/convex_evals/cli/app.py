@@ -8,6 +8,7 @@ from typer.main import get_command
 
 from convex_evals import __version__
 from convex_evals.cli.commands.backend import backend
+from convex_evals.cli.commands.bench import bench
 from convex_evals.cli.commands.conformance import conformance
 from convex_evals.cli.commands.doctor import doctor
 from convex_evals.cli.commands.list import list_evals
@@ -50,6 +51,7 @@ def command_tree() -> TyperGroup:
     app.callback(help=SUMMARY, invoke_without_command=True, context_settings=settings)(root)
     app.command("list")(list_evals)
     app.command("backend")(backend)
+    app.add_typer(bench, name="bench")
     app.command("conformance")(conformance)
     app.command("doctor")(doctor)
     app.command("test")(test)

@@ -1,0 +1,68 @@
+"""`convex-evals bench`: what things cost on this machine."""
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from convex_evals.cli.options import JsonFile
+
+if TYPE_CHECKING:
+    from convex_evals.backend.bench import BackendFigures, Timings
+
+bench = typer.Typer(
+    help="Measure what things cost on this machine.", rich_markup_mode=None, pretty_exceptions_enable=False
+)
+
+
+@bench.callback()
+def group() -> None:
+    """Measure what things cost on this machine."""
+
+
+@bench.command("backend")
+def backend(json: JsonFile = None) -> None:
+    """Measure the embedded deployment: start, push, queries, updates, a hot document, memory."""
+    import asyncio
+
+    from convex_evals.cli.output import write_json
+
+    figures = asyncio.run(_measure())
+    if json is not None:
+        write_json(figures.to_json(), json)
+    if json != "-":
+        _print(figures)
+
+
+async def _measure() -> "BackendFigures":
+    from convex_evals.backend.bench import measure_backend
+    from convex_evals.cli.output import remark
+    from convex_evals.core.settings import read_settings
+    from convex_evals.core.toolchain import prepare_toolchain
+
+    return await measure_backend(await prepare_toolchain(read_settings(), remark), remark)
+
+
+def _print(figures: "BackendFigures") -> None:
+    from convex_evals.cli.output import console, table
+
+    rows = table(["measured", "times", "median ms", "p99 ms"])
+    for label, timings in _timings(figures):
+        rows.add_row(label, str(timings.count), f"{timings.median:.2f}", f"{timings.p99:.2f}")
+    out = console()
+    out.print(rows)
+    out.print(f"\nhot document: {figures.hot_document_value:.0f} increments counted")
+    out.print(f"one more idle deployment with its worker: {figures.idle_megabytes:.0f} MB")
+
+
+def _timings(figures: "BackendFigures") -> list[tuple[str, "Timings"]]:
+    return [
+        ("start and stop an empty deployment", figures.start),
+        ("push a small project, already bundled", figures.push),
+        ("query of one document over HTTP", figures.query_http),
+        ("the same from the cache", figures.query_cached),
+        ("query of one document over WebSocket", figures.query_socket),
+        ("mutation to update of another client", figures.mutation_to_update),
+        ("indexed range of 100 in 10,000", figures.range_of_100),
+        ("walk through 10,000 in pages of 500", figures.paginated_walk),
+        ("32 clients x 50 mutations of one document", figures.hot_document),
+    ]
