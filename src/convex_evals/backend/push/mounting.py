@@ -23,12 +23,17 @@ def allocate_ids(app: MountedComponent, existing: Mapping[str, ComponentInstance
     return {path: str(DocumentId.new(SYSTEM_TABLE_NUMBERS["_components"])) for path in paths}
 
 
+def namespace_of(path: str, allocated: Mapping[str, str]) -> str:
+    """Where a component that was never mounted will have its tables. The app's are in the empty namespace."""
+    return allocated[path] if path else ""
+
+
 def mount(app: MountedComponent, existing: Mapping[str, ComponentInstance], allocated: Mapping[str, str]) -> Mounting:
     instances: dict[str, ComponentInstance] = {}
     changes: dict[str, DiffType] = {}
     for mounted in app.walk():
         old = existing.get(mounted.path)
-        id = old.id if old is not None else allocated.get(mounted.path, "")
+        id = old.id if old is not None else namespace_of(mounted.path, allocated)
         instances[mounted.path] = _instance(id, mounted)
         changes[mounted.path] = _change(old, mounted)
     for path, old in existing.items():

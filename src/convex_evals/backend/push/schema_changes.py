@@ -15,7 +15,7 @@ from convex_evals.backend.errors import DeveloperError
 from convex_evals.backend.push.analysis import Analysis
 from convex_evals.backend.push.candidate import Candidate, SchemaChange
 from convex_evals.backend.push.errors import refused
-from convex_evals.backend.push.mounting import allocate_ids
+from convex_evals.backend.push.mounting import allocate_ids, namespace_of
 
 Json = dict[str, Any]
 Instances = Mapping[str, ComponentInstance]
@@ -76,9 +76,8 @@ def validate_dry_run(transaction: Transaction, candidate: Candidate, instances: 
 
 
 def _namespace(path: str, change: SchemaChange, instances: Instances) -> str:
-    """The tables of a component belong to its id; the app's to the empty one."""
     existing = instances.get(path)
-    return existing.id if existing is not None else change.allocated_component_ids.get(path, "")
+    return existing.id if existing is not None else namespace_of(path, change.allocated_component_ids)
 
 
 def _failed(path: str, table: str | None, error: str) -> Json:
