@@ -59,7 +59,7 @@ def _run(toolchain: Toolchain, folder: Path, kind: str, entries: list[str]) -> M
     out, platform = folder / kind, "node" if kind == "node" else "browser"
     options = ["--bundle", "--format=esm", "--target=esnext", "--outbase=convex", "--splitting", "--sourcemap"]
     options += ["--chunk-names=_deps/[hash]", "--conditions=convex,module", "--minify-syntax", "--keep-names"]
-    command = [toolchain.binary("esbuild"), *entries, *options, f"--platform={platform}", f"--outdir={out}"]
+    command = [str(toolchain.binary("esbuild")), *entries, *options, f"--platform={platform}", f"--outdir={out}"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     return [
         {

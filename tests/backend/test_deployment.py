@@ -7,9 +7,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from convex_evals.backend.deployment import Deployment
+from convex_evals.backend.errors import SystemFailure
 from convex_evals.backend.identity import ANONYMOUS, User
 
 Deploy = Any
@@ -107,6 +109,17 @@ async def test_several_deployments_share_a_process_and_nothing_else(deploy: Depl
         assert (await second.query("messages:list", {"channel": "a"})).value == "[]"
         assert len({first.url, first.site_url, second.url, second.site_url}) == 4
         assert first.admin_key != second.admin_key
+
+
+async def test_stopping_ends_calls_in_flight_and_starts_no_new_process(deploy: Deploy) -> None:
+    before = len(psutil.Process().children(recursive=True))
+    async with Deployment.start() as deployment:
+        await deploy(deployment)
+        call = asyncio.create_task(deployment.query("messages:spin"))
+        await asyncio.sleep(0.2)
+    with pytest.raises(SystemFailure):
+        await call
+    assert len(psutil.Process().children(recursive=True)) == before
 
 
 async def test_starting_and_stopping_take_no_time_and_leave_nothing() -> None:

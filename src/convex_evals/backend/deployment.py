@@ -175,6 +175,7 @@ class Deployment:
         self.scheduler.start()
 
     async def _stop(self) -> None:
+        self.host.is_closing = True
         self.log.close()
         await self.scheduler.stop()
         await self.sync.stop()

@@ -1,3 +1,4 @@
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -63,6 +64,21 @@ async def test_a_result_is_reused_until_something_it_read_changes(app: World) ->
     await send(app, "hi")
     changed = await app.runner.query(call)
     assert (changed.value, runs(app)) == ('["hi"]', 2)
+
+
+async def test_equal_queries_at_the_same_time_run_once(app: World) -> None:
+    outcomes = await asyncio.gather(*(app.runner.query(app.call("messages:list")) for _ in range(10)))
+    assert [outcome.value for outcome in outcomes] == ["[]"] * 10
+    assert len({outcome.request_id for outcome in outcomes}) == 10
+    assert runs(app) == 1
+
+
+async def test_a_caller_who_goes_away_does_not_take_the_query_with_him(app: World) -> None:
+    calls = [asyncio.create_task(app.runner.query(app.call("messages:list"))) for _ in range(2)]
+    await asyncio.sleep(0)
+    calls[0].cancel()
+    assert (await calls[1]).value == "[]"
+    assert runs(app) == 1
 
 
 async def test_writes_elsewhere_do_not_touch_a_result(app: World) -> None:
@@ -206,3 +222,11 @@ async def test_lines_are_delivered_with_every_result(app: World) -> None:
     outcome = await app.runner.query(app.call("messages:list"))
     assert outcome.log_lines == [LogLine("LOG", ("'listing'",), 1.0)]
     assert replace(outcome, log_lines=[]).log_texts == []
+
+
+async def test_arguments_nested_too_deeply_are_refused(app: World) -> None:
+    args: dict[str, Any] = {}
+    for _ in range(300):
+        args = {"a": args}
+    outcome = await app.runner.query(app.call("messages:list", args))
+    assert "Value is too nested" in outcome.failure.message

@@ -80,7 +80,7 @@ async def test_jobs_can_be_cancelled_and_forgotten(admin: httpx.AsyncClient, dep
         return [row.value["state"] for row in deployment.database.begin().system.scan("", "_scheduled_jobs")]
 
     transaction = deployment.database.begin()
-    fields = {"udfPath": "a.js:b", "state": {"type": "pending"}, "nextTs": 2**62, "completedTs": None}
+    fields: dict[str, Any] = {"udfPath": "a.js:b", "state": {"type": "pending"}, "nextTs": 2**62, "completedTs": None}
     ids = [transaction.system.insert("", "_scheduled_jobs", fields).id for _ in range(3)]
     deployment.database.commit(transaction)
     await admin.post("/api/cancel_job", json={"id": ids[0]})

@@ -19,7 +19,7 @@ from convex_evals.backend.functions.syscall_args import SyscallArgs, parse_args
 from convex_evals.backend.functions.targets import Target
 from convex_evals.backend.functions.types import Call, CallOutcome
 from convex_evals.backend.identity import ANONYMOUS, Admin, Identity
-from convex_evals.backend.runtime.types import SyscallReply, SyscallRequest
+from convex_evals.backend.runtime.types import StoredBlob, SyscallReply, SyscallRequest
 
 if TYPE_CHECKING:
     from convex_evals.backend.database import Transaction
@@ -89,6 +89,12 @@ class ActionSyscalls:
 
     def pulled(self, counts: Mapping[int, int]) -> None:
         """Actions have no open queries."""
+
+    async def store_blob(self, content: bytes, content_type: str | None, sha256: str | None) -> str:
+        return await self._host.files.store(self._target.instance, content, content_type, sha256)
+
+    async def load_blob(self, storage_id: str) -> StoredBlob | None:
+        return await self._host.files.load(self._target.instance, storage_id)
 
     async def _reply(self, request: SyscallRequest) -> SyscallReply:
         try:

@@ -50,6 +50,7 @@ class ActionRunner:
         return CallOutcome(value, finished.failure, call.request_id, finished.log_lines)
 
     def _check(self, call: Call) -> _Checked:
+        self._host.check_open()
         transaction = self._host.database.begin()
         state = read_state(transaction, self._host.urls)
         if state.paused:

@@ -42,6 +42,7 @@ class Attempt:
     def begin(
         cls, host: Host, call: Call, kind: TransactionKind, *, at: int | None = None, journal: str | None = None
     ) -> "Attempt":
+        host.check_open()
         transaction = host.database.begin(at)
         return cls(host, call, kind, transaction, host.application, read_state(transaction, host.urls), journal)
 

@@ -11,6 +11,7 @@ from convex_evals.backend.functions.handles import Handles
 from convex_evals.backend.functions.system import SystemFunctions
 from convex_evals.backend.functions.turns import Turns
 from convex_evals.backend.logs import FunctionLog
+from convex_evals.backend.runtime.types import StoredBlob
 
 if TYPE_CHECKING:
     from convex_evals.backend.database import Database, Transaction
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class FileStorage(Protocol):
-    """`ctx.storage` inside a transaction, in the namespace of one component instance."""
+    """`ctx.storage` in the namespace of one component instance."""
 
     def get_url(self, transaction: "Transaction", instance: ComponentInstance, storage_id: str) -> str | None: ...
 
@@ -29,6 +30,12 @@ class FileStorage(Protocol):
     def delete(self, transaction: "Transaction", instance: ComponentInstance, storage_id: str) -> None: ...
 
     def upload_url(self, instance: ComponentInstance) -> str: ...
+
+    async def store(
+        self, instance: ComponentInstance, content: bytes, content_type: str | None, sha256: str | None
+    ) -> str: ...
+
+    async def load(self, instance: ComponentInstance, storage_id: str) -> StoredBlob | None: ...
 
 
 @dataclass
@@ -45,6 +52,12 @@ class Host:
     handles: Handles = field(default_factory=Handles)
     turns: Turns = field(default_factory=Turns)
     suspects: asyncio.Lock = field(default_factory=asyncio.Lock)  # calls that lost their worker run one at a time
+    is_closing: bool = False
+
+    def check_open(self) -> None:
+        """A deployment that is being stopped starts nothing any more, retries included."""
+        if self.is_closing:
+            raise SystemFailure("this deployment is being stopped")
 
     @property
     def application(self) -> Application | None:

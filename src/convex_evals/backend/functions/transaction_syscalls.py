@@ -1,5 +1,6 @@
 """The bridge of one query or mutation: everything it asks for happens in one transaction, in order."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 import orjson
@@ -15,9 +16,8 @@ from convex_evals.backend.functions.syscall_args import SyscallArgs, parse_args
 from convex_evals.backend.functions.targets import Target
 from convex_evals.backend.functions.warnings import scheduled_arguments_warning, warning
 from convex_evals.backend.runtime.types import SyscallReply, SyscallRequest
-from convex_evals.backend.sync.client_version import ClientVersion
 
-SELF_CANCEL_IS_AN_ERROR_SINCE = (1, 50, 0)
+SELF_CANCEL_IS_AN_ERROR_SINCE = (1, 50)
 SELF_CANCEL = (
     "A scheduled mutation canceling itself is deprecated and will throw an error in a future version of Convex."
 )
@@ -139,7 +139,7 @@ class TransactionSyscalls:
         return NULL
 
     def _warn_about_cancelling_itself(self, version: str | None) -> None:
-        if version is not None and ClientVersion.of_path(version).number >= SELF_CANCEL_IS_AN_ERROR_SINCE:
+        if _release(version) >= SELF_CANCEL_IS_AN_ERROR_SINCE:
             raise DeveloperError("A mutation cannot cancel itself")
         self._attempt.warnings.append(warning(SELF_CANCEL))
 
@@ -159,6 +159,12 @@ class TransactionSyscalls:
 
     def _storage_upload_url(self, args: SyscallArgs) -> str:
         return _json(self._attempt.host.files.upload_url(self._target.instance))
+
+
+def _release(version: str | None) -> tuple[int, int]:
+    """Of the library that makes the syscall."""
+    match = re.match(r"(\d+)\.(\d+)\.", version or "")
+    return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 def _json(value: object) -> str:

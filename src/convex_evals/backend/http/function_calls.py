@@ -92,6 +92,8 @@ class FunctionCalls:
     async def _query_at_ts(self, request: Request) -> Response:
         fields = await read_json(request)
         at = _parse_ts(fields.text("ts"))
+        if at > self._database.latest:
+            raise RequestError(400, "BadJsonBody", f"ts: {at} is in the future")
         return await self._answer(request, fields, lambda call: self._functions.query(call, at=at))
 
     async def _query_batch(self, request: Request) -> Response:
