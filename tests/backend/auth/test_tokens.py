@@ -73,7 +73,7 @@ def test_padded_base64_is_read_too() -> None:
 
 @pytest.mark.parametrize(
     ("audience", "audiences"),
-    [("a", ("a",)), (["a", "b"], ("a", "b")), (["a", 1], ("a",)), (None, ()), (7, ())],
+    [("a", ("a",)), (["a", "b"], ("a", "b")), (["a", 1], ()), ([], ()), (None, ()), (7, ())],
 )
 def test_the_audience_is_one_or_several(audience: object, audiences: tuple[str, ...]) -> None:
     assert Jwt.parse(unsigned({"iss": ISSUER, "aud": audience})).audiences == audiences

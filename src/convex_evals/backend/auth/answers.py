@@ -48,7 +48,7 @@ class Answers:
             return slot.answer
         fetches = slot.fetches
         async with slot.lock:
-            if slot.answer is None or slot.fetches == fetches:
+            if slot.fetches == fetches:
                 slot.keep(await self._fetch(url), self._now())
             assert slot.answer is not None
             return slot.answer

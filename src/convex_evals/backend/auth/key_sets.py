@@ -71,8 +71,8 @@ class KeySet:
 def _fits(key: Mapping[str, object], shape: KeyShape, algorithm: str) -> bool:
     return (
         (key.get("kty"), key.get("crv")) == (shape.kty, shape.crv)
-        and key.get("use", "sig") == "sig"
-        and key.get("alg", algorithm) == algorithm
+        and key.get("use") in (None, "sig")
+        and key.get("alg") in (None, algorithm)
     )
 
 

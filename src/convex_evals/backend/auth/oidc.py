@@ -27,7 +27,7 @@ class OidcVerifier:
         id_token = IdToken.parse(token)
         # A token that is also meant for others could have been handed on by one of them.
         meant_for_us_alone = set(token.audiences) == {provider.application_id}
-        if not meant_for_us_alone or id_token.expires_at <= self._now() or not await self._is_signed(token, url):
+        if not await self._is_signed(token, url) or not meant_for_us_alone or id_token.expires_at <= self._now():
             raise unverified_id_token()
         return User(id_token.attributes, token.text, id_token.expires_at)
 

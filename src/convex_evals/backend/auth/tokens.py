@@ -48,10 +48,10 @@ class Jwt:
 
     @property
     def audiences(self) -> tuple[str, ...]:
+        """None when the claim is malformed: such a token is meant for nobody."""
         given = self.claims.get("aud")
-        if isinstance(given, list):
-            return tuple(audience for audience in given if isinstance(audience, str))
-        return (given,) if isinstance(given, str) else ()
+        listed = given if isinstance(given, list) else [given]
+        return tuple(listed) if all(isinstance(audience, str) for audience in listed) else ()
 
     def moment(self, claim: str) -> float | None:
         """A claim in seconds since 1970, such as `exp`."""
