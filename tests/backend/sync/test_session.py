@@ -3,6 +3,8 @@ is said when, and only a toy can be stopped at every point."""
 
 import asyncio
 import hashlib
+import statistics
+import time
 from typing import Any
 
 import pytest
@@ -175,6 +177,17 @@ async def test_a_mutation_that_takes_its_time_does_not_hold_up_the_news(
     await eventually(lambda: "push" in deployment.functions.started)
     deployment.world.append("a", "theirs")
     assert await client.transition() == [updated(0, ["theirs"])]
+
+
+async def test_the_transition_does_not_wait_until_the_response_was_acknowledged(client: Client) -> None:
+    delays = []
+    for request_id in range(15):
+        await client.mutate(request_id, "push", key="a", item="x")
+        await client.receive()
+        answered = time.monotonic()
+        await client.transition()
+        delays.append(time.monotonic() - answered)
+    assert statistics.median(delays) < 0.03
 
 
 async def test_a_client_without_queries_gets_its_transition_too(client: Client) -> None:
