@@ -26,12 +26,14 @@ from convex_evals.backend.http.function_calls import FunctionCalls
 from convex_evals.backend.http.function_logs import FunctionLogs
 from convex_evals.backend.http.health import health_routes
 from convex_evals.backend.http.server import LoopbackServer
+from convex_evals.backend.http.storage import StorageRoutes
 from convex_evals.backend.http.sync_route import sync_routes
 from convex_evals.backend.identity import ADMIN, Identity
 from convex_evals.backend.logs import FunctionLog
 from convex_evals.backend.push import Analyzer, Pusher, VariableUpdates, load_application
 from convex_evals.backend.runtime import FunctionRuntime
 from convex_evals.backend.scheduler import Scheduler
+from convex_evals.backend.storage import BlobStore, Files, UploadTokens
 from convex_evals.backend.sync import DatabaseHistory, SyncServer
 from convex_evals.backend.system import SystemLibrary
 from convex_evals.backend.values import Value, encode
@@ -75,7 +77,8 @@ class Deployment:
         self._main, self._site = main, site
         self.url, self.site_url = main.origin, site.origin
         self.instance_name = settings.instance_name
-        keys = AdminKeys(settings.instance_name, settings.instance_secret or secrets.token_hex(32))
+        secret = settings.instance_secret or secrets.token_hex(32)
+        keys = AdminKeys(settings.instance_name, secret)
         self.admin_key = keys.issue()
         self.log = FunctionLog()
         self.runtime = FunctionRuntime()
@@ -91,6 +94,9 @@ class Deployment:
             redact=settings.redact,
             current=self.current,
         )
+        self._blobs = BlobStore(settings.storage)
+        self.files = Files(self.database, self._blobs, UploadTokens(secret), self.host.urls)
+        self.host.storage = self.files
         self.host.system_functions = SystemLibrary(self.host)
         self.functions = FunctionRunner(self.host)
         self.scheduler = Scheduler(self.functions)
@@ -167,6 +173,7 @@ class Deployment:
                 *Administration(self.database, self.authenticator).routes(),
                 *DeployRoutes(self.pusher, self.authenticator).routes(),
                 *EnvironmentRoutes(self.variables, self.host.urls, self.database, self.authenticator).routes(),
+                *StorageRoutes(self.files, self.host).routes(),
                 *sync_routes(self.sync),
             ]
         )
@@ -184,6 +191,7 @@ class Deployment:
         self._warming.cancel()
         await asyncio.gather(self._warming, return_exceptions=True)
         await self.runtime.stop()
+        self._blobs.close()
 
 
 def _call(path: str, args: Arguments | None, identity: Identity) -> Call:

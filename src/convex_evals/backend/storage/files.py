@@ -1,0 +1,164 @@
+"""`ctx.storage`, and what uploads and downloads over HTTP share with it."""
+
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from convex_evals.backend.canonical_urls import CanonicalUrls
+from convex_evals.backend.database import Commit, Database, Document, Transaction
+from convex_evals.backend.deployed import ComponentInstance
+from convex_evals.backend.errors import DeveloperError, SystemFailure
+from convex_evals.backend.runtime.types import StoredBlob
+from convex_evals.backend.storage.blobs import Blob, BlobStore
+from convex_evals.backend.storage.digests import Sha256Mismatch, parse_base64_digest
+from convex_evals.backend.storage.media_types import normalize_media_type
+from convex_evals.backend.storage.storage_ids import TABLE, find_by_uuid, find_file
+from convex_evals.backend.storage.upload_tokens import UploadTokens
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A row of `_file_storage`."""
+
+    id: str
+    uuid: str
+    size: int
+    sha256: bytes
+    content_type: str | None
+
+    @classmethod
+    def of(cls, document: Document) -> "FileRow":
+        value = document.value
+        uuid, size, sha256, content_type = (value[name] for name in ("storageId", "size", "sha256", "contentType"))
+        assert isinstance(uuid, str) and isinstance(size, int) and isinstance(sha256, bytes)
+        return cls(document.id, uuid, size, sha256, content_type if isinstance(content_type, str) else None)
+
+
+@dataclass(frozen=True, slots=True)
+class ServedFile:
+    """A file opened for reading. Whoever gets one closes `content`."""
+
+    row: FileRow
+    content: BinaryIO
+
+
+class Files:
+    """The files of every component: rows in `database`, bytes in `blobs`."""
+
+    def __init__(self, database: Database, blobs: BlobStore, tokens: UploadTokens, urls: CanonicalUrls) -> None:
+        self._database = database
+        self._blobs = blobs
+        self._urls = urls
+        self.tokens = tokens
+        database.on_commit(self._forget)
+
+    # ------------------------------------------------------------------ in transactions
+
+    def get_url(self, transaction: Transaction, instance: ComponentInstance, storage_id: str) -> str | None:
+        found = find_file(transaction, instance.id, storage_id, "storage.getUrl")
+        if found is None:
+            return None
+        component = f"?component={instance.id}" if instance.id else ""
+        return f"{self._urls.overridden(transaction).cloud}/api/storage/{FileRow.of(found).uuid}{component}"
+
+    def get_metadata(
+        self, transaction: Transaction, instance: ComponentInstance, storage_id: str
+    ) -> dict[str, object] | None:
+        found = find_file(transaction, instance.id, storage_id, "storage.getMetadata")
+        if found is None:
+            return None
+        row = FileRow.of(found)
+        return {
+            "storageId": row.uuid,
+            "sha256": row.sha256.hex(),
+            "size": float(row.size),
+            "contentType": row.content_type,
+        }
+
+    def delete(self, transaction: Transaction, instance: ComponentInstance, storage_id: str) -> None:
+        """The bytes go when the transaction commits. Until then, and if it does not, the file is served."""
+        found = find_file(transaction, instance.id, storage_id, "storage.delete")
+        if found is None:
+            raise DeveloperError(f"storage id {storage_id} not found")
+        transaction.system.delete(instance.id, TABLE, found.id)
+
+    def upload_url(self, instance: ComponentInstance) -> str:
+        origin = self._urls.overridden(self._database.begin()).cloud
+        return f"{origin}/api/storage/upload?token={self.tokens.issue(instance.id)}"
+
+    # ------------------------------------------------------------------ in actions
+
+    async def store(
+        self, instance: ComponentInstance, content: bytes, content_type: str | None, sha256: str | None
+    ) -> str:
+        """The id of a new file. `sha256` is in base64. Raises DeveloperError."""
+        expected = None
+        if sha256 is not None:
+            expected = parse_base64_digest(sha256)
+            if expected is None:
+                raise DeveloperError(
+                    "Invalid argument `sha256` for `storage.store`: expected the base64 of a SHA-256 digest, "
+                    f'got "{sha256}"'
+                )
+        known_type = None if content_type is None else normalize_media_type(content_type)
+        return await self.save(instance.id, _one(content), known_type, expected)
+
+    async def load(self, instance: ComponentInstance, storage_id: str) -> StoredBlob | None:
+        """The newest state of a file. Raises DeveloperError."""
+        found = find_file(self._database.begin(), instance.id, storage_id, "storage.getMetadata")
+        served = None if found is None else self._open(found)
+        if served is None:
+            return None
+        with served.content as content:
+            return StoredBlob(await asyncio.to_thread(content.read), served.row.content_type)
+
+    # ------------------------------------------------------------------ over HTTP
+
+    async def save(
+        self, namespace: str, chunks: AsyncIterable[bytes], content_type: str | None, expected: bytes | None
+    ) -> str:
+        """The id of a new file: its bytes are on disk and its row is committed. With any error there is neither.
+
+        Raises Sha256Mismatch unless `expected` is the digest, SystemFailure when there is no room.
+        """
+        try:
+            async with self._blobs.receive() as incoming:
+                await incoming.write_all(chunks)
+                blob = await incoming.finish()
+                if expected is not None and expected != blob.sha256:
+                    raise Sha256Mismatch(expected, blob.sha256)
+                return self._record(namespace, blob, content_type)
+        except OSError as error:
+            raise SystemFailure(f"cannot store a file: {error}") from error
+
+    def open(self, namespace: str, uuid: str) -> ServedFile | None:
+        found = find_by_uuid(self._database.begin(), namespace, uuid)
+        return None if found is None else self._open(found)
+
+    # ------------------------------------------------------------------ private
+
+    def _open(self, found: Document) -> ServedFile | None:
+        row = FileRow.of(found)
+        content = self._blobs.open(row.uuid)
+        return None if content is None else ServedFile(row, content)
+
+    def _record(self, namespace: str, blob: Blob, content_type: str | None) -> str:
+        transaction = self._database.begin()
+        row = transaction.system.insert(
+            namespace,
+            TABLE,
+            {"storageId": blob.uuid, "size": blob.size, "sha256": blob.sha256, "contentType": content_type},
+        )
+        self._database.commit(transaction)
+        return row.id
+
+    def _forget(self, commit: Commit) -> None:
+        """Only URLs and metadata are read at snapshots, and downloads under way keep their file open."""
+        for write in commit.writes:
+            if write.table.name == TABLE and write.new is None and write.old is not None:
+                self._blobs.remove(FileRow.of(write.old).uuid)
+
+
+async def _one(content: bytes) -> AsyncIterator[bytes]:
+    yield content
