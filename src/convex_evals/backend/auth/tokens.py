@@ -51,7 +51,8 @@ class Jwt:
         """None when the claim is malformed: such a token is meant for nobody."""
         given = self.claims.get("aud")
         listed = given if isinstance(given, list) else [given]
-        return tuple(listed) if all(isinstance(audience, str) for audience in listed) else ()
+        audiences = tuple(audience for audience in listed if isinstance(audience, str))
+        return audiences if len(audiences) == len(listed) else ()
 
     def moment(self, claim: str) -> float | None:
         """A claim in seconds since 1970, such as `exp`."""
