@@ -25,17 +25,19 @@ class Scheduler:
         self._crons = Dispatcher(functions.host, cron_rows.NEXT_RUNS, CronRuns(functions, now).run, now)
         self._retention = Retention(functions, now)
         self._tasks: list[asyncio.Task[None]] = []
-        self._stop_listening: Callable[[], None] = lambda: None
+        self._ignore_commits: Callable[[], None] | None = None
 
     def start(self) -> None:
         """What became due while nobody looked runs at once."""
-        self._stop_listening = self._host.database.on_commit(self._on_commit)
+        self._ignore_commits = self._host.database.on_commit(self._on_commit)
         self._host.current.on_change(lambda _: self.wake())
         self._tasks = [asyncio.create_task(part.loop()) for part in (self._jobs, self._crons, self._retention)]
 
     async def stop(self) -> None:
         """Nothing runs any more. A mutation that was running has not happened; an action has failed (see `jobs.py`)."""
-        self._stop_listening()
+        if self._ignore_commits is not None:
+            self._ignore_commits()
+            self._ignore_commits = None
         for task in self._tasks:
             task.cancel()
         for task in self._tasks:

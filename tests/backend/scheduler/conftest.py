@@ -1,0 +1,118 @@
+"""A deployment with functions to schedule (`app/`), and short words for what tests ask of it."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from convex_evals.backend.database import Transaction
+from convex_evals.backend.deployment import Deployment
+from convex_evals.backend.functions.state import write_paused
+from convex_evals.backend.functions.types import CallOutcome
+from convex_evals.backend.scheduler import Scheduler
+from convex_evals.backend.values import Value
+
+APP = Path(__file__).parent / "app"
+
+Deploy = Callable[..., Awaitable[None]]
+
+
+class Scheduled:
+    """What runs by itself in one deployment."""
+
+    def __init__(self, deployment: Deployment, deploy: Deploy) -> None:
+        self.deployment = deployment
+        self._deploy = deploy
+
+    async def push(self, crons: str = "", **changed: str) -> None:
+        """The app, with the statements `crons` as its `crons.ts`, and other modules instead of its own."""
+        files = {path.name: path.read_text() for path in APP.glob("*.ts")}
+        if crons:
+            files["crons.ts"] = (
+                'import { cronJobs, makeFunctionReference } from "convex/server";\n'
+                "const crons = cronJobs(), f = (path: string): any => makeFunctionReference(path);\n"
+                f"{crons}\nexport default crons;\n"
+            )
+        await self._deploy(self.deployment, files | {f"{name}.ts": text for name, text in changed.items()})
+
+    async def query(self, path: str, /, **args: Value) -> Any:
+        return _value(await self.deployment.query(path, args))
+
+    async def mutation(self, path: str, /, **args: Value) -> Any:
+        return _value(await self.deployment.mutation(path, args))
+
+    async def schedule(self, path: str, /, after_ms: float = 0.0, times: int = 1, **args: Value) -> list[str]:
+        ids: list[str] = await self.mutation("jobs:schedule", path=path, args=args, ms=after_ms, times=float(times))
+        return ids
+
+    async def cancel(self, id: str) -> None:
+        await self.mutation("jobs:cancel", id=id)
+
+    async def job(self, id: str) -> Any:
+        return await self.query("jobs:job", id=id)
+
+    async def seen(self, name: str) -> list[Any]:
+        """What each run of this name saw, in the order of their commits."""
+        return [run["seen"] for run in await self.query("jobs:runs", name=name)]
+
+    async def reaches(self, id: str, state: str) -> Any:
+        async def reached() -> bool:
+            return bool((await self.job(id))["state"]["kind"] == state)
+
+        await eventually(reached)
+        return await self.job(id)
+
+    async def ran(self, name: str, times: int = 1) -> list[Any]:
+        async def there() -> bool:
+            return len(await self.seen(name)) >= times
+
+        await eventually(there)
+        return await self.seen(name)
+
+    def rows(self, table: str, namespace: str = "") -> list[dict[str, Any]]:
+        return [row.value for row in self.deployment.database.begin().system.scan(namespace, table)]
+
+    def write(self, work: Callable[[Transaction], object]) -> None:
+        transaction = self.deployment.database.begin()
+        work(transaction)
+        self.deployment.database.commit(transaction)
+
+    def pause(self, paused: bool = True) -> None:
+        self.write(lambda transaction: write_paused(transaction, paused))
+
+    async def restart_scheduler(self, now: Callable[[], int]) -> None:
+        await self.deployment.scheduler.stop()
+        self.deployment.scheduler = Scheduler(self.deployment.functions, now)
+        self.deployment.scheduler.start()
+
+
+def _value(outcome: CallOutcome) -> Any:
+    assert outcome.value is not None, outcome.failure
+    return json.loads(outcome.value)
+
+
+async def eventually(condition: Callable[[], Awaitable[bool]], seconds: float = 10.0) -> None:
+    async with asyncio.timeout(seconds):
+        while not await condition():
+            await asyncio.sleep(0.01)
+
+
+@pytest.fixture
+async def scheduled(deploy: Deploy) -> AsyncIterator[Scheduled]:
+    async with Deployment.start() as deployment:
+        one = Scheduled(deployment, deploy)
+        await one.push()
+        yield one
+
+
+@pytest.fixture
+def scheduled_in(deploy: Deploy) -> Callable[[Deployment], Scheduled]:
+    return lambda deployment: Scheduled(deployment, deploy)
+
+
+@pytest.fixture(name="eventually")
+def eventually_fixture() -> Callable[..., Awaitable[None]]:
+    return eventually
