@@ -2,6 +2,8 @@ import base64
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from convex_evals.backend.auth.tokens import LONGEST_TOKEN, Jwt
 from convex_evals.backend.errors import RequestError
@@ -82,3 +84,20 @@ def test_the_audience_is_one_or_several(audience: object, audiences: tuple[str, 
 @pytest.mark.parametrize("given", ["12", True, None, [12]])
 def test_only_numbers_are_moments(given: object) -> None:
     assert Jwt.parse(unsigned({"iss": ISSUER, "exp": given})).moment("exp") is None
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda values: st.lists(values) | st.dictionaries(st.text(), values),
+    max_leaves=10,
+)
+
+
+@given(
+    st.text() | st.lists(st.text() | json_values.map(part), min_size=3, max_size=3).map(lambda parts: ".".join(parts))
+)
+def test_any_text_is_a_jwt_or_refused(text: str) -> None:
+    try:
+        assert Jwt.parse(text).issuer
+    except RequestError as refused:
+        assert refused.message in (NOT_A_JWT, NO_ISSUER)
