@@ -184,8 +184,8 @@ class Deployment:
     async def _stop(self) -> None:
         self.host.is_closing = True
         self.log.close()
-        await self.scheduler.stop()
         await self.sync.stop()
+        await self.scheduler.stop()
         await self._main.stop()
         await self._site.stop()
         self._warming.cancel()

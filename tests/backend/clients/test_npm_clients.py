@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any
 
+import httpx
 import pytest
 
 Deployment = Any
@@ -139,3 +140,18 @@ async def test_a_result_of_many_megabytes_arrives_in_chunks(client: Any) -> None
     await asyncio.gather(*(add(client, "é" * 400_000) for _ in range(8)))
     notes = await client.subscribe(LIST, table="notes", limit=10)
     assert [len(text) for text in texts(await notes.next())] == [400_000] * 8
+
+
+async def test_files_are_uploaded_listed_and_deleted(client: Any) -> None:
+    files = "_system/frontend/fileStorageV2:"
+    count = await client.subscribe(f"{files}numFiles")
+    assert await count.next() == 0
+    async with httpx.AsyncClient() as http:
+        upload_url = await client.mutation(f"{files}generateUploadUrl")
+        stored = (await http.post(upload_url, content=b"hello", headers={"content-type": "text/plain"})).json()
+        assert await count.next() == 1
+        (file,) = (await client.query(f"{files}fileMetadata", paginationOpts={"numItems": 5, "cursor": None}))["page"]
+        assert (file["_id"], file["contentType"], file["size"]) == (stored["storageId"], "text/plain", 5)
+        assert (await http.get(file["url"])).content == b"hello"
+    await client.mutation(f"{files}deleteFile", storageId=file["_id"])
+    assert await count.next() == 0
