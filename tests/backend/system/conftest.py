@@ -36,11 +36,6 @@ class Files:
     def get_url(self, transaction: Transaction, instance: ComponentInstance, storage_id: str) -> str | None:
         return f"http://cloud/api/storage/{storage_id[-4:]}"
 
-    def get_metadata(
-        self, transaction: Transaction, instance: ComponentInstance, storage_id: str
-    ) -> dict[str, object] | None:
-        return None
-
     def delete(self, transaction: Transaction, instance: ComponentInstance, storage_id: str) -> None:
         try:
             transaction.system.delete(instance.id, "_file_storage", storage_id)

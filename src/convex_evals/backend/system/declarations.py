@@ -14,12 +14,21 @@ from convex_evals.backend.values import Value
 
 if TYPE_CHECKING:
     from convex_evals.backend.database import Transaction
-    from convex_evals.backend.functions.host import FileStorage
 
 Kind = Literal["query", "mutation"]
 Body = Callable[..., Value]
 
 PREFIX = "_system/"
+
+
+class Files(Protocol):
+    """The stored files, as far as system functions touch them."""
+
+    def get_url(self, transaction: "Transaction", instance: ComponentInstance, storage_id: str) -> str | None: ...
+
+    def delete(self, transaction: "Transaction", instance: ComponentInstance, storage_id: str) -> None: ...
+
+    def upload_url(self, instance: ComponentInstance) -> str: ...
 
 
 class Facts(Protocol):
@@ -32,7 +41,7 @@ class Facts(Protocol):
     def site_url(self) -> str: ...
 
     @property
-    def files(self) -> "FileStorage": ...
+    def files(self) -> Files: ...
 
 
 @dataclass(frozen=True, slots=True)
