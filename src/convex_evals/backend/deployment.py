@@ -14,6 +14,7 @@ from convex_evals.backend.canonical_urls import CanonicalUrls
 from convex_evals.backend.database import Database
 from convex_evals.backend.deployed import Application, CurrentApplication
 from convex_evals.backend.functions.host import Host
+from convex_evals.backend.functions.http_actions import HttpActionRunner
 from convex_evals.backend.functions.paths import parse_path
 from convex_evals.backend.functions.runner import FunctionRunner
 from convex_evals.backend.functions.tracing import Tracer
@@ -25,6 +26,7 @@ from convex_evals.backend.http.environment import EnvironmentRoutes
 from convex_evals.backend.http.function_calls import FunctionCalls
 from convex_evals.backend.http.function_logs import FunctionLogs
 from convex_evals.backend.http.health import health_routes
+from convex_evals.backend.http.http_actions import HttpActions
 from convex_evals.backend.http.server import LoopbackServer
 from convex_evals.backend.http.storage import StorageRoutes
 from convex_evals.backend.http.sync_route import sync_routes
@@ -174,6 +176,7 @@ class Deployment:
                 *DeployRoutes(self.pusher, self.authenticator).routes(),
                 *EnvironmentRoutes(self.variables, self.host.urls, self.database, self.authenticator).routes(),
                 *StorageRoutes(self.files, self.host).routes(),
+                *HttpActions(HttpActionRunner(self.host, self.functions), self.authenticator).routes(),
                 *sync_routes(self.sync),
             ]
         )

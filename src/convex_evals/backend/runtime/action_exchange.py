@@ -92,8 +92,10 @@ class HttpExchange(ActionExchange):
         worker: WorkerProcess,
         request: HttpRequestHead,
         body: AsyncIterator[bytes] | None,
+        disconnected: asyncio.Event | None = None,
     ) -> None:
         super().__init__(number, execution, bridge, worker)
+        self._disconnected = disconnected
         self.head: asyncio.Future[HttpResponseHead | None] = asyncio.get_running_loop().create_future()
         self._request = request
         self._request_body = None if request.method in BODILESS else body
@@ -116,6 +118,8 @@ class HttpExchange(ActionExchange):
     def started(self) -> None:
         if self._request_body is not None:
             self.start(self._send_body(self._request_body))
+        if self._disconnected is not None:
+            self.start(self._abort_after(self._disconnected))
 
     async def _send_body(self, body: AsyncIterator[bytes]) -> None:
         async for chunk in body:
@@ -123,6 +127,10 @@ class HttpExchange(ActionExchange):
                 self.request_bytes += len(chunk)
                 self._worker.send_bytes(BODY_CHANNEL, chunk)
         self._send({"op": "bodyEnd", "id": self.number})
+
+    async def _abort_after(self, disconnected: asyncio.Event) -> None:
+        await disconnected.wait()
+        self.abort()
 
     def received(self, message: Message | BytesFrame) -> None:
         if isinstance(message, BytesFrame) and message.channel == BODY_CHANNEL:

@@ -64,12 +64,21 @@ class FunctionRuntime:
         return await self._run_action(pooled, ActionExchange(next(self._numbers), execution, bridge, pooled.process))
 
     async def run_http(
-        self, execution: Execution, bridge: SyscallBridge, request: HttpRequestHead, body: AsyncIterator[bytes] | None
+        self,
+        execution: Execution,
+        bridge: SyscallBridge,
+        request: HttpRequestHead,
+        body: AsyncIterator[bytes] | None,
+        disconnected: asyncio.Event | None = None,
     ) -> HttpAnswer:
-        """Runs the router of `execution.path.module` and returns when the head of the response is known."""
+        """Runs the router of `execution.path.module` and returns when the head of the response is known.
+
+        When `disconnected` is set, `request.signal` fires.
+        """
         pooled = await self._take_worker(execution)
-        exchange = HttpExchange(next(self._numbers), execution, bridge, pooled.process, request, body)
+        exchange = HttpExchange(next(self._numbers), execution, bridge, pooled.process, request, body, disconnected)
         outcome = asyncio.create_task(self._run_action(pooled, exchange))
+        outcome.add_done_callback(lambda task: task.cancelled() or task.exception())  # nobody may ask for it
         try:
             head = await exchange.head
         except asyncio.CancelledError:

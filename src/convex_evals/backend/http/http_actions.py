@@ -1,0 +1,109 @@
+"""HTTP actions: everything under `/http` of the main port, and the whole site port."""
+
+import asyncio
+import secrets
+from collections.abc import Iterable
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from convex_evals.backend.authentication import Authenticator
+from convex_evals.backend.functions.http_actions import HttpActionRequest, HttpActionResponse, HttpActionRunner
+from convex_evals.backend.functions.http_routing import ROUTABLE_METHODS
+from convex_evals.backend.http.forwarding import scheme_of
+from convex_evals.backend.http.identities import identify_for_http_action
+from convex_evals.backend.http.incoming_body import IncomingBody, too_large
+
+PREFIX: Final = "/http"
+MOST_REQUEST_BYTES: Final = 20 * 1024 * 1024
+BODILESS_METHODS: Final = ("GET", "HEAD", "OPTIONS")
+BODILESS_STATUSES: Final = (204, 304)
+OWN_HEADERS: Final = ("connection", "keep-alive", "transfer-encoding")  # between us and the client, not the app's
+
+
+class HttpActions:
+    """An ASGI app. Adds nothing to what the app answers, and hides nothing of what it was asked."""
+
+    def __init__(self, actions: HttpActionRunner, authenticator: Authenticator) -> None:
+        self._actions = actions
+        self._authenticator = authenticator
+
+    def routes(self) -> list[Route]:
+        return [Route(PREFIX, self), Route(PREFIX + "/{path:path}", self)]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope)
+        if request.method not in ROUTABLE_METHODS:
+            return await Response(status_code=405)(scope, receive, send)
+        _check_size(request)
+        body = IncomingBody(receive, MOST_REQUEST_BYTES)
+        has_body = request.method not in BODILESS_METHODS
+        watch = asyncio.create_task(body.watch(after_body=has_body))
+        try:
+            asked = await self._read(request, body, has_body)
+            await _send_response(await self._actions.run(asked), request.method, send)
+        finally:
+            watch.cancel()
+
+    async def _read(self, request: Request, body: IncomingBody, has_body: bool) -> HttpActionRequest:
+        headers = request.headers
+        path = _path_of(request)
+        return HttpActionRequest(
+            method=request.method,
+            url=_url_of(request, path),
+            path=path,
+            headers=tuple(headers.items()),
+            body=body.chunks() if has_body else None,
+            disconnected=body.disconnected,
+            request_id=headers.get("convex-request-id") or secrets.token_hex(8),
+            identity=await identify_for_http_action(self._authenticator, request),
+            ip=request.client.host if request.client else None,
+            user_agent=headers.get("user-agent"),
+        )
+
+
+def _check_size(request: Request) -> None:
+    declared = request.headers.get("content-length", "")
+    if declared.isdigit() and int(declared) > MOST_REQUEST_BYTES:
+        raise too_large(MOST_REQUEST_BYTES)
+
+
+def _path_of(request: Request) -> str:
+    raw: bytes = request.scope.get("raw_path") or request.url.path.encode()
+    return raw.decode("latin-1").partition("?")[0].removeprefix(PREFIX) or "/"
+
+
+def _url_of(request: Request, path: str) -> str:
+    query: bytes = request.scope["query_string"]
+    host = request.headers.get("host") or request.url.netloc
+    return f"{scheme_of(request.headers)}://{host}{path}" + (f"?{query.decode('latin-1')}" if query else "")
+
+
+async def _send_response(response: HttpActionResponse, method: str, send: Send) -> None:
+    headers = list(_raw_headers(response.headers))
+    await send({"type": "http.response.start", "status": response.status, "headers": headers})
+    is_wanted = method != "HEAD" and response.status not in BODILESS_STATUSES
+    left = _declared_length(headers)
+    async for chunk in response.body:
+        if left is not None:
+            chunk = chunk[:left]
+            left -= len(chunk)
+        if is_wanted:
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+    if is_wanted and left:
+        return  # fewer bytes than the app declared: the server closes the connection, so that the client can tell
+    await send({"type": "http.response.body", "body": b""})
+
+
+def _raw_headers(pairs: Iterable[tuple[str, str]]) -> Iterable[tuple[bytes, bytes]]:
+    for name, value in pairs:
+        is_broken_length = name == "content-length" and not value.isdigit()
+        if name not in OWN_HEADERS and not is_broken_length:
+            yield name.encode("latin-1"), value.encode("latin-1", "replace")
+
+
+def _declared_length(headers: Iterable[tuple[bytes, bytes]]) -> int | None:
+    return next((int(value) for name, value in headers if name == b"content-length"), None)
