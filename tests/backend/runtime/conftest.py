@@ -1,5 +1,6 @@
 """A runtime with real workers, and a bridge that plays the database with plain lists."""
 
+import itertools
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
+import pytest_asyncio
 
 from convex_evals.backend.deployed import (
     Application,
@@ -22,7 +24,6 @@ from convex_evals.backend.runtime import (
     FunctionRuntime,
     HttpAnswer,
     HttpRequestHead,
-    LogLine,
     Outcome,
     StoredBlob,
     SyscallReply,
@@ -32,6 +33,7 @@ from convex_evals.backend.runtime import (
 BUNDLES = Path(__file__).parent / "bundles" / "out"
 IMPORT_MS = 1_700_000_000_000
 NOW_MS = 1_800_000_000_000.0
+VERSIONS = itertools.count(0, 1000)
 
 
 def read_bundles() -> dict[str, Module]:
@@ -174,8 +176,9 @@ async def _one_chunk(body: bytes) -> AsyncIterator[bytes]:
     yield body
 
 
-@pytest.fixture
-async def runtime() -> AsyncIterator[FunctionRuntime]:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_runtime() -> AsyncIterator[FunctionRuntime]:
+    """For tests that leave the workers as they found them."""
     runtime = FunctionRuntime()
     await runtime.start()
     try:
@@ -185,17 +188,25 @@ async def runtime() -> AsyncIterator[FunctionRuntime]:
 
 
 @pytest.fixture
-def bridge() -> RecordingBridge:
-    return RecordingBridge()
-
-
-@pytest.fixture
-def stage(runtime: FunctionRuntime) -> Stage:
-    stage = Stage(runtime, read_bundles())
+def stage(shared_runtime: FunctionRuntime) -> Stage:
+    stage = Stage(shared_runtime, read_bundles(), version=next(VERSIONS))
     stage.deploy()
     return stage
 
 
+@pytest_asyncio.fixture(loop_scope="module")
+async def own_stage() -> AsyncIterator[Stage]:
+    """With workers of its own, for tests that kill them."""
+    runtime = FunctionRuntime()
+    await runtime.start()
+    stage = Stage(runtime, read_bundles())
+    stage.deploy()
+    try:
+        yield stage
+    finally:
+        await runtime.stop()
+
+
 @pytest.fixture
-def texts() -> Callable[[Sequence[LogLine]], list[str]]:
-    return lambda lines: [line.text for line in lines]
+def bridge() -> RecordingBridge:
+    return RecordingBridge()

@@ -5,12 +5,14 @@ from collections.abc import Coroutine
 from types import TracebackType
 from typing import Final
 
+from convex_evals.backend.errors import WorkerLost
 from convex_evals.backend.runtime.action_worker import ActionWorker
 from convex_evals.backend.runtime.code import CodeStore
 from convex_evals.backend.runtime.process import WorkerCommand, WorkerProcess
 
 MAX_WORKERS: Final = 64
 IDLE_SECONDS: Final = 5.0
+SETTLING_SECONDS: Final = 0.05
 
 
 class ActionPool:
@@ -22,6 +24,8 @@ class ActionPool:
         self._idle: list[tuple[str, ActionWorker]] = []  # the one used last is at the end
         self._all: set[ActionWorker] = set()
         self._chores: set[asyncio.Task[None]] = set()
+        self._settling: dict[asyncio.Task[None], str] = {}
+        self._is_stopped = False
         self._shrink: asyncio.TimerHandle | None = None
 
     async def prestart(self, key: str, command: WorkerCommand) -> None:
@@ -37,29 +41,40 @@ class ActionPool:
     async def _find_or_start(self, key: str, command: WorkerCommand) -> ActionWorker:
         await self._slots.acquire()
         try:
-            while self._idle:
-                own = [entry for entry in self._idle if entry[0] == key]
-                if not own:
-                    break
-                self._idle.remove(own[-1])
-                if not own[-1][1].is_dead:
-                    return own[-1][1]
-                self._do(self._discard(own[-1][1]))
-            return await self._start(command)
+            return self._find(key) or await self._await_settling(key) or await self._start(command)
         except BaseException:
             self._slots.release()
             raise
 
+    def _find(self, key: str) -> ActionWorker | None:
+        for entry in reversed(self._idle):
+            if entry[0] == key and not entry[1].is_dead:
+                self._idle.remove(entry)
+                return entry[1]
+        return None
+
+    async def _await_settling(self, key: str) -> ActionWorker | None:
+        """A worker that has just finished is free sooner than a new one has started."""
+        settling = [task for task, settled_key in self._settling.items() if settled_key == key]
+        if not settling:
+            return None
+        await asyncio.wait(settling, timeout=SETTLING_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        return self._find(key)
+
     def give_back(self, key: str, worker: ActionWorker) -> None:
         """The worker may still be busy with what the last action left behind; that is waited for here."""
-        self._do(self._settle(key, worker))
+        task = self._do(self._settle(key, worker))
+        self._settling[task] = key
+        task.add_done_callback(lambda done: self._settling.pop(done))
 
     async def stop(self) -> None:
+        self._is_stopped = True
         if self._shrink is not None:
             self._shrink.cancel()
-        for chore in list(self._chores):
-            chore.cancel()
-        await asyncio.gather(*self._chores, return_exceptions=True)
+        for settling in list(self._settling):
+            settling.cancel()
+        await asyncio.gather(*self._settling, return_exceptions=True)
+        await asyncio.gather(*self._chores)  # a worker that is being stopped is stopped completely
         await asyncio.gather(*(worker.stop() for worker in self._all))
         self._all.clear()
         self._idle.clear()
@@ -67,6 +82,9 @@ class ActionPool:
     async def _start(self, command: WorkerCommand) -> ActionWorker:
         worker = ActionWorker(self._code)
         await worker.start(command)
+        if self._is_stopped:
+            await worker.stop()
+            raise WorkerLost("the runtime was stopped")
         self._all.add(worker)
         return worker
 
@@ -79,11 +97,11 @@ class ActionPool:
             self._idle.append((key, worker))
             self._shrink_later()
         else:
-            await self._discard(worker)
+            self._do(self._discard(worker))
 
     async def _discard(self, worker: ActionWorker) -> None:
-        self._all.discard(worker)
         await worker.stop()
+        self._all.discard(worker)
 
     def _shrink_later(self) -> None:
         if self._shrink is not None:
@@ -91,14 +109,17 @@ class ActionPool:
         self._shrink = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._shrink_now)
 
     def _shrink_now(self) -> None:
-        surplus, self._idle = self._idle[:-1], self._idle[-1:]
-        for _, worker in surplus:
-            self._do(self._discard(worker))
+        alive = [entry for entry in self._idle if not entry[1].is_dead]
+        for entry in self._idle:
+            if entry not in alive[-1:]:
+                self._do(self._discard(entry[1]))
+        self._idle = alive[-1:]
 
-    def _do(self, work: Coroutine[None, None, None]) -> None:
+    def _do(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._chores.add(task)
         task.add_done_callback(self._chores.discard)
+        return task
 
 
 class PooledWorker:

@@ -109,5 +109,7 @@ class ActionWorker:
                 else ""
             )
             exchange.finish(None, Failure(OUT_OF_MEMORY + size, catchable=False))
+        elif exchange.execution.environment == "node" and death.status >= 0:
+            exchange.finish(None, Failure(f"process.exit() called with exit code {death.status}"))
         else:
             exchange.lost(death.error())

@@ -84,7 +84,7 @@ class CodeStore:
                 bundle = self._bundles[question["code"]]
                 return {"seed": bundle.seed.hex(), "now": bundle.now_ms}
             case "module":
-                return self._module(question["code"], question["path"])
+                return self._module(question["code"], question["path"], question["environment"])
             case "map":
                 module = self._bundles[question["code"]].modules.get(question["path"])
                 return {"map": module.source_map if module else None}
@@ -93,9 +93,9 @@ class CodeStore:
             case unknown:
                 raise ValueError(f"unknown question {unknown!r}")
 
-    def _module(self, key: str, path: str) -> Message:
+    def _module(self, key: str, path: str, environment: str) -> Message:
         bundle = self._bundles[key]
         module = bundle.modules.get(path)
-        if module is None or module.environment != "isolate":
+        if module is None or module.environment != environment:
             return {"error": bundle.missing(path)}
         return {"source": module.source}

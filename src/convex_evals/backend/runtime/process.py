@@ -26,7 +26,7 @@ class WorkerCommand:
     script: Path
     folder: Path  # its working directory
     environment: dict[str, str] = field(default_factory=dict, hash=False)
-    data_bytes: int | None = None  # most memory for data, array buffers included
+    memory_bytes: int | None = None  # what it may allocate after it has started, array buffers included
     arguments: Sequence[str] = ()  # after the file descriptors
 
 
@@ -100,11 +100,11 @@ class WorkerProcess:
         )
         for pair in pairs:
             pair[1].close()
-        _limit(process.pid, command.data_bytes)
         worker = cls(process, listener)
         await worker._connect(pairs[0][0], pairs[1][0])
         try:
             await asyncio.wait_for(worker._ready, START_SECONDS)
+            _limit(process.pid, command.memory_bytes)
         except BaseException:
             await worker.stop()
             raise
@@ -183,11 +183,19 @@ class WorkerProcess:
         return kept.decode(errors="replace")
 
 
-def _limit(pid: int, data_bytes: int | None) -> None:
+def _limit(pid: int, memory_bytes: int | None) -> None:
     """No core files, and a bound on memory outside the JavaScript heap, where the system can set it from outside."""
-    if not hasattr(resource, "prlimit"):
+    status = Path(f"/proc/{pid}/status")
+    if not hasattr(resource, "prlimit") or not status.exists():
         return
     with contextlib.suppress(ProcessLookupError):
         resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
-        if data_bytes is not None:
-            resource.prlimit(pid, resource.RLIMIT_DATA, (data_bytes, data_bytes))
+        if memory_bytes is not None:
+            limit = _data_bytes(status.read_text()) + memory_bytes
+            resource.prlimit(pid, resource.RLIMIT_DATA, (limit, limit))
+
+
+def _data_bytes(status: str) -> int:
+    """What the process has allocated so far; most of it is address space that Node will never touch."""
+    (line,) = (line for line in status.splitlines() if line.startswith("VmData:"))
+    return int(line.split()[1]) * 1024

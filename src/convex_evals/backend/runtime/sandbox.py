@@ -18,7 +18,7 @@ MEGABYTE: Final = 1024 * 1024
 FUNCTIONS_HEAP_MB: Final = 160  # for all queries and mutations that run at the same time
 ACTION_HEAP_MB: Final = 96
 NODE_HEAP_MB: Final = 512
-BUFFERS_MB: Final = 512  # what V8, Node and array buffers may allocate besides
+BUFFERS_MB: Final = 256  # array buffers, the stacks of threads, and what Node itself needs
 ENVIRONMENT: Final = {"TZ": "UTC"}
 HOST_VARIABLES: Final = {
     "PATH": "/usr/bin:/bin",
@@ -111,8 +111,8 @@ class Sandbox:
         arguments: tuple[str, ...],
         environment: Mapping[str, str] = ENVIRONMENT,
     ) -> WorkerCommand:
-        data_bytes = (heap_mb + BUFFERS_MB) * MEGABYTE
-        return WorkerCommand(self._node, flags, SCRIPTS / script, folder, dict(environment), data_bytes, arguments)
+        memory_bytes = (heap_mb + BUFFERS_MB) * MEGABYTE
+        return WorkerCommand(self._node, flags, SCRIPTS / script, folder, dict(environment), memory_bytes, arguments)
 
 
 def _digest(modules: Mapping[str, Module]) -> str:

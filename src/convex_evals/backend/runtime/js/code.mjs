@@ -17,8 +17,9 @@ export class Code {
   #modules = new Map();
   #maps = new Map();
 
-  constructor(key, { seed, now }, ask) {
+  constructor(key, environment, { seed, now }, ask) {
     this.key = key;
+    this.environment = environment;
     this.importSeed = seed;
     this.importTime = now;
     this.#ask = ask;
@@ -27,7 +28,7 @@ export class Code {
   /** `{source}`, or `{error}` when there is no such module. */
   module(path) {
     if (!this.#modules.has(path)) {
-      const { source, error } = this.#ask({ ask: "module", code: this.key, path });
+      const { source, error } = this.#ask({ ask: "module", code: this.key, environment: this.environment, path });
       this.#modules.set(path, error === undefined ? new ModuleSource(source) : { error });
     }
     return this.#modules.get(path);
@@ -98,8 +99,9 @@ class Recent {
 }
 
 export class CodeLibrary {
-  constructor(ask) {
-    this.codes = new Recent(KEPT_VERSIONS, (key) => new Code(key, ask({ ask: "code", code: key }), ask));
+  /** `environment` is the one this worker runs: "isolate" or "node". */
+  constructor(ask, environment = "isolate") {
+    this.codes = new Recent(KEPT_VERSIONS, (key) => new Code(key, environment, ask({ ask: "code", code: key }), ask));
     this.environments = new Recent(KEPT_ENVIRONMENTS, (id) => new Variables(ask({ ask: "env", env: id }).env));
   }
 

@@ -1,7 +1,7 @@
 // One run of a query or mutation: enter user code, let its promise jobs run, answer the next syscalls, and again.
 import { cutUtf8 } from "./context.mjs";
 import { ImportFailure, TimeUp } from "./failures.mjs";
-import { runOperation } from "./ops/operations.mjs";
+import { PURE_OPERATIONS, runOperation } from "./ops/operations.mjs";
 import { QueryStreams } from "./query_streams.mjs";
 import { SyscallQueue } from "./syscall_queue.mjs";
 
@@ -103,7 +103,7 @@ export class Execution {
 
   #settle({ id, reply }) {
     const { kernel } = this.#context;
-    if (reply.operation) reply.operation(this.#context);
+    if (reply.settle) reply.settle(id);
     else if (reply.error === undefined) kernel.resolve(id, reply.result);
     else kernel.reject(id, reply.error, reply.data);
   }
@@ -224,8 +224,8 @@ export class Execution {
 
   operation(id, name, args, bytes) {
     const item = this.#queue.pushOperation(id);
-    item.operation = runOperation(this.#context, name, args, bytes).then((settle) => {
-      item.reply = { operation: (context) => settle(context, id) };
+    item.operation = runOperation(PURE_OPERATIONS, this.#context, name, args, bytes).then((settle) => {
+      item.reply = { settle };
     });
   }
 }

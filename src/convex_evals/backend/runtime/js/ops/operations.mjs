@@ -1,14 +1,15 @@
-// Operations the worker carries out itself. Each takes (args, bytes, context) and returns `{value, bytes}` or throws.
+// Operations the worker carries out itself: name → (args, bytes, context) → `{value, bytes}`; they may throw.
 import { cryptoOperations } from "./crypto.mjs";
 
-const OPERATIONS = { __proto__: null, ...cryptoOperations };
-
 /** Never rejects: resolves to a function that settles the realm's promise with the outcome. */
-export async function runOperation(context, name, args, bytes) {
+export async function runOperation(operations, context, name, args, bytes) {
   try {
-    const result = await OPERATIONS[name](args, bytes, context);
-    return (target, id) => target.finish(id, result.value, result.bytes);
+    const result = await operations[name](args, bytes, context);
+    return (id) => context.finish(id, result.value, result.bytes);
   } catch (error) {
-    return (target, id) => target.kernel.fail(id, error.name, error.message);
+    return (id) => context.kernel.fail(id, error.name, error.message);
   }
 }
+
+/** What queries and mutations may do. */
+export const PURE_OPERATIONS = { __proto__: null, ...cryptoOperations };

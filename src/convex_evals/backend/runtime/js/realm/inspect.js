@@ -1,5 +1,5 @@
 // Renders values for log lines, with the output of the npm package `object-inspect` for the options
-// {maxStringLength: 32768, indent: 2, customInspect: true}. tests/backend/runtime/inspect_vectors.json holds its answers.
+// {maxStringLength: 32768, indent: 2, customInspect: true}. tests/backend/runtime/vectors/inspect.json holds its answers.
 () => {
   "use strict";
   const MAX_STRING = 32768;

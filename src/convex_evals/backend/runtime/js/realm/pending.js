@@ -31,9 +31,11 @@
     syscall: (name, args) => start((id) => $.host.syscall(id, name, args)),
 
     /** `name` in the names of ops/; `args` is sent as JSON, `bytes` as they are. Resolves to `{ value, bytes }`. */
-    operation(name, args, bytes = undefined) {
+    async operation(name, args, bytes = undefined) {
       if ($.phase === "import") throw new Error(`${name} unsupported at import time`);
-      return start((id) => $.host.operation(id, name, JSON.stringify(args), bytes));
+      const outcome = await start((id) => $.host.operation(id, name, JSON.stringify(args), bytes));
+      if (outcome.failed) throw makeError(outcome.name, outcome.message); // here, so that it has the caller's frames
+      return outcome;
     },
 
     resolve: (id, text) => take(id)?.resolve(text),
@@ -53,6 +55,6 @@
       take(id)?.resolve({ value: parse(json), bytes });
     },
 
-    fail: (id, name, message) => take(id)?.reject(makeError(name, message)),
+    fail: (id, name, message) => take(id)?.resolve({ failed: true, name, message }),
   };
 }
