@@ -33,7 +33,8 @@ class CheckResult:
 def checks(pytest_arguments: Sequence[str] = (), *, fast: bool = False) -> tuple[Check, ...]:
     python, scripts = sys.executable, Path(sys.executable).parent
     skip_slow = ("-m", "not slow") if fast else ()
-    tests = (python, "-m", "pytest", "-n", str(TEST_WORKERS), *skip_slow, *pytest_arguments)
+    parallel = ("-n", str(TEST_WORKERS), "--dist", "loadgroup")
+    tests = (python, "-m", "pytest", *parallel, *skip_slow, *pytest_arguments)
     return (
         Check("ruff format", (python, "-m", "ruff", "format", "--check", ".")),
         Check("ruff check", (python, "-m", "ruff", "check", ".")),

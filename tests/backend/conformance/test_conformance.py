@@ -1,0 +1,65 @@
+"""Every item of the checklist, by number, against the embedded deployment; and the page that lists them."""
+
+import asyncio
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from convex_evals.backend.conformance import Check, ItemResult, all_checks, run_checks
+from convex_evals.backend.conformance.run import EmbeddedDeployments
+from convex_evals.core.checkout import checkout_root
+from convex_evals.core.settings import read_settings
+from convex_evals.core.toolchain import prepare_toolchain
+
+CHECKS = all_checks()
+PAGE = Path(checkout_root() or ".") / "docs" / "conformance.md"
+
+_results: dict[str, dict[int, ItemResult]] = {}
+
+
+def _section(letter: str) -> dict[int, ItemResult]:
+    """A section's checks share a deployment, so they run together, when the first of their tests asks."""
+    if letter not in _results:
+        _results[letter] = asyncio.run(_run([check for check in CHECKS if check.section == letter]))
+    return _results[letter]
+
+
+async def _run(checks: list[Check]) -> dict[int, ItemResult]:
+    toolchain = await prepare_toolchain(read_settings())
+    results = await run_checks(EmbeddedDeployments(toolchain), checks)
+    return {item.check.number: item for item in results.items}
+
+
+def _items() -> Iterator[object]:
+    for check in CHECKS:
+        marks = pytest.mark.xdist_group(f"conformance-{check.section}")
+        yield pytest.param(check, marks=marks, id=f"{check.number}")
+
+
+@pytest.mark.timeout(300)  # the first test of a section waits for all of them
+@pytest.mark.parametrize("check", _items())
+def test_an_item_behaves_as_the_page_says(check: Check) -> None:
+    result = _section(check.section)[check.number]
+    documented = _documented()[check.number]
+    assert (result.status, check.behaviour) == (documented.status, documented.behaviour), result.detail
+    assert result.status == "passed" or not check.p1, result.detail
+
+
+def test_the_checklist_is_complete_and_nearly_all_of_it_passes() -> None:
+    assert [check.number for check in CHECKS] == list(range(1, 310))
+    passed = sum(row.status == "passed" for row in _documented().values())
+    assert passed >= 0.95 * len(CHECKS)
+
+
+class _Row:
+    def __init__(self, match: re.Match[str]) -> None:
+        self.number = int(match[1])
+        self.behaviour = match[2].replace("\\|", "|")
+        self.status = match[3]
+
+
+def _documented() -> dict[int, _Row]:
+    rows = (_Row(match) for match in re.finditer(r"^\| (\d+) \| (?:P1)? *\| (.*) \| (\w+) \|$", PAGE.read_text(), re.M))
+    return {row.number: row for row in rows}
