@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from convex_evals.backend.crons import first_run, next_run, parse_schedule
+from convex_evals.backend.crons import first_run, next_run, parse_schedule, skipped_runs
 
 SECOND = 1_000_000_000
 NOW = int(datetime(2026, 11, 15, 10, 30, 20, tzinfo=UTC).timestamp()) * SECOND
@@ -88,3 +88,16 @@ def test_a_schedule_without_a_minute_keeps_to_one_moment_of_the_hour() -> None:
 def test_an_interval_keeps_its_phase_and_skips_what_is_past(late: int, expected: int) -> None:
     schedule = parse_schedule({"type": "interval", "minutes": 1})
     assert next_run(schedule, "job", NOW, NOW + late * SECOND) == NOW + expected * SECOND
+
+
+@pytest.mark.parametrize(
+    ("schedule", "following", "skipped"),
+    [
+        ({"type": "interval", "seconds": 60}, 60, 0),
+        ({"type": "interval", "seconds": 60}, 600, 9),
+        ({"type": "interval", "seconds": 60}, 30, 0),  # the interval became longer than the wait
+        ({"type": "cron", "cronExpr": "* * * * *"}, 600, 0),
+    ],
+)
+def test_only_intervals_skip_runs(schedule: dict[str, object], following: int, skipped: int) -> None:
+    assert skipped_runs(schedule, NOW, NOW + following * SECOND) == skipped

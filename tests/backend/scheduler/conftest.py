@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -95,9 +96,12 @@ def _value(outcome: CallOutcome) -> Any:
 
 
 async def eventually(condition: Callable[[], Awaitable[bool]], seconds: float = 10.0) -> None:
-    async with asyncio.timeout(seconds):
-        while not await condition():
-            await asyncio.sleep(0.01)
+    deadline = time.monotonic() + seconds
+    while True:
+        if await condition():
+            return
+        assert time.monotonic() < deadline, f"not within {seconds} s"
+        await asyncio.sleep(0.01)
 
 
 @pytest.fixture

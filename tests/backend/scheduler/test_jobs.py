@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +33,12 @@ async def test_the_identity_of_who_scheduled_is_not_passed_on(scheduled: Schedul
     assert seen["user"] is None
 
 
+async def test_a_time_in_the_past_means_now_and_is_kept_as_it_was_asked_for(scheduled: Scheduled) -> None:
+    when = float(time.time_ns() // 1_000_000 - 60_000)
+    id = await scheduled.mutation("jobs:scheduleAt", ms=when, name="a")
+    assert (await scheduled.reaches(id, "success"))["scheduledTime"] == when
+
+
 async def test_a_job_does_not_run_before_its_time(scheduled: Scheduled) -> None:
     started = time.time()
     [id] = await scheduled.schedule("jobs:record", after_ms=300.0, name="a")
@@ -45,8 +50,11 @@ async def test_a_job_does_not_run_before_its_time(scheduled: Scheduled) -> None:
 async def test_jobs_due_at_once_start_in_the_order_they_were_scheduled(scheduled: Scheduled) -> None:
     names = [f"n{number}" for number in range(20)]
     await scheduled.mutation("jobs:scheduleInOrder", names=names)
-    runs = [(await scheduled.query("jobs:runs", name=name) if await scheduled.ran(name) else None) for name in names]
-    times = [run["_creationTime"] for [run] in runs]
+    times = []
+    for name in names:
+        await scheduled.ran(name)
+        [run] = await scheduled.query("jobs:runs", name=name)
+        times.append(run["_creationTime"])
     assert times == sorted(times)
 
 
@@ -84,7 +92,7 @@ async def test_a_failed_mutation_leaves_nothing_and_is_not_tried_again(scheduled
 async def test_a_function_that_is_gone_fails_its_job(scheduled: Scheduled) -> None:
     await scheduled.push(other='import { mutationGeneric as m } from "convex/server"; export const f = m(() => null);')
     [id] = await scheduled.schedule("other:f", after_ms=600.0)
-    await scheduled.push(other='export const f = 1;')
+    await scheduled.push(other="export const f = 1;")
     job = await scheduled.reaches(id, "failed")
     assert job["state"]["error"] == "Could not find public function for 'other:f'.\n"
 

@@ -47,7 +47,7 @@ def schedule(transaction: "Transaction", namespace: str, job: Job, parent: Sched
     `parent` is the job that schedules this one: what a cancelled job schedules is cancelled from the start.
     """
     transaction.count_scheduled(job.args_size)
-    ts = round(job.seconds * NANOSECONDS)
+    ts = round(job.seconds * 1_000_000) * 1000  # seconds as a float are not finer; milliseconds come back exactly
     canceled = parent is not None and _is_canceled(transaction, parent)
     now = round(transaction.started_ms * 1_000_000)
     row: dict[str, Value] = {

@@ -1,7 +1,7 @@
 """The scheduler of one deployment."""
 
 import asyncio
-import contextlib
+import logging
 import time
 from collections.abc import Callable
 
@@ -12,6 +12,8 @@ from convex_evals.backend.scheduler.crons import CronRuns
 from convex_evals.backend.scheduler.dispatcher import Clock, Dispatcher
 from convex_evals.backend.scheduler.jobs import JobRuns
 from convex_evals.backend.scheduler.retention import Retention
+
+logger = logging.getLogger(__name__)
 
 STATE = "_backend_state"
 
@@ -40,9 +42,9 @@ class Scheduler:
             self._ignore_commits = None
         for task in self._tasks:
             task.cancel()
-        for task in self._tasks:
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        for ending in await asyncio.gather(*self._tasks, return_exceptions=True):
+            if isinstance(ending, Exception):
+                logger.error("a part of the scheduler had ended before it was stopped", exc_info=ending)
         await asyncio.gather(self._jobs.stop(), self._crons.stop())
 
     def wake(self) -> None:

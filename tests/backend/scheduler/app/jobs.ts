@@ -18,6 +18,10 @@ export const schedule = mutation(async (ctx, { path, args, ms, times }: any) => 
   return ids;
 });
 
+export const scheduleAt = mutation(
+  async (ctx, { ms, name }: any) => await ctx.scheduler.runAt(ms, reference("jobs:record"), { name }),
+);
+
 export const scheduleInOrder = mutation(async (ctx, { names }: { names: string[] }) => {
   for (const name of names) await ctx.scheduler.runAfter(0, reference("jobs:record"), { name });
 });
