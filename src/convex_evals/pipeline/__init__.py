@@ -1,0 +1,1 @@
+"""Is an answer right? Six steps: filesystem, install, deploy, tsc, eslint, tests."""

@@ -1,0 +1,83 @@
+"""What is graded, with which options, and what comes out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Literal
+
+from convex_evals.core.verdicts import Status, StepName
+
+Linter = Literal["oxlint", "eslint"]
+Compiler = Literal["7", "5.9"]
+Fault = Literal["model", "infrastructure"]
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """The files a model wrote: relative path -> text, exactly as it named them."""
+
+    files: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class GradingOptions:
+    """What a run grades with; part of its fingerprint."""
+
+    linter: Linter = "oxlint"
+    compiler: Compiler = "7"
+    backend: str = "embedded"  # embedded, official, or a URL
+    admin_key: str | None = None  # of the deployment at that URL
+    packages_before: date | None = None
+    answer_files: tuple[str, ...] = ("**/*",)
+    test_seconds: float = 60.0  # per test
+    grader_seconds: float = 300.0  # per grader
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A program that a step ran."""
+
+    arguments: tuple[str, ...]
+    ending: str  # "exit code 1", "stopped after 30 s"
+    wall_ms: float
+    cpu_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """`log` is the complete output of everything the step did; `excerpt` quotes the lines that matter."""
+
+    name: StepName
+    status: Status
+    duration_ms: float
+    cpu_ms: float
+    commands: tuple[Command, ...]
+    excerpt: str
+    log: Path
+    failure: str | None = None  # the kind of failure, a key of the table in pipeline/failures.py
+    notes: tuple[str, ...] = ()  # what was normalised or assumed
+
+
+@dataclass(frozen=True, slots=True)
+class TestCounts:
+    passed: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """The verdict on one submission. `failed_step` is the first step that failed."""
+
+    eval: str  # "002-queries/012-index_and_filter"
+    status: Status
+    steps: tuple[StepResult, ...]
+    tests: TestCounts | None = None
+    duration_ms: float = 0.0
+    cpu_ms: float = 0.0
+    broken: str | None = None  # why there is no verdict although nothing failed by accident: the eval itself is wrong
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def failed_step(self) -> StepName | None:
+        return next((step.name for step in self.steps if step.status == "failed"), None)
