@@ -56,7 +56,7 @@ class DeploymentSettings:
     instance_name: str = DEFAULT_NAME
     instance_secret: str = ""  # drawn when empty
     redact: bool = False
-    allow_network: bool = False  # whether auth providers on other machines may be asked for their keys
+    allow_network: bool = False  # whether actions may reach other machines, and auth providers there be asked
     origin: str = ""  # what functions are told instead of the own addresses, when not empty
     site_origin: str = ""
 
@@ -83,7 +83,7 @@ class Deployment:
         keys = AdminKeys(settings.instance_name, secret)
         self.admin_key = keys.issue()
         self.log = FunctionLog()
-        self.runtime = FunctionRuntime()
+        self.runtime = FunctionRuntime(allow_network=settings.allow_network)
         self.current = CurrentApplication(load_application(self.database.begin()))
         tokens = JwtVerifier(self.current, allow_network=settings.allow_network, redact=settings.redact)
         self.authenticator = Authenticator(keys, tokens)

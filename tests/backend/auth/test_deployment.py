@@ -120,6 +120,73 @@ async def test_a_push_replaces_the_providers(deployment: Deployment, issuer: Iss
     assert (await call(deployment, f"Bearer {token}")).status_code == 200
 
 
+# HTTP actions
+
+ROUTES = """
+import { httpActionGeneric as httpAction, httpRouter } from "convex/server";
+
+const http = httpRouter();
+const json = (value) => new Response(JSON.stringify(value), { headers: { "content-type": "application/json" } });
+const get = (path, handler) => http.route({ path, method: "GET", handler: httpAction(handler) });
+get("/whoami", async (ctx) => json(await ctx.auth.getUserIdentity()));
+get("/calm", async () => json("did not look"));
+get("/.well-known/openid-configuration", async () => {
+  const issuer = process.env.CONVEX_SITE_URL;
+  return json({ issuer, jwks_uri: `${issuer}/keys` });
+});
+get("/keys", async () => new Response(process.env.JWKS));
+export default http;
+"""
+OWN_ISSUER = "export default { providers: [{ domain: process.env.CONVEX_SITE_URL, applicationID: 'my-app' }] };"
+
+
+async def visit(deployment: Deployment, path: str, authorization: str) -> httpx.Response:
+    async with httpx.AsyncClient(base_url=deployment.site_url) as client:
+        return await client.get(path, headers={"Authorization": authorization})
+
+
+async def test_an_http_action_knows_the_user_and_runs_without_one(
+    deployment: Deployment, issuer: Issuer, deploy: Deploy
+) -> None:
+    await deploy(deployment, {**app(issuer.oidc), "http.ts": ROUTES})
+    assert (await visit(deployment, "/whoami", f"Bearer {issuer.fresh_token()}")).json()["subject"] == "ada"
+    expired = f"Bearer {issuer.fresh_token(exp=1)}"
+    assert (await visit(deployment, "/calm", expired)).json() == "did not look"
+    asked = await visit(deployment, "/whoami", expired)
+    assert asked.status_code == 500
+    assert "Could not verify OIDC token claim." in asked.json()["code"]
+
+
+async def test_an_app_can_issue_its_own_tokens(deployment: Deployment, deploy: Deploy, rsa_key: SigningKey) -> None:
+    await set_variable(deployment, "JWKS", json.dumps({"keys": [rsa_key.jwk]}))
+    await deploy(deployment, {"whoami.ts": FUNCTIONS, "http.ts": ROUTES, "auth.config.ts": OWN_ISSUER})
+    now = int(time.time())
+    claims = {"iss": deployment.site_url, "sub": "ada", "aud": "my-app", "iat": now, "exp": now + 60}
+    token = rsa_key.sign(claims)
+    assert (await call(deployment, f"Bearer {token}")).json()["value"]["subject"] == "ada"
+    assert (await visit(deployment, "/whoami", f"Bearer {token}")).json()["subject"] == "ada"
+    async with connected(deployment) as socket:
+        await socket.authenticate(0, token)
+        assert await socket.subject() == ["ada"]
+
+
+async def test_a_variable_can_name_the_provider(deployment: Deployment, issuer: Issuer, deploy: Deploy) -> None:
+    config = "export default { providers: [{ domain: process.env.ISSUER, applicationID: 'my-app' }] };"
+    await set_variable(deployment, "ISSUER", "https://elsewhere.example")
+    await deploy(deployment, {"whoami.ts": FUNCTIONS, "auth.config.ts": config})
+    token = issuer.fresh_token()
+    assert (await call(deployment, f"Bearer {token}")).json()["code"] == "NoAuthProvider"
+    await set_variable(deployment, "ISSUER", issuer.origin)
+    assert (await call(deployment, f"Bearer {token}")).json()["value"]["subject"] == "ada"
+
+
+async def set_variable(deployment: Deployment, name: str, value: str) -> None:
+    headers = {"Authorization": f"Convex {deployment.admin_key}"}
+    async with httpx.AsyncClient(base_url=deployment.url, headers=headers) as client:
+        changes = {"changes": [{"name": name, "value": value}]}
+        assert (await client.post("/api/update_environment_variables", json=changes)).status_code == 200
+
+
 # The socket
 
 
