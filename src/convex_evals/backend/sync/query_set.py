@@ -6,9 +6,8 @@ learn which queries must run at which snapshot), running them, and `finish` (the
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Protocol
-
-import xxhash
 
 from convex_evals.backend.functions.types import QueryOutcome
 from convex_evals.backend.identity import ANONYMOUS, Identity
@@ -170,7 +169,7 @@ def _digest(outcome: QueryOutcome) -> bytes:
     """Equal for outcomes a client cannot tell apart. The request id in an error's text does not count."""
     failure = outcome.failure
     parts = [outcome.value] if failure is None else [None, failure.message, failure.data]
-    digest = xxhash.xxh3_128()
+    digest = blake2b(digest_size=16)
     for part in [*parts, *outcome.log_texts]:
         digest.update(b"-" if part is None else b"%d:%s" % (len(part), part.encode()))
     return digest.digest()
