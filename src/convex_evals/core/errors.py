@@ -5,6 +5,7 @@ ConvexEvalsError                one sentence for the user; never a traceback
 │   ├── SettingsError           a setting has a value it cannot have
 │   └── SuiteError              an eval or a suite folder is broken
 └── InfrastructureError exit 3  this machine, the network or a tool failed: there is no verdict
+    ├── BrowserError            there is no browser and none can be installed
     ├── ProcessError            a program could not be started
     └── ToolchainError          Node or the JavaScript toolchain is not usable
 """
@@ -30,6 +31,10 @@ class SuiteError(UsageError):
 
 class InfrastructureError(ConvexEvalsError):
     exit_code = 3
+
+
+class BrowserError(InfrastructureError):
+    pass
 
 
 class ProcessError(InfrastructureError):

@@ -1,0 +1,176 @@
+"""A guestbook made with React, in Chromium, against an embedded deployment."""
+
+from typing import Any
+
+from playwright.async_api import Locator, Page, WebSocketRoute, expect
+
+Browser = Any
+Guestbook = Any
+Project = Any
+
+
+def bodies(page: Page) -> Locator:
+    return page.get_by_label("Messages", exact=True).locator("li p")
+
+
+def account(page: Page) -> Locator:
+    return page.get_by_label("Account").locator("p")
+
+
+async def send(page: Page, body: str) -> None:
+    await page.get_by_label("Message", exact=True).fill(body)
+    await page.get_by_role("button", name="Send").click()
+
+
+class HeldAnswers:
+    """Keeps back what the server says to a page until it is told to let go."""
+
+    def __init__(self) -> None:
+        self._holding = False
+        self._held: list[str | bytes] = []
+        self._page: WebSocketRoute | None = None
+
+    async def install(self, page: Page) -> None:
+        await page.route_web_socket("**/sync", self._connect)
+
+    def hold(self) -> None:
+        self._holding = True
+
+    def release(self) -> None:
+        assert self._page is not None
+        self._holding = False
+        for message in self._held:
+            self._page.send(message)
+        self._held.clear()
+
+    def _connect(self, page: WebSocketRoute) -> None:
+        self._page = page
+        page.connect_to_server().on_message(self._deliver)
+
+    def _deliver(self, message: str | bytes) -> None:
+        assert self._page is not None
+        if self._holding:
+            self._held.append(message)
+        else:
+            self._page.send(message)
+
+
+async def slow_page(browser: Browser, guestbook: Guestbook) -> tuple[Page, HeldAnswers]:
+    page, answers = await browser.page(), HeldAnswers()
+    await answers.install(page)
+    await page.goto(guestbook.url)
+    await expect(page.get_by_role("status")).not_to_have_text("counting")
+    return page, answers
+
+
+async def test_two_pages_see_each_others_changes(browser: Browser, guestbook: Guestbook) -> None:
+    one, two = await browser.visit(guestbook.url), await browser.visit(guestbook.url)
+    await expect(two.get_by_text("That is all")).to_be_visible()
+    await send(one, "hello")
+    await expect(bodies(two)).to_have_text(["hello"])
+    await send(two, "hello yourself")
+    await expect(bodies(one)).to_have_text(["hello yourself", "hello"])
+    await two.get_by_label("Like hello", exact=True).click()
+    await expect(one.get_by_label("Like hello", exact=True)).to_have_text("♥ 1")
+    await one.get_by_label("Remove hello yourself").click()
+    for page in (one, two):
+        await expect(bodies(page)).to_have_text(["hello"])
+        await expect(page.get_by_role("status")).to_have_text("1 messages")
+
+
+async def test_a_page_shows_what_functions_write_behind_its_back(browser: Browser, guestbook: Guestbook) -> None:
+    page = await browser.visit(guestbook.url)
+    await expect(page.get_by_role("status")).to_have_text("0 messages")
+    await guestbook.fill(2)
+    await expect(bodies(page)).to_have_text(["message 2", "message 1"])
+
+
+async def test_an_optimistic_message_is_there_before_the_server_answers(browser: Browser, guestbook: Guestbook) -> None:
+    page, answers = await slow_page(browser, guestbook)
+    other = await browser.visit(guestbook.url)
+    answers.hold()
+    await send(page, "hurry")
+    await expect(page.get_by_text("being sent")).to_be_visible()
+    await expect(page.get_by_role("status")).to_have_text("1 messages")
+    await expect(bodies(other)).to_have_text(["hurry"])  # so the server has long answered
+    await expect(page.get_by_text("being sent")).to_be_visible()
+    answers.release()
+    await expect(page.get_by_text("a visitor")).to_be_visible()
+    await expect(bodies(page)).to_have_text(["hurry"])
+
+
+async def test_an_optimistic_like_is_counted_once(browser: Browser, guestbook: Guestbook) -> None:
+    await guestbook.fill(1)
+    page, answers = await slow_page(browser, guestbook)
+    other = await browser.visit(guestbook.url)
+    answers.hold()
+    likes = "Like message 1"
+    await page.get_by_label(likes).click()
+    await page.get_by_label(likes).click()
+    await expect(page.get_by_label(likes)).to_have_text("♥ 2")
+    await expect(other.get_by_label(likes)).to_have_text("♥ 2")
+    await other.get_by_label(likes).click()
+    await expect(other.get_by_label(likes)).to_have_text("♥ 3")
+    await expect(page.get_by_label(likes)).to_have_text("♥ 2")
+    answers.release()
+    await expect(page.get_by_label(likes)).to_have_text("♥ 3")
+
+
+async def test_an_optimistic_message_vanishes_when_the_server_refuses_it(
+    browser: Browser, guestbook: Guestbook
+) -> None:
+    page, answers = await slow_page(browser, guestbook)
+    answers.hold()
+    await send(page, "spam and eggs")
+    await expect(bodies(page)).to_have_text(["spam and eggs"])
+    answers.release()
+    await expect(page.get_by_role("alert")).to_have_text("No advertisements, please.")
+    await expect(bodies(page)).to_have_count(0)
+    await expect(page.get_by_role("status")).to_have_text("0 messages")
+    assert await guestbook.count() == 0
+
+
+async def test_more_messages_are_loaded_page_by_page_and_stay_live(browser: Browser, guestbook: Guestbook) -> None:
+    await guestbook.fill(12)
+    page = await browser.visit(guestbook.url)
+    newest_first = [f"message {number}" for number in range(12, 0, -1)]
+    more = page.get_by_role("button", name="Load more")
+    await expect(bodies(page)).to_have_text(newest_first[:5])
+    await more.click()
+    await expect(bodies(page)).to_have_text(newest_first[:10])
+    other = await browser.visit(guestbook.url)
+    await send(other, "news")
+    await other.get_by_label("Remove message 11").click()
+    await expect(bodies(page)).to_have_text(["news", "message 12", *newest_first[2:10]])
+    await more.click()
+    await expect(bodies(page)).to_have_text(["news", "message 12", *newest_first[2:]])
+    await expect(page.get_by_text("That is all")).to_be_visible()
+    await page.get_by_label("Remove message 1", exact=True).click()
+    await expect(bodies(page)).to_have_text(["news", "message 12", *newest_first[2:11]])
+
+
+async def test_signing_in_and_out_changes_what_queries_return(browser: Browser, guestbook: Guestbook) -> None:
+    page, other = await browser.visit(guestbook.url), await browser.visit(guestbook.url)
+    await expect(account(page)).to_have_text("You are a visitor")
+    await page.get_by_role("button", name="Sign in as Ada").click()
+    await expect(account(page)).to_have_text("You are Ada and wrote 0 messages")
+    await send(page, "hello")
+    await expect(account(page)).to_have_text("You are Ada and wrote 1 messages")
+    await expect(other.locator("li small")).to_have_text("Ada")
+    await expect(account(other)).to_have_text("You are a visitor")
+    await page.get_by_role("button", name="Sign out").click()
+    await expect(account(page)).to_have_text("You are a visitor")
+    await page.get_by_role("button", name="Sign in as Grace").click()
+    await expect(account(page)).to_have_text("You are Grace and wrote 0 messages")
+
+
+async def test_a_forged_token_signs_nobody_in(browser: Browser, guestbook: Guestbook) -> None:
+    page = await browser.visit(guestbook.url)
+    await page.get_by_role("button", name="Sign in as Mallory").click()
+    await expect(account(page)).to_have_text("You are a visitor")
+    await send(page, "hello")
+    await expect(page.locator("li small")).to_have_text("a visitor")
+
+
+async def test_the_app_type_checks_against_the_generated_api(project: Project) -> None:
+    assert await project.run(project.toolchain.binary("tsc"), "--project", ".") == ""
