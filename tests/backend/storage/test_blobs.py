@@ -94,6 +94,16 @@ async def test_nothing_is_left_of_a_cancelled_transfer(tmp_path: Path) -> None:
     assert files_in(tmp_path) == []
 
 
+async def test_nothing_is_left_of_a_transfer_cancelled_while_it_writes(tmp_path: Path) -> None:
+    store = BlobStore(tmp_path)
+    for _ in range(20):
+        task = asyncio.create_task(receive(store, bytes(2 * MEGABYTE)))
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    assert files_in(tmp_path) == []
+
+
 async def test_blobs_survive_in_a_folder_and_what_a_crash_left_half_done_does_not(tmp_path: Path) -> None:
     uuid = await receive(BlobStore(tmp_path), b"kept")
     [kept] = files_in(tmp_path)

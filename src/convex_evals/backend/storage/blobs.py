@@ -5,7 +5,7 @@ import contextlib
 import hashlib
 import logging
 import uuid
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -82,7 +82,7 @@ class IncomingBlob:
     async def write(self, chunk: bytes) -> None:
         self._buffer += chunk
         if len(self._buffer) >= BUFFERED_BYTES:
-            await asyncio.to_thread(self._flush)
+            await _in_thread(self._flush)
 
     async def write_all(self, chunks: AsyncIterable[bytes]) -> None:
         async for chunk in chunks:
@@ -90,7 +90,7 @@ class IncomingBlob:
 
     async def finish(self) -> Blob:
         """From now on the store has the blob."""
-        await asyncio.to_thread(self._complete)
+        await _in_thread(self._complete)
         return Blob(self._path.name, self._size, self._hash.digest())
 
     async def __aexit__(
@@ -118,3 +118,13 @@ class IncomingBlob:
         assert self._file is not None
         self._file.close()
         self._part.rename(self._path)
+
+
+async def _in_thread(work: Callable[[], None]) -> None:
+    """Also when cancelled the work is over when this returns, so that what it did can be undone."""
+    running = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.gather(running, return_exceptions=True)
+        raise
