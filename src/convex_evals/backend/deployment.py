@@ -47,7 +47,8 @@ Arguments = Mapping[str, Value]
 
 @dataclass(frozen=True, slots=True)
 class DeploymentSettings:
-    """Ports 0 are ephemeral; without a `database` file nothing survives; `storage` is a folder for uploaded files."""
+    """Ports 0 are ephemeral; without a `database` file nothing survives. `storage` is a folder for uploaded files, by
+    default one beside the database."""
 
     port: int = 0
     site_port: int = 0
@@ -59,6 +60,11 @@ class DeploymentSettings:
     allow_network: bool = False  # whether actions may reach other machines, and auth providers there be asked
     origin: str = ""  # what functions are told instead of the own addresses, when not empty
     site_origin: str = ""
+
+    @property
+    def storage_folder(self) -> Path | None:
+        beside = self.database and self.database.with_name(f"{self.database.name}.storage")
+        return self.storage or beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +102,7 @@ class Deployment:
             redact=settings.redact,
             current=self.current,
         )
-        self._blobs = BlobStore(settings.storage)
+        self._blobs = BlobStore(settings.storage_folder)
         self.files = Files(self.database, self._blobs, UploadTokens(secret), self.host.urls)
         self.host.storage = self.files
         self.host.system_functions = SystemLibrary(self.host)

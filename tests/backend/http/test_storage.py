@@ -245,8 +245,10 @@ async def test_a_full_disk_refuses_the_file_and_records_nothing(storage: Storage
     assert (await storage.client.get(await storage.uploaded(b"room again"))).content == b"room again"
 
 
-async def test_files_and_upload_urls_survive_a_restart(tmp_path: Path) -> None:
-    kept = {"database": tmp_path / "data.db", "storage": tmp_path / "storage", "instance_secret": "5e" * 32}
+@pytest.mark.parametrize("settings", [{}, {"storage": "own"}])
+async def test_files_and_upload_urls_survive_a_restart(tmp_path: Path, settings: dict[str, str]) -> None:
+    folders = {name: tmp_path / folder for name, folder in settings.items()}
+    kept = {"database": tmp_path / "data.db", "instance_secret": "5e" * 32, **folders}
     async with httpx.AsyncClient() as client:
         async with Deployment.start(**kept) as deployment:  # type: ignore[arg-type]
             first = Storage(deployment, tmp_path, client)

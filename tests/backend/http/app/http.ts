@@ -84,7 +84,10 @@ route("GET", "/endless", async (ctx, request) => {
 
 route("GET", "/waits", async (ctx, request) => {
   console.log("waiting");
-  await new Promise((resolve) => request.signal.addEventListener("abort", resolve));
+  await new Promise((resolve) => {
+    if (request.signal.aborted) resolve(null);
+    request.signal.addEventListener("abort", resolve);
+  });
   console.log("aborted");
   return new Response("nobody is there");
 });
