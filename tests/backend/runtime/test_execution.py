@@ -103,7 +103,10 @@ async def test_nothing_more_runs_once_the_function_has_failed(stage, bridge):
         ("Convex.syscall('1.0/nope', '{}');", "Uncaught Error: Unknown operation 1.0/nope\n"),
         ("Convex.jsSyscall('nope', {});", "Unknown JS syscall: nope"),
         ("try { Convex.jsSyscall('nope', {}); } catch {} return 1;", "Unknown JS syscall: nope"),
-        ("await Convex.asyncSyscall('1.0/queryStreamNext', '{\"queryId\": 7}');", "Uncaught Error: in-progress query not"),
+        (
+            "await Convex.asyncSyscall('1.0/queryStreamNext', '{\"queryId\": 7}');",
+            "Uncaught Error: in-progress query not",
+        ),
         ("Convex.syscall('1.0/queryStream', 'nonsense');", "Uncaught Error: Received invalid json: "),
     ],
 )
@@ -124,20 +127,27 @@ async def test_a_rejection_that_is_handled_in_time_does_no_harm(stage):
         (
             "export const f = () => 1;",
             "query",
-            "Function test.js:f is neither a query or mutation. "
-            "Did you forget to wrap it with `query` or `mutation`?",
+            "Function test.js:f is neither a query or mutation. Did you forget to wrap it with `query` or `mutation`?",
         ),
         (
             "export const f = { isMutation: true };",
             "query",
             "Function test.js:f is registered as a mutation but is being run as a query.",
         ),
-        ("import './missing.js';", "query", "Couldn't find JavaScript module 'missing.js'. Did you forget to run `npx convex dev`?"),
+        (
+            "import './missing.js';",
+            "query",
+            "Couldn't find JavaScript module 'missing.js'. Did you forget to run `npx convex dev`?",
+        ),
         ("import 'node:fs';", "query", "Unsupported scheme (node) in node:fs"),
         ("await new Promise(() => {});", "query", "Top-level awaits in source files are unsupported"),
         ("throw new Error('import');", "query", "Uncaught Error: import\n"),
         ("export const f = ;", "query", "Uncaught SyntaxError: Unexpected token ';'\n"),
-        ("import { nope } from './helpers.js';", "query", "Uncaught SyntaxError: The requested module './helpers.js' does"),
+        (
+            "import { nope } from './helpers.js';",
+            "query",
+            "Uncaught SyntaxError: The requested module './helpers.js' does",
+        ),
     ],
 )
 async def test_a_module_that_is_not_right_fails_the_call(stage, source, kind, message):
@@ -167,7 +177,9 @@ async def test_new_code_is_used_after_a_push_and_old_code_by_calls_of_the_old_ve
 
 
 async def test_changed_variables_are_seen_by_the_import_phase(stage):
-    stage.deploy_source("const mode = process.env.MODE; export const f = { isQuery: true, invokeQuery: async () => `\"${mode}\"` };")
+    stage.deploy_source(
+        'const mode = process.env.MODE; export const f = { isQuery: true, invokeQuery: async () => `"${mode}"` };'
+    )
     seen = []
     for mode in ("slow", "slow", "fast"):
         stage.env = {"MODE": mode}
@@ -192,7 +204,9 @@ async def test_an_error_of_a_callee_carries_its_text_and_data(stage, bridge):
 
 async def test_a_fatal_reply_ends_the_caller_too(stage, bridge):
     bridge.replies["1.0/get"] = lambda args: SyscallReply(error="too late", fatal=True)
-    outcome = await stage.evaluate("try { await Convex.asyncSyscall('1.0/get', '{}'); } catch {} return 1;", bridge=bridge)
+    outcome = await stage.evaluate(
+        "try { await Convex.asyncSyscall('1.0/get', '{}'); } catch {} return 1;", bridge=bridge
+    )
     assert outcome.failure.message == "too late"
 
 

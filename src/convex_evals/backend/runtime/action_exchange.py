@@ -1,7 +1,7 @@
 """The conversation about one action: syscalls run concurrently, blobs and bodies travel as bytes."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
 from convex_evals.backend.errors import DeveloperError
@@ -14,6 +14,8 @@ from convex_evals.backend.runtime.types import (
     Failure,
     HttpRequestHead,
     HttpResponseHead,
+    LogBridge,
+    LogLine,
     Outcome,
     StorageBridge,
     SyscallBridge,
@@ -41,6 +43,10 @@ class ActionExchange(Exchange):
                 self.start(self._store(message))
             case "load":
                 self.start(self._load(message))
+
+    def _wrote(self, lines: Sequence[LogLine]) -> None:
+        if isinstance(self._bridge, LogBridge):
+            self._bridge.logged(lines)
 
     async def _store(self, message: Message) -> None:
         content = self._bytes.pop(message["seq"], b"")

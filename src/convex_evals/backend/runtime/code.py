@@ -1,7 +1,8 @@
 """Code and environment variables, as workers ask for them when they first need them."""
 
+import contextlib
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -49,17 +50,30 @@ class CodeStore:
 
     def add_application(self, application: Application) -> None:
         """Calls that began before a push finish with the code they began with, so the last few versions are kept."""
+        self._applications[application.version] = self._add_definitions(application)
+        while len(self._applications) > KEPT_APPLICATIONS:
+            _, old = self._applications.popitem(last=False)
+            for key in old:
+                self.remove(key)
+
+    @contextlib.contextmanager
+    def borrowed(self, application: Application) -> Iterator[None]:
+        """Code that is kept for as long as the block lasts."""
+        keys = self._add_definitions(application)
+        try:
+            yield
+        finally:
+            for key in keys:
+                self.remove(key)
+
+    def _add_definitions(self, application: Application) -> list[str]:
         config = application.udf_config
         keys = []
         for definition in application.definitions.values():
             key = code_key(application.version, definition.path)
             self.add(key, CodeBundle(definition.modules, config.import_phase_seed, config.import_phase_ms))
             keys.append(key)
-        self._applications[application.version] = keys
-        while len(self._applications) > KEPT_APPLICATIONS:
-            _, old = self._applications.popitem(last=False)
-            for key in old:
-                self.remove(key)
+        return keys
 
     def environment_id(self, variables: Mapping[str, str]) -> str:
         """A short name under which workers can ask for these variables."""

@@ -12,6 +12,7 @@ from convex_evals.backend.runtime.log_lines import LogLines
 from convex_evals.backend.runtime.types import (
     Execution,
     Failure,
+    LogLine,
     Outcome,
     SyscallBridge,
     SyscallReply,
@@ -66,7 +67,9 @@ class Exchange:
 
     def _take_news(self, message: Message) -> None:
         """Every message carries the log lines written since the last one, and how much was read and spent."""
-        self._logs.add_from_worker(message.get("logs", ()))
+        written = self._logs.add_from_worker(message.get("logs", ()))
+        if written:
+            self._wrote(written)
         self._user_ms = message.get("userMs", self._user_ms)
         pulled = dict(message.get("pulled", ()))
         if pulled:
@@ -74,6 +77,9 @@ class Exchange:
                 self._bridge.pulled(pulled)
             except DeveloperError as error:
                 self.finish(None, Failure(error.message))
+
+    def _wrote(self, lines: Sequence[LogLine]) -> None:
+        """Log lines have come; they are collected for the outcome already."""
 
     def asked(self, question: Message) -> Message:
         """`Convex.syscall`."""

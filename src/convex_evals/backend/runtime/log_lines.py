@@ -18,10 +18,13 @@ class LogLines:
         self._characters = 0
         self._max_characters = max_characters
 
-    def add_from_worker(self, lines: Iterable[dict[str, Any]]) -> None:
+    def add_from_worker(self, lines: Iterable[dict[str, Any]]) -> list[LogLine]:
+        """Returns the lines that were kept."""
+        before = len(self.lines)
         self.add(
             LogLine(line["level"], tuple(line["messages"]), line["timestamp"], line["isTruncated"]) for line in lines
         )
+        return self.lines[before:]
 
     def add(self, lines: Iterable[LogLine]) -> None:
         for line in lines:

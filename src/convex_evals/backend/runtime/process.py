@@ -137,6 +137,9 @@ class WorkerProcess:
         await self._output
         if self._end is not None:
             await self._end
+        await self._close()
+
+    async def _close(self) -> None:
         for transport in (self._frames, self._questions):
             if transport is not None:
                 transport.close()
@@ -169,6 +172,7 @@ class WorkerProcess:
         self.kill()  # a worker without its socket is of no use
         status = await self._process.wait()
         death = WorkerDeath(status, await self._output)
+        await self._close()
         if not self._ready.done():
             self._ready.set_exception(death.error())
         if not self._is_stopped:

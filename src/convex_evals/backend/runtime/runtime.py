@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final
 
@@ -51,6 +52,10 @@ class FunctionRuntime:
     def load(self, application: Application) -> None:
         """Its functions can be run from now on. Workers fetch the code when they need it."""
         self._code.add_application(application)
+
+    def loaded(self, application: Application) -> AbstractContextManager[None]:
+        """Its functions can be run inside the block: for code that is not deployed."""
+        return self._code.borrowed(application)
 
     async def run(self, execution: Execution, bridge: SyscallBridge) -> Outcome:
         """Runs a query, mutation or action to its end; what user code did wrong is in the outcome.

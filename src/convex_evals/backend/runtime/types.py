@@ -79,6 +79,13 @@ class SyscallBridge(Protocol):
         ...
 
 
+@runtime_checkable
+class LogBridge(Protocol):
+    """What the bridge of an action has too, when somebody follows it: told of log lines while the action runs."""
+
+    def logged(self, lines: Sequence[LogLine]) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class StoredBlob:
     content: bytes

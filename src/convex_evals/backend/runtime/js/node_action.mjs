@@ -27,10 +27,16 @@ export class NodeAction {
     return this.#run.requestId;
   }
 
+  get #path() {
+    return `Function ${this.#run.module}:${this.#run.name}`;
+  }
+
   async start() {
     try {
       const action = await this.#find();
-      this.finish({ result: await action.invokeAction(this.requestId, this.#run.args) });
+      const result = await action.invokeAction(this.requestId, this.#run.args);
+      if (typeof result !== "string") throw new Refusal(`${this.#path} failed. Could not parse return value as json: expected a string`);
+      this.finish({ result });
     } catch (error) {
       this.finish({ failure: error instanceof Refusal ? { message: error.message } : this.#worker.describe(error) });
     }

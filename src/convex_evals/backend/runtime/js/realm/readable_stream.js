@@ -296,8 +296,8 @@
     read(view) {
       if (!ArrayBuffer.isView(view)) return Promise.reject(new TypeError("read() needs an ArrayBufferView"));
       if (view.byteLength === 0) return Promise.reject(new TypeError("The view must not be empty"));
-      const own = new view.constructor(view.buffer.transfer(), view.byteOffset, view.length ?? view.byteLength);
-      return readFrom.call(this, own);
+      const { constructor, byteOffset, byteLength, length = byteLength } = view; // gone once the buffer is transferred
+      return readFrom.call(this, new constructor(view.buffer.transfer(), byteOffset, length));
     }
     get [Symbol.toStringTag]() {
       return "ReadableStreamBYOBReader";

@@ -1,0 +1,158 @@
+"""Time and memory: a function that takes too much ends, and others do not notice."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import time
+
+import pytest
+
+from convex_evals.backend.errors import WorkerLost
+from convex_evals.backend.runtime import SyscallReply
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+TIMED_OUT = "Function execution timed out (maximum duration: 1s)"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for (;;);",
+        "for (;;) { try { for (;;); } catch {} finally { continue; } }",
+        "await null; for (;;);",
+        "const spin = () => Promise.resolve().then(spin); await spin();",
+        "/(a+)+$/.test('a'.repeat(40) + '!');",
+        "await Convex.asyncSyscall('1.0/count', '{}'); for (;;);",
+        "new Proxy({}, { get() { for (;;); } }).x;",
+    ],
+)
+async def test_endless_user_code_ends_when_its_time_is_up(stage, bridge, body):
+    bridge.replies["1.0/count"] = lambda args: SyscallReply("1")
+    outcome = await stage.evaluate(body, bridge=bridge, user_seconds=0.2)
+    assert outcome.failure.message == TIMED_OUT
+    assert not outcome.failure.catchable
+
+
+async def test_an_endless_import_ends_too(stage):
+    stage.deploy_source("for (;;);")
+    assert (await stage.run("test:f", user_seconds=0.2)).failure.message == TIMED_OUT
+
+
+async def test_others_go_on_after_an_endless_loop(stage):
+    stage.deploy({"loop.js": _module("loop.js", "for (;;);"), "fine.js": _module("fine.js", "return '1';")})
+    slow, *rest = await asyncio.gather(stage.run("loop:f", user_seconds=0.3), *(stage.run("fine:f") for _ in range(3)))
+    assert slow.failure.message == TIMED_OUT
+    assert [outcome.result for outcome in rest] == ["1"] * 3
+
+
+async def test_time_inside_syscalls_is_not_user_time(stage, bridge):
+    async def slowly(args):
+        await asyncio.sleep(0.4)
+        return SyscallReply("1")
+
+    bridge.on_call = slowly
+    outcome = await stage.evaluate("await Convex.asyncSyscall('1.0/runUdf', '{}');", bridge=bridge, user_seconds=0.2)
+    assert outcome.failure is None
+    assert outcome.user_ms < 200
+
+
+async def test_too_much_time_inside_syscalls_ends_the_function(stage, bridge):
+    async def slowly(args):
+        await asyncio.sleep(1)
+        return SyscallReply("1")
+
+    bridge.on_call = slowly
+    body = "try { await Convex.asyncSyscall('1.0/runUdf', '{}'); } catch {} return 1;"
+    outcome = await stage.evaluate(body, bridge=bridge, total_seconds=0.1)
+    assert outcome.failure.message == "Your request timed out performing too many system operations."
+    assert not outcome.failure.catchable
+
+
+async def test_nested_calls_share_the_time_of_their_caller(stage, bridge):
+    stage.deploy({"inner.js": _module("inner.js", "for (;;);"), "outer.js": _module("outer.js", _CALL)})
+
+    async def nested(args):
+        inner = await stage.run("inner:f", user_seconds=1.0)
+        return SyscallReply(error=inner.failure.message, fatal=not inner.failure.catchable)
+
+    bridge.on_call = nested
+    started = time.monotonic()
+    outcome = await stage.run("outer:f", bridge=bridge, user_seconds=0.3)
+    assert outcome.failure.message == TIMED_OUT
+    assert time.monotonic() - started < 0.9
+
+
+async def test_deep_recursion_is_an_ordinary_error(stage):
+    assert await stage.value("const f = () => f(); try { f(); } catch (e) { return e instanceof RangeError; }") is True
+
+
+async def test_a_call_that_exhausts_memory_loses_its_worker_and_the_next_one_runs(own_stage):
+    hungry = "const all = []; for (;;) all.push(new Array(1000).fill(Math.random()));"
+    with pytest.raises(WorkerLost):
+        await own_stage.evaluate(hungry, user_seconds=30.0)
+    assert await own_stage.value("return 1;") == 1
+
+
+async def test_array_buffers_are_bounded(own_stage):
+    body = "const all = []; try { for (;;) all.push(new ArrayBuffer(16 * 2 ** 20).slice(0)); } catch (e) { return [e.name, all.length < 64]; }"
+    assert await own_stage.value(body, user_seconds=20.0) == ["RangeError", True]
+
+
+async def test_an_action_that_exhausts_memory_fails_alone(own_stage):
+    outcome = await own_stage.evaluate(
+        "const all = []; for (;;) all.push(new Array(1000).fill(Math.random()));", "action"
+    )
+    assert outcome.failure.message == "JavaScript execution ran out of memory (maximum memory usage: 64 MB)"
+    assert await own_stage.value("return 1;", "action") == 1
+
+
+async def test_killing_the_worker_loses_what_it_ran_and_nothing_more(own_stage, bridge):
+    async def never(args):
+        await asyncio.Event().wait()
+
+    bridge.on_call = never
+    calls = [
+        asyncio.create_task(own_stage.evaluate("await Convex.asyncSyscall('1.0/runUdf', '{}');", bridge=bridge))
+        for _ in range(2)
+    ]
+    await asyncio.sleep(0.5)
+    os.kill((await own_stage.runtime._functions._running()).pid, signal.SIGKILL)
+    for call in calls:
+        with pytest.raises(WorkerLost):
+            await call
+    assert await own_stage.value("return 1;") == 1
+
+
+async def test_an_action_that_takes_too_long_is_killed(own_stage):
+    outcome = await own_stage.evaluate("console.log('started'); for (;;);", "action", total_seconds=1.0)
+    assert outcome.failure.message == "Function execution timed out (maximum duration: 1s)"
+    assert [line.text for line in outcome.log_lines] == ["[LOG] 'started'"]
+    assert await own_stage.value("return 1;", "action") == 1
+
+
+async def test_code_left_running_by_an_action_does_not_reach_the_next_one(own_stage):
+    spin = "const spin = () => Promise.resolve().then(spin); setTimeout(spin, 5); return 1;"
+    assert await own_stage.value(spin, "action") == 1
+    assert await own_stage.value("return 2;", "action") == 2
+
+
+async def test_stopping_leaves_no_process(own_stage):
+    pid = (await own_stage.runtime._functions._running()).pid
+    await own_stage.value("return 1;", "action")
+    await own_stage.runtime.stop()
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, 0)
+        pytest.fail("the process group is still there")
+
+
+_CALL = "return await Convex.asyncSyscall('1.0/runUdf', '{}');"
+
+
+def _module(path, body):
+    from convex_evals.backend.deployed import Module
+
+    return Module(
+        path, f"export const f = {{ isQuery: true, invokeQuery: async () => {{ {body} }} }};", None, "isolate"
+    )
