@@ -7,7 +7,7 @@ import pytest
 
 from convex_evals.backend.database import Commit, Database
 from convex_evals.backend.database import database as database_module
-from convex_evals.backend.errors import Conflict, SystemFailure
+from convex_evals.backend.errors import Conflict, RequestError, SystemFailure
 
 
 class TestTimestamps:
@@ -49,7 +49,7 @@ class TestSnapshots:
         ts = bench.database.latest
         bench.insert("t", {"a": 2})
         assert bench.database.begin(ts).count("", "t") == 1
-        with pytest.raises(SystemFailure, match="no snapshot"):
+        with pytest.raises(RequestError, match="503 OutOfRetention: The snapshot at"):
             bench.database.begin(ts - 10**12)
         with pytest.raises(SystemFailure, match="no snapshot"):
             bench.database.begin(bench.database.latest + 1)
@@ -75,7 +75,7 @@ class TestSnapshots:
         bench.database.commit(writer)
         del writer
         bench.insert("t", {})
-        with pytest.raises(SystemFailure):
+        with pytest.raises(RequestError):
             bench.database.begin(start)
         assert bench.begin().get("", document.id).value["n"] == 19
         table = bench.begin().catalog("").tables["t"]

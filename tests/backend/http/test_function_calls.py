@@ -149,6 +149,7 @@ async def test_only_very_old_clients_get_encoded_values_unasked(
         ("action", {"json": {"path": "_system/frontend/tableSize", "args": {}}}, 403, "SystemIdentityRequired"),
         ("query_at_ts", {"json": {"path": "a", "args": {}, "ts": "x"}}, 400, "BadJsonBody"),
         ("query_at_ts", {"json": {"path": "a", "args": {}, "ts": "/////////38="}}, 400, "BadJsonBody"),
+        ("query_at_ts", {"json": {"path": "a", "args": {}, "ts": "AQAAAAAAAAA="}}, 503, "OutOfRetention"),
     ],
 )
 async def test_requests_that_make_no_sense_have_a_status(

@@ -17,7 +17,7 @@ from convex_evals.backend.database.persistence import DatabaseFile
 from convex_evals.backend.database.reads import ReadSet
 from convex_evals.backend.database.transaction import Transaction
 from convex_evals.backend.database.vector_search import vector_search
-from convex_evals.backend.errors import Conflict, SystemFailure
+from convex_evals.backend.errors import Conflict, RequestError, SystemFailure
 from convex_evals.backend.ids import public_name
 from convex_evals.backend.search import VectorHit
 from convex_evals.backend.values import sort_key
@@ -67,7 +67,7 @@ class Database:
         return self._latest
 
     def begin(self, at: int | None = None) -> Transaction:
-        """Reads the newest state, or the state at a timestamp of the last `RETENTION_NS`."""
+        """Reads the newest state, or the state at a timestamp of the last `RETENTION_NS`. Raises RequestError (503)."""
         ts = self._latest if at is None else at
         transaction = Transaction(self._snapshot(ts))
         self._active.add(transaction)
@@ -120,8 +120,10 @@ class Database:
         self._state.load(rows, self._latest)
 
     def _snapshot(self, ts: int) -> Snapshot:
-        if not self._log.start <= ts <= self._latest:
-            raise SystemFailure(f"there is no snapshot at {ts}: only from {self._log.start} to {self._latest}")
+        if ts > self._latest:
+            raise SystemFailure(f"there is no snapshot at {ts} yet: the newest is {self._latest}")
+        if ts < self._log.start:
+            raise RequestError(503, "OutOfRetention", f"The snapshot at {ts} is gone: the oldest is {self._log.start}.")
         state = self._state
         catalogs = next(version.catalogs for version in reversed(self._catalogs) if version.ts <= ts)
         return Snapshot(ts, state.versions, catalogs, state.searchable, self._log, self._cursor_key)
