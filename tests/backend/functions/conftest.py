@@ -31,7 +31,15 @@ from convex_evals.backend.functions.runner import FunctionRunner
 from convex_evals.backend.functions.types import Call
 from convex_evals.backend.identity import ADMIN
 from convex_evals.backend.logs import FunctionLog
-from convex_evals.backend.runtime.types import Execution, Failure, LogLine, Outcome, SyscallBridge, SyscallRequest
+from convex_evals.backend.runtime.types import (
+    Execution,
+    Failure,
+    LogBridge,
+    LogLine,
+    Outcome,
+    SyscallBridge,
+    SyscallRequest,
+)
 
 ANY = '{"type":"any"}'
 
@@ -83,7 +91,10 @@ class Context:
         return rows
 
     def log(self, text: str) -> None:
-        self.lines.append(LogLine("LOG", (f"'{text}'",), 1.0))
+        line = LogLine("LOG", (f"'{text}'",), 1.0)
+        self.lines.append(line)
+        if isinstance(self.bridge, LogBridge):
+            self.bridge.logged([line])
 
 
 Handler = Callable[[Context, dict[str, Any]], Awaitable[Any]]

@@ -63,9 +63,9 @@ async def test_a_failure_is_recorded_with_its_text(app: World) -> None:
     assert entries(app)[0].error == "Could not find public function for 'messages:nope'.\n"
 
 
-async def test_an_action_reports_its_lines_apart_and_its_calls_as_its_children(app: World) -> None:
+async def test_an_action_reports_its_lines_as_it_writes_them_and_its_calls_as_its_children(app: World) -> None:
     await app.runner.action(app.call("messages:both", request_id="a" * 16))
-    fill, listed, lines, end = entries(app)
+    lines, fill, listed, end = entries(app)
     assert isinstance(lines, Progress) and isinstance(end, Completion)
     assert [line.text for line in lines.log_lines] == ["[LOG] 'acting'"]
     assert (end.udf_type, list(end.log_lines)) == ("Action", [])

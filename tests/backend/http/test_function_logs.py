@@ -82,3 +82,27 @@ async def test_only_administrators_may_read(client: httpx.AsyncClient, admin: ht
     refused = await client.get(f"/api/{path}", params={"cursor": 0})
     assert (refused.status_code, refused.json()["code"]) == (403, "BadDeployKey")
     assert (await admin.get(f"/api/{path}")).json()["code"] == "BadQueryArgs"
+
+
+async def test_lines_of_an_action_can_be_read_while_it_runs(
+    deploy: Any, admin: httpx.AsyncClient, deployment: Deployment
+) -> None:
+    source = """
+    import { actionGeneric as action } from "convex/server";
+    export const slow = action(async () => {
+      console.log("begun");
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      console.log("done");
+    });
+    """
+    await deploy(deployment, {"slow.ts": source})
+    since = deployment.log.cursor
+    running = asyncio.create_task(deployment.action("slow:slow"))
+    [first] = await read(admin, deployment, since)
+    assert (first["kind"], first["identifier"], first["logLines"]) == ("Progress", "slow:slow", ["[LOG] 'begun'"])
+    assert not running.done()
+    assert (await running).log_texts == ["[LOG] 'begun'", "[LOG] 'done'"]
+    _, second, end = await read(admin, deployment, since)
+    assert (second["kind"], second["logLines"]) == ("Progress", ["[LOG] 'done'"])
+    assert (end["kind"], end["logLines"]) == ("Completion", [])
+    assert first["executionId"] == second["executionId"] == end["executionId"]

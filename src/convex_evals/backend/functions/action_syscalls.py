@@ -19,7 +19,7 @@ from convex_evals.backend.functions.syscall_args import SyscallArgs, parse_args
 from convex_evals.backend.functions.targets import Target
 from convex_evals.backend.functions.types import Call, CallOutcome
 from convex_evals.backend.identity import ANONYMOUS, Admin, Identity
-from convex_evals.backend.runtime.types import StoredBlob, SyscallReply, SyscallRequest
+from convex_evals.backend.runtime.types import LogLine, StoredBlob, SyscallReply, SyscallRequest
 
 if TYPE_CHECKING:
     from convex_evals.backend.database import Transaction
@@ -34,6 +34,7 @@ NO_SERVICE_TOKENS = (
 
 T = TypeVar("T")
 Syscall = Callable[[SyscallArgs], Awaitable[str | SyscallReply]]
+ReportLines = Callable[[Sequence[LogLine]], None]
 
 
 class Runner(Protocol):
@@ -51,9 +52,13 @@ class Runner(Protocol):
 
 
 class ActionSyscalls:
-    """The bridge of one action. Batches arrive concurrently; what they ask for runs concurrently."""
+    """The bridge of one action. Batches arrive concurrently; what they ask for runs concurrently. `report` gets log
+    lines as they are written."""
 
-    def __init__(self, host: Host, runner: Runner, call: Call, target: Target, execution_id: str) -> None:
+    def __init__(
+        self, host: Host, runner: Runner, call: Call, target: Target, execution_id: str, report: ReportLines
+    ) -> None:
+        self.logged = report
         self._host = host
         self._runner = runner
         self._call = call

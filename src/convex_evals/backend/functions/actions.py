@@ -3,13 +3,14 @@
 import os
 import time
 from dataclasses import dataclass
+from functools import partial
 
 from convex_evals.backend.errors import DeveloperError
 from convex_evals.backend.functions.action_syscalls import ActionSyscalls, Runner
 from convex_evals.backend.functions.arguments import Arguments, check_arguments, check_returned
 from convex_evals.backend.functions.host import Host
 from convex_evals.backend.functions.outcomes import Finished, uncaught
-from convex_evals.backend.functions.records import new_execution_id, record_action
+from convex_evals.backend.functions.records import new_execution_id, record_action, record_progress
 from convex_evals.backend.functions.state import DeploymentState, read_state
 from convex_evals.backend.functions.targets import PAUSED, Target, check_type, find_for_caller
 from convex_evals.backend.functions.types import Call, CallOutcome
@@ -62,7 +63,8 @@ class ActionRunner:
 
     async def _execute(self, call: Call, checked: _Checked, execution_id: str) -> Finished:
         target = checked.target
-        bridge = ActionSyscalls(self._host, self._runner, call, target, execution_id)
+        report = partial(record_progress, self._host.log, call, "Action", execution_id)
+        bridge = ActionSyscalls(self._host, self._runner, call, target, execution_id, report)
         outcome = await self._host.runtime.run(self._execution(call, checked), bridge)
         lines = outcome.log_lines
         if outcome.failure is not None:
@@ -72,9 +74,10 @@ class ActionRunner:
             returned = check_returned(target, outcome.result or "null", tables)
         except DeveloperError as error:
             return Finished.failed(error, lines, outcome.user_ms)
-        lines.extend(arguments_warning(checked.arguments.size))
-        lines.extend(return_warning(returned.size))
-        return Finished(returned, None, lines, outcome.user_ms)
+        warnings = [*arguments_warning(checked.arguments.size), *return_warning(returned.size)]
+        if warnings:
+            report(warnings)
+        return Finished(returned, None, lines + warnings, outcome.user_ms)
 
     def _execution(self, call: Call, checked: _Checked) -> Execution:
         target = checked.target

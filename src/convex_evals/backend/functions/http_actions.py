@@ -103,7 +103,7 @@ class HttpActionRunner:
             user_seconds=ISOLATE_SECONDS,
             total_seconds=ISOLATE_SECONDS,
         )
-        bridge = ActionSyscalls(self._host, self._runner, run.call, target, run.execution_id)
+        bridge = ActionSyscalls(self._host, self._runner, run.call, target, run.execution_id, run.report)
         head = HttpRequestHead(request.method, request.url, routed.path, request.headers)
         return await self._host.runtime.run_http(execution, bridge, head, request.body, request.disconnected)
 
@@ -116,7 +116,7 @@ class HttpActionRunner:
             run.record(None, str(error))
             raise
         failure = uncaught(outcome.failure)
-        run.record(500, failure.message, outcome.log_lines, outcome.user_ms)
+        run.record(500, failure.message, outcome.user_ms)
         return self._failed(run, failure)
 
     def _failed(self, run: HttpRun, failure: CallFailure) -> HttpActionResponse:
@@ -153,7 +153,7 @@ async def _body(run: HttpRun, answer: HttpAnswer, status: int) -> AsyncIterator[
     except BackendError as error:
         run.record(status, str(error))
         return
-    run.record(status, outcome.failure and outcome.failure.message, outcome.log_lines, outcome.user_ms)
+    run.record(status, outcome.failure.message if outcome.failure else None, outcome.user_ms)
 
 
 def _call_of(request: HttpActionRequest, routed: Routed) -> Call:

@@ -22,15 +22,14 @@ class HttpRun:
     execution_id: str = field(default_factory=new_execution_id)
     started: float = field(default_factory=time.perf_counter)
 
-    def record(
-        self, status: int | None, error: str | None = None, lines: Sequence[LogLine] = (), user_ms: float = 0.0
-    ) -> None:
+    def report(self, lines: Sequence[LogLine]) -> None:
+        """Lines that were written just now."""
+        call, component = self.call, self.call.path.component or None
+        self.log.append(Progress("HttpAction", self.identifier, component, call.request_id, self.execution_id, lines))
+
+    def record(self, status: int | None, error: str | None = None, user_ms: float = 0.0) -> None:
         """`status` is None when the client was never answered."""
         call, component = self.call, self.call.path.component or None
-        if lines:
-            self.log.append(
-                Progress("HttpAction", self.identifier, component, call.request_id, self.execution_id, lines)
-            )
         self.log.append(
             Completion(
                 udf_type="HttpAction",

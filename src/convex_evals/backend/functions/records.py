@@ -78,11 +78,9 @@ def record_cached(log: FunctionLog, call: Call, outcome: QueryOutcome) -> None:
 def record_action(
     log: FunctionLog, call: Call, target: Target | None, execution_id: str, finished: Finished, seconds: float
 ) -> None:
-    """Actions report their lines first, then their end without lines."""
+    """The end of an action. Its lines were reported as it wrote them."""
     if call.tracer is not None:
         call.tracer.add(call.path, "Action")
-    if finished.log_lines:
-        record_progress(log, call, "Action", execution_id, finished.log_lines)
     log.append(
         Completion(
             udf_type="Action",
