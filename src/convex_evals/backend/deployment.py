@@ -15,8 +15,10 @@ from convex_evals.backend.database import Database
 from convex_evals.backend.deployed import Application, CurrentApplication
 from convex_evals.backend.functions.host import Host
 from convex_evals.backend.functions.http_actions import HttpActionRunner
+from convex_evals.backend.functions.inline_queries import InlineQueries
 from convex_evals.backend.functions.paths import parse_path
 from convex_evals.backend.functions.runner import FunctionRunner
+from convex_evals.backend.functions.sdk import Sdk
 from convex_evals.backend.functions.tracing import Tracer
 from convex_evals.backend.functions.types import Call, CallOutcome, MutationOutcome, QueryOutcome
 from convex_evals.backend.http.administration import Administration
@@ -27,6 +29,7 @@ from convex_evals.backend.http.function_calls import FunctionCalls
 from convex_evals.backend.http.function_logs import FunctionLogs
 from convex_evals.backend.http.health import health_routes
 from convex_evals.backend.http.http_actions import HttpActions
+from convex_evals.backend.http.inline_queries import InlineQueryRoutes
 from convex_evals.backend.http.server import LoopbackServer
 from convex_evals.backend.http.storage import StorageRoutes
 from convex_evals.backend.http.sync_route import sync_routes
@@ -60,6 +63,7 @@ class DeploymentSettings:
     allow_network: bool = False  # whether actions may reach other machines, and auth providers there be asked
     origin: str = ""  # what functions are told instead of the own addresses, when not empty
     site_origin: str = ""
+    sdk: Path | None = None  # the npm package `convex`; inline queries are refused without it
 
     @property
     def storage_folder(self) -> Path | None:
@@ -110,6 +114,7 @@ class Deployment:
         self.scheduler = Scheduler(self.functions)
         self.sync = SyncServer(self.functions, DatabaseHistory(self.database), self.authenticator)
         analyzer = Analyzer(self.runtime)
+        self.inline_queries = InlineQueries(self.host, analyzer, Sdk(settings.sdk) if settings.sdk else None)
         self.pusher = Pusher(self.database, self.current, analyzer, self.host.urls)
         self.variables = VariableUpdates(self.database, self.current, analyzer, self.host.urls)
 
@@ -177,6 +182,7 @@ class Deployment:
             [
                 *health_routes(self.instance_name),
                 *FunctionCalls(self.functions, self.database, self.authenticator).routes(),
+                *InlineQueryRoutes(self.inline_queries, self.authenticator).routes(),
                 *FunctionLogs(self.log, self.authenticator).routes(),
                 *Administration(self.database, self.authenticator).routes(),
                 *DeployRoutes(self.pusher, self.authenticator).routes(),

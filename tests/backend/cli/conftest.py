@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from convex_evals.backend.deployment import Deployment
+from convex_evals.backend.deployment import Deployment, DeploymentSettings
 from convex_evals.core.processes import base_environment, run
 from convex_evals.core.settings import read_settings
 from convex_evals.core.toolchain import Node, PackageSet, PackageStore, find_node
@@ -120,7 +120,7 @@ def clis() -> Clis:
 async def empty_project(folder: Path, clis: Clis) -> AsyncIterator[Project]:
     (folder / "node_modules").mkdir()
     (folder / "node_modules" / "typescript").symlink_to(clis.packages / "typescript")
-    async with Deployment.start() as deployment:
+    async with Deployment.run(DeploymentSettings(sdk=clis.packages / "convex-1-44")) as deployment:
         project = Project(folder, clis, deployment)
         project.write({"package.json": json.dumps({"private": True, "dependencies": {"convex": "*"}})})
         project.use("1-44")

@@ -31,6 +31,9 @@ class Fields:
     def anything(self, name: str) -> object:
         return self._required(name)
 
+    def nested(self, name: str) -> "Fields":
+        return Fields(self._typed(name, self._required(name), dict, "a map"), self._code)
+
     def items(self, name: str) -> "list[Fields]":
         items = self._typed(name, self._required(name), list, "a sequence")
         return [Fields(self._typed(name, item, dict, "a map"), self._code) for item in items]

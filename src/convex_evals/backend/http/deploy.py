@@ -5,8 +5,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from convex_evals.backend.authentication import Authenticator, require_admin
+from convex_evals.backend.authentication import Authenticator
 from convex_evals.backend.http.content_encoding import read_encoded_json
+from convex_evals.backend.http.identities import identify_admin
 from convex_evals.backend.push import Pusher, PushRequest
 
 Json = dict[str, object]
@@ -53,11 +54,8 @@ class DeployRoutes:
     async def _read(self, request: Request) -> Json:
         """The body of an administrator's request. The key is in the header, in the body, or in both."""
         body = await read_encoded_json(request)
-        header, key = request.headers.get("authorization"), body.get("adminKey")
-        if header is None and isinstance(key, str):
-            require_admin(self._authenticator.admin(key))
-        else:
-            require_admin(await self._authenticator.authenticate(header, request.query_params.get("adminKey")))
+        key = body.get("adminKey")
+        await identify_admin(self._authenticator, request, key if isinstance(key, str) else None)
         return body
 
 

@@ -102,6 +102,24 @@ class Analyzer:
             variables=dict(variables.user),
         )
 
+    async def analyze_alone(
+        self, module: Module, modules: Mapping[str, Module], udf_config: UdfConfig, env: Mapping[str, str]
+    ) -> AnalyzedModule:
+        """One module that is not part of a push, with the modules it may import. Raises RequestError."""
+        (result,) = await self._evaluator.evaluate(
+            Evaluation(
+                subject="functions",
+                paths=(module.path,),
+                modules=modules,
+                environment="isolate",
+                env=env,
+                seed=udf_config.import_phase_seed,
+                now_ms=udf_config.import_phase_ms,
+                user_seconds=FUNCTION_SECONDS,
+            )
+        )
+        return _analyzed(module, result)
+
     async def auth_providers(
         self, module: Module | None, udf_config: UdfConfig, variables: Variables
     ) -> tuple[Provider, ...]:

@@ -64,9 +64,12 @@ def backend(
     from convex_evals.backend.foreground import run_backend_in_foreground
     from convex_evals.cli.output import remark
     from convex_evals.core.errors import InfrastructureError
+    from convex_evals.core.settings import read_settings
+    from convex_evals.core.toolchain import find_toolchain
 
     if interface not in LOOPBACK:
         remark(f"Listening on {LOOPBACK[0]} instead of {interface}: only this machine can connect.")
+    toolchain = asyncio.run(find_toolchain(read_settings()))
     settings = DeploymentSettings(
         port=port,
         site_port=site_proxy_port,
@@ -77,6 +80,7 @@ def backend(
         redact=redact_logs_to_client,
         origin=convex_origin.rstrip("/"),
         site_origin=convex_site.rstrip("/"),
+        sdk=toolchain.packages.node_modules / "convex" if toolchain else None,
     )
     try:
         asyncio.run(run_backend_in_foreground(settings, typer.echo))

@@ -1,0 +1,106 @@
+"""Queries that are not deployed: `convex run --inline-query` sends the code along."""
+
+import itertools
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from os import urandom
+from typing import Protocol
+
+from convex_evals.backend.deployed import (
+    AnalyzedModule,
+    Application,
+    ComponentDefinition,
+    ComponentInstance,
+    FunctionPath,
+    Module,
+    UdfConfig,
+)
+from convex_evals.backend.errors import RequestError, WorkerLost
+from convex_evals.backend.functions.attempt import Attempt
+from convex_evals.backend.functions.host import Host
+from convex_evals.backend.functions.outcomes import Finished
+from convex_evals.backend.functions.records import record_attempt
+from convex_evals.backend.functions.running import run_attempt
+from convex_evals.backend.functions.sdk import Sdk
+from convex_evals.backend.functions.types import Call, CallOutcome
+from convex_evals.backend.functions.variables import visible_variables
+
+
+class ModuleAnalyzer(Protocol):
+    async def analyze_alone(
+        self, module: Module, modules: Mapping[str, Module], udf_config: UdfConfig, env: Mapping[str, str]
+    ) -> AnalyzedModule:
+        """`modules` are those it may import. Raises RequestError."""
+        ...
+
+
+class InlineQueries:
+    """Runs the default export of a module as if it had been deployed: it can read, and call other queries."""
+
+    def __init__(self, host: Host, analyzer: ModuleAnalyzer, sdk: Sdk | None) -> None:
+        self._host = host
+        self._analyzer = analyzer
+        self._sdk = sdk
+        self._versions = itertools.count(-1, -1)  # no pushed application has such a number
+
+    async def run(self, call: Call, module: Module, component_id: str = "") -> CallOutcome:
+        """`call.path` is that of the module. Raises RequestError when it cannot be run as a query."""
+        deployed = self._host.application or _empty_application()
+        instance = _find_instance(deployed, component_id)
+        attempt = Attempt.begin(self._host, call, "Query")
+        application = await self._with_module(deployed, instance, module, visible_variables(instance, attempt.state))
+        path = FunctionPath(module.path, "default", instance.path)
+        attempt = replace(attempt, application=application, call=replace(call, path=path, allow_internal=True))
+        with self._host.runtime.loaded(application):
+            finished = await _run(attempt)
+        record_attempt(attempt, finished)
+        value = finished.returned.text if finished.returned else None
+        return CallOutcome(value, finished.failure, call.request_id, finished.log_lines)
+
+    async def _with_module(
+        self, application: Application, instance: ComponentInstance, module: Module, env: Mapping[str, str]
+    ) -> Application:
+        definition = application.definitions[instance.definition_path]
+        modules = {**definition.modules, **self._importable(), module.path: module}
+        analyzed = await self._analyzer.analyze_alone(module, modules, application.udf_config, env)
+        _require_query(module.path, analyzed)
+        extended = replace(definition, modules=modules, analysis={**definition.analysis, module.path: analyzed})
+        definitions = {**application.definitions, definition.path: extended}
+        return replace(application, version=next(self._versions), definitions=definitions)
+
+    def _importable(self) -> Mapping[str, Module]:
+        if self._sdk is None:
+            raise RequestError(
+                400,
+                "InlineQueriesUnavailable",
+                "Inline queries need the JavaScript toolchain: run `convex-evals doctor`.",
+            )
+        return self._sdk.modules
+
+
+async def _run(attempt: Attempt) -> Finished:
+    try:
+        return await run_attempt(attempt)
+    except WorkerLost:
+        return await run_attempt(attempt, suspect=True)
+
+
+def _find_instance(application: Application, component_id: str) -> ComponentInstance:
+    for instance in application.instances.values():
+        if instance.id == component_id and instance.state == "active":
+            return instance
+    raise RequestError(400, "InvalidComponentId", f"There is no component with the ID {component_id!r}.")
+
+
+def _require_query(path: str, analyzed: AnalyzedModule) -> None:
+    function = analyzed.function("default")
+    if function is None or function.udf_type != "Query":
+        found = "nothing of the kind" if function is None else f"a {function.udf_type.lower()}"
+        raise RequestError(400, "InvalidTestQuery", f"The default export of {path} must be a query; it is {found}.")
+
+
+def _empty_application() -> Application:
+    """What a deployment is before the first push."""
+    config = UdfConfig("", urandom(32), int(time.time() * 1000))
+    return Application(0, config, {"": ComponentDefinition("", {}, {}, None, {})}, {"": ComponentInstance("", "", "")})
