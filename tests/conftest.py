@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright
+from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright, expect
 
 from convex_evals.core.browser import FLAGS, prepare_chromium, sandboxes_itself
 from convex_evals.core.errors import BrowserError
@@ -44,14 +44,14 @@ class Visits:
 
     chromium: Browser
     opened: AsyncExitStack
-    complaints: list[str] = field(default_factory=list)  # what pages threw or logged as errors
+    _complaints: list[str] = field(default_factory=list)
 
     async def page(self) -> Page:
         context = await self.chromium.new_context(locale="en-US", timezone_id="UTC")
         self.opened.push_async_callback(context.close)
         context.set_default_timeout(PATIENCE_MS)
         page = await context.new_page()
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("pageerror", lambda error: self._complaints.append(str(error)))
         page.on("console", self._listen)
         return page
 
@@ -60,9 +60,14 @@ class Visits:
         await page.goto(url)
         return page
 
+    def take_complaints(self) -> list[str]:
+        """What pages threw or logged as errors so far; what nobody takes fails the test."""
+        taken, self._complaints = self._complaints, []
+        return taken
+
     def _listen(self, message: ConsoleMessage) -> None:
         if message.type == "error":
-            self.complaints.append(message.text)
+            self._complaints.append(message.text)
 
 
 @pytest.fixture(scope="session")
@@ -75,6 +80,7 @@ def chromium() -> Path:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def shared_chromium(chromium: Path) -> AsyncIterator[Browser]:
+    expect.set_options(timeout=PATIENCE_MS)
     async with async_playwright() as playwright:
         launched = await playwright.chromium.launch(
             executable_path=chromium, args=[*FLAGS, ONLY_THIS_MACHINE], chromium_sandbox=sandboxes_itself()
@@ -85,8 +91,8 @@ async def shared_chromium(chromium: Path) -> AsyncIterator[Browser]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def browser(shared_chromium: Browser) -> AsyncIterator[Visits]:
-    """`page = await browser.visit(url)`. A test fails when one of its pages logged an error it did not take away."""
+    """`page = await browser.visit(url)`. Errors of a page fail the test, unless it takes them."""
     async with AsyncExitStack() as opened:
         visits = Visits(shared_chromium, opened)
         yield visits
-    assert visits.complaints == []
+    assert visits.take_complaints() == []

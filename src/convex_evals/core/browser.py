@@ -1,7 +1,9 @@
 """Chromium for pages that must be seen: found on this machine, or installed from Debian."""
 
+import asyncio
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -21,10 +23,11 @@ FLAGS: Final = (
     "--disable-sync",
 )
 INSTALL_SECONDS: Final = 600.0
-_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # dpkg needs the folders of root
-_INSTALL: Final = ("apt-get", "install", "-qq", "--yes", "--no-install-recommends", "chromium")
-_OPTIONS: Final = ("-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=2", "-o", "Dpkg::Use-Pty=0")
-_REPAIRS: Final = (("dpkg", "--configure", "-a"), ("apt-get", "update", "-qq", *_OPTIONS))
+ROOT_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # dpkg insists on the sbin folders
+_OPTIONS: Final = ("-qq", "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=2", "-o", "Dpkg::Use-Pty=0")
+_INSTALL: Final = ("apt-get", "install", *_OPTIONS, "--yes", "--no-install-recommends", "chromium")
+# For the usual reasons why it fails: an installation that was interrupted, and an outdated list of packages.
+_REPAIRS: Final = (("dpkg", "--configure", "-a"), ("apt-get", "update", *_OPTIONS))
 
 
 def find_chromium(settings: Settings) -> Path | None:
@@ -33,50 +36,55 @@ def find_chromium(settings: Settings) -> Path | None:
     return next((Path(path) for path in found if path is not None), None)
 
 
-async def prepare_chromium(settings: Settings, *, timeout: float = INSTALL_SECONDS) -> Path:
-    """Chromium, installed first if need be and if this is root on Debian. Raises BrowserError when it cannot be had."""
-    found = find_chromium(settings)
-    if found is not None:
-        return found
-    _require_debian_root(settings)
-    settings.cache_folder.mkdir(parents=True, exist_ok=True)
-    async with file_lock(settings.cache_folder / "chromium.lock"):
-        found = find_chromium(settings)  # another process may have installed it while we waited
-        if found is None:
-            await _install(settings, timeout)
-            found = find_chromium(settings)
-    if found is None:
-        raise BrowserError("Chromium was installed but is not on PATH; add the folder of `chromium` to PATH.")
-    return found
-
-
 def sandboxes_itself() -> bool:
     """Chromium refuses to start for root unless it is told --no-sandbox."""
     return os.geteuid() != 0
 
 
-def _require_debian_root(settings: Settings) -> None:
-    advice = "install a package of that name, or Google Chrome"
-    if shutil.which("apt-get", path=f"{settings.search_path}:{_PATH}") is None:
-        raise BrowserError(f"Chromium is not on PATH, and there is no apt-get to install it with; {advice}.")
+async def prepare_chromium(settings: Settings, *, timeout: float = INSTALL_SECONDS, root_path: str = ROOT_PATH) -> Path:
+    """Chromium, installed first if need be and if we are root on Debian. Raises BrowserError when it cannot be had."""
+    found = find_chromium(settings)
+    if found is not None:
+        return found
+    _require_debian_and_root(root_path)
+    settings.cache_folder.mkdir(parents=True, exist_ok=True)
+    async with file_lock(settings.cache_folder / "chromium.lock"):
+        found = find_chromium(settings)  # another process may have installed it while we waited
+        if found is None:
+            await _install(settings, timeout, root_path)
+            found = find_chromium(settings)
+    if found is None:
+        raise BrowserError("Chromium was installed, but not into a folder on PATH; add the one that has `chromium`.")
+    return found
+
+
+def _require_debian_and_root(root_path: str) -> None:
+    if shutil.which("apt-get", path=root_path) is None:
+        raise BrowserError("Chromium is not on PATH, and there is no apt-get; please install Chromium or Chrome.")
     if os.geteuid() != 0:
         raise BrowserError("Chromium is not on PATH, and only root can install it; run: sudo apt-get install chromium")
 
 
-async def _install(settings: Settings, timeout: float) -> None:
-    result = await _run(settings, (*_INSTALL, *_OPTIONS), timeout)
-    if not result.ok and not result.timed_out:
-        # The usual reasons: an outdated list of packages, or an installation that was interrupted.
-        for repair in _REPAIRS:
-            await _run(settings, repair, timeout)
-        result = await _run(settings, (*_INSTALL, *_OPTIONS), timeout)
-    if not result.ok:
-        lines = result.output.text.strip().splitlines()
-        reason = result.ending if result.timed_out or not lines else lines[-1].removeprefix("E: ")
-        raise BrowserError(f"Chromium is not on PATH, and apt-get cannot install it: {reason}")
-
-
-async def _run(settings: Settings, command: tuple[str, ...], timeout: float) -> ProcessResult:
+async def _install(settings: Settings, timeout: float, root_path: str) -> None:
     extra = {"DEBIAN_FRONTEND": "noninteractive", **settings.network_environment()}
-    environment = base_environment(settings.home, extra, path=_PATH)
-    return await run(command, cwd=Path("/"), timeout=timeout, environment=environment)
+    environment = base_environment(settings.home, extra, path=root_path)
+    try:
+        async with asyncio.timeout(timeout):
+            result = await _run(_INSTALL, environment)
+            if not result.ok:
+                for repair in _REPAIRS:
+                    await _run(repair, environment)
+                result = await _run(_INSTALL, environment)
+    except TimeoutError:
+        raise BrowserError(f"Chromium is not on PATH, and apt-get did not install it in {timeout:g} s.") from None
+    if not result.ok:
+        raise BrowserError(f"Chromium is not on PATH, and apt-get cannot install it: {_reason(result)}")
+
+
+async def _run(command: tuple[str, ...], environment: Mapping[str, str]) -> ProcessResult:
+    return await run(command, cwd=Path("/"), timeout=None, environment=environment)
+
+
+def _reason(result: ProcessResult) -> str:
+    complaints = [line for line in result.output.text.splitlines() if line.startswith("E: ")]
+    return complaints[-1].removeprefix("E: ") if complaints else result.ending

@@ -11,7 +11,7 @@ export function App() {
       <header>
         <h1>Guestbook</h1>
         <span role="status" aria-label="Number of messages">
-          {count === undefined ? "counting" : `${count} messages`}
+          {count === undefined ? "counting" : `Messages: ${count}`}
         </span>
       </header>
       <Account />
@@ -45,5 +45,5 @@ function Account() {
 function Greeting() {
   const me = useQuery(api.users.me);
   if (me === undefined) return <p>Asking who you are</p>;
-  return <p>{me === null ? "You are a visitor" : `You are ${me.name} and wrote ${me.messages} messages`}</p>;
+  return <p>{me === null ? "You are a visitor" : `You are ${me.name}; messages written: ${me.messages}`}</p>;
 }
