@@ -28,10 +28,11 @@ class GradingOptions:
     compiler: Compiler = "7"
     backend: str = "embedded"  # embedded, official, or a URL
     admin_key: str | None = None  # of the deployment at that URL
-    packages_before: date | None = None
-    answer_files: tuple[str, ...] = ("**/*",)
+    packages_before: date | None = None  # None: the suite's own date
+    answer_files: tuple[str, ...] | None = None  # globs below answer/; None: the suite's own
     test_seconds: float = 60.0  # per test
     grader_seconds: float = 300.0  # per grader
+    fast_push: bool = True  # False: the CLI deploys, always
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,78 @@
+"""Whose fault a failure is, whether it is tried again, and whether it counts: the one table.
+
+A step names the kind of its failure; what follows from it stands here. Kinds are found from facts (exit status, npm's
+code, what the deployment says), never from words in a text that a model may have written.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from convex_evals.core.verdicts import Status
+from convex_evals.pipeline.types import Fault
+
+
+@dataclass(frozen=True, slots=True)
+class FailureKind:
+    """`counted`: the verdict is "failed". Otherwise there is no verdict."""
+
+    name: str
+    fault: Fault
+    retried: bool
+    counted: bool
+    meaning: str
+
+    @property
+    def status(self) -> Status:
+        return "failed" if self.counted else "infrastructure"
+
+
+def _model(name: str, meaning: str) -> FailureKind:
+    return FailureKind(name, "model", retried=False, counted=True, meaning=meaning)
+
+
+def _infrastructure(name: str, meaning: str) -> FailureKind:
+    return FailureKind(name, "infrastructure", retried=True, counted=False, meaning=meaning)
+
+
+def _broken_eval(name: str, meaning: str) -> FailureKind:
+    return FailureKind(name, "infrastructure", retried=False, counted=False, meaning=meaning)
+
+
+_KINDS: Final = (
+    # filesystem
+    _model("empty-submission", "there are no files"),
+    _model("path-refused", "a file has a path that could leave the project or cannot exist"),
+    _model("size-refused", "there are too many files, or they are too large"),
+    _model("generated-refused", "a file belongs to what the tools generate"),
+    # install
+    _model("manifest-invalid", "package.json is not what npm would read"),
+    _model("dependency-refused", "a dependency does not come from the registry under its own name"),
+    _model("package-not-found", "the registry has no such package"),
+    _model("version-not-found", "no version of a package fits, as of the suite's date"),
+    _model("dependencies-conflict", "the packages' requirements contradict each other"),
+    _model("platform-unsupported", "a package does not run on this kind of machine"),
+    _infrastructure("registry-unreachable", "the package registry did not answer"),
+    _infrastructure("registry-refused", "the package registry refused to answer us"),
+    _infrastructure("install-failed", "npm failed in a way that says nothing about the project"),
+    # deploy
+    _model("deploy-refused", "the CLI or the deployment found a mistake in the project"),
+    _infrastructure("push-unfinished", "the CLI says it is done, the deployment says it is not"),
+    _infrastructure("backend-failed", "the deployment could not be started or died"),
+    _broken_eval("answer-broken", "the reference answer cannot be deployed, so there is nothing to compare with"),
+    # tsc, eslint
+    _model("type-errors", "the compiler reports errors"),
+    _model("lint-findings", "the linter reports mistakes"),
+    # tests
+    _model("tests-failed", "a test of the grader failed"),
+    _broken_eval("grader-broken", "the grader itself is wrong: it cannot be loaded, or has no tests"),
+    _infrastructure("grader-hangs", "the grader as a whole did not end in time"),
+    _infrastructure("grader-crashed", "the grader's process died, or its report contradicts its exit status"),
+    _infrastructure("deployment-lost", "a deployment stopped answering while the grader ran"),
+    # any step
+    _infrastructure("tool-timeout", "a tool of ours did not end in time"),
+    _infrastructure("tool-crashed", "a tool of ours died or printed nonsense"),
+    _infrastructure("tool-missing", "a tool of ours could not be started"),
+    _infrastructure("disk-full", "there is no space left for what a step writes"),
+)
+
+FAILURES: Final[dict[str, FailureKind]] = {kind.name: kind for kind in _KINDS}

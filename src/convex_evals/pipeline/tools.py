@@ -1,0 +1,35 @@
+"""What every grading needs and shares: opened once per process."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from convex_evals.core.machine.sandbox import SandboxSupport, probe_sandbox
+from convex_evals.core.settings import Settings
+from convex_evals.core.toolchain import PackageStore, Progress, Toolchain, prepare_toolchain
+from convex_evals.core.toolchain.store import no_progress
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """`packages` holds the dependencies of projects, one folder per set."""
+
+    settings: Settings
+    toolchain: Toolchain
+    sandbox: SandboxSupport
+    packages: PackageStore
+
+    @property
+    def cache(self) -> Path:
+        """Where steps keep what can be made again."""
+        return self.settings.cache_folder / "pipeline"
+
+
+@asynccontextmanager
+async def open_tools(settings: Settings, progress: Progress = no_progress) -> AsyncIterator[Tools]:
+    """Installs the toolchain if need be and finds out what this machine can confine. Raises ToolchainError."""
+    toolchain = await prepare_toolchain(settings, progress)
+    sandbox = await probe_sandbox(toolchain.node, settings)
+    packages = PackageStore(settings.cache_folder / "projects", toolchain.node, settings)
+    yield Tools(settings, toolchain, sandbox, packages)
