@@ -1,5 +1,6 @@
 """What is asked: evals loaded from a folder, selected, and fingerprinted."""
 
+from convex_evals.suite.answers import read_answer, read_texts
 from convex_evals.suite.eval import Eval, Grader, GraderKind, Pipeline
 from convex_evals.suite.fingerprints import EvalFingerprints
 from convex_evals.suite.loading import load_suite
@@ -21,5 +22,7 @@ __all__ = [
     "SuiteSettings",
     "find_suite",
     "load_suite",
+    "read_answer",
+    "read_texts",
     "select",
 ]
