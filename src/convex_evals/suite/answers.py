@@ -11,7 +11,7 @@ EVERYTHING = ("**/*",)
 
 
 def read_answer(asked: Eval, globs: Sequence[str] = EVERYTHING) -> dict[str, str]:
-    """The files of the reference answer that the globs choose. Pictures and the like are left out: models write text."""
+    """The files of the reference answer that the globs choose. Pictures are left out: models write text."""
     return read_texts(asked.answer, globs)
 
 
