@@ -1,9 +1,14 @@
-"""`deploy` bundles TypeScript with the toolchain's esbuild, as the CLI does, and pushes it to a running deployment."""
+"""Two ways to deploy. `deploy` is the fast one: it bundles TypeScript as the CLI does, with the toolchain's esbuild.
+
+`copy_project` makes a project whose tools, the real CLI among them, can be run.
+"""
 
 import asyncio
 import json
+import shutil
 import subprocess
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +16,14 @@ import httpx
 import pytest
 
 from convex_evals.backend.deployment import Deployment
+from convex_evals.core.processes import base_environment, run
 from convex_evals.core.settings import read_settings
 from convex_evals.core.toolchain import Toolchain, prepare_toolchain
 
 APP = Path(__file__).parent / "app" / "convex"
 ALONE = {"schema.ts": "schema", "auth.config.ts": "auth"}  # bundles of their own, which share no chunks with functions
+
+TOOL_SECONDS = 60.0
 
 Modules = list[dict[str, str | None]]
 Deploy = Callable[..., Awaitable[None]]
@@ -105,3 +113,45 @@ async def _post(client: httpx.AsyncClient, path: str, body: object) -> Any:
     response = await client.post(f"/{path}", json=body)
     assert response.status_code == 200, response.text
     return response.json()
+
+
+@dataclass(frozen=True)
+class CopiedProject:
+    folder: Path
+    toolchain: Toolchain
+
+    async def push(self, deployment: Deployment) -> None:
+        target = ["--url", deployment.url, "--admin-key", deployment.admin_key]
+        options = ["--once", "--typecheck=disable", "--tail-logs=disable"]
+        printed = await self.run(*self.toolchain.node_command("convex"), "dev", *options, *target)
+        assert "Convex functions ready!" in printed
+
+    async def type_check(self) -> None:
+        await self.run(self.toolchain.binary("tsc"), "--project", ".")
+
+    async def run(self, *command: str | Path) -> str:
+        """What a tool printed; it must succeed."""
+        environment = base_environment(self.folder, {"CI": "1"})
+        result = await run(command, cwd=self.folder, timeout=TOOL_SECONDS, environment=environment)
+        assert result.ok, f"{result.ending}: {result.output.text}"
+        return result.output.text
+
+
+@pytest.fixture(scope="session")
+def copy_project(
+    esbuild_toolchain: Toolchain, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[Path], CopiedProject]:
+    """Copies a folder with a package.json, which gets the packages named there, from the toolchain."""
+
+    def copy(source: Path) -> CopiedProject:
+        folder = tmp_path_factory.mktemp("project") / source.name
+        shutil.copytree(source, folder)
+        manifest = json.loads((folder / "package.json").read_bytes())
+        for name in {**manifest["dependencies"], **manifest["devDependencies"]}:
+            # Links in a folder of the project's own: Vite writes its caches there.
+            link = folder / "node_modules" / name
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(esbuild_toolchain.packages.package(name))
+        return CopiedProject(folder, esbuild_toolchain)
+
+    return copy

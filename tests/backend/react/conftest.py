@@ -5,9 +5,10 @@ import base64
 import json
 import shutil
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 import jwt
@@ -22,13 +23,11 @@ from starlette.staticfiles import StaticFiles
 
 from convex_evals.backend.deployment import Deployment
 from convex_evals.backend.http.server import LoopbackServer
-from convex_evals.core.processes import base_environment, run
-from convex_evals.core.settings import read_settings
-from convex_evals.core.toolchain import Toolchain, prepare_toolchain
 
 APP = Path(__file__).parent / "app"
 ISSUER = "https://guestbook.example"
-PATIENCE = 60.0
+
+CopiedProject = Any
 
 
 class Keys:
@@ -50,60 +49,41 @@ class Keys:
 
 
 @dataclass(frozen=True)
-class Project:
-    """A copy of the app. `database` is the file of a deployment to which it was pushed, `site` what Vite made of it."""
+class BuiltApp:
+    """`database` is the file of a deployment to which the app was pushed, `site` what Vite made of its pages."""
 
-    folder: Path
-    toolchain: Toolchain
+    project: CopiedProject
     keys: Keys
 
     @property
     def database(self) -> Path:
-        return self.folder / "deployment.db"
+        return Path(self.project.folder / "deployment.db")
 
     @property
     def site(self) -> Path:
-        return self.folder / "dist"
-
-    async def deploy(self) -> None:
-        async with Deployment.start(database=self.database) as deployment:
-            await self._set_variables(deployment, ISSUER=ISSUER, JWKS=self.keys.jwks)
-            command = [*self.toolchain.node_command("convex"), "dev", "--once", "--typecheck=disable"]
-            target = ["--tail-logs=disable", "--url", deployment.url, "--admin-key", deployment.admin_key]
-            assert "Convex functions ready!" in await self.run(*command, *target)
+        return Path(self.project.folder / "dist")
 
     async def build(self) -> None:
-        await self.run(*self.toolchain.node_command("vite"), "build", "--logLevel=warn")
+        async with Deployment.start(database=self.database) as deployment:
+            await _set_variables(deployment, ISSUER=ISSUER, JWKS=self.keys.jwks)
+            await self.project.push(deployment)  # generates code that the pages import
+        vite = self.project.toolchain.node_command("vite")
+        await self.project.run(*vite, "build", "--logLevel=warn")
 
-    async def run(self, *command: str | Path) -> str:
-        environment = base_environment(self.folder, {"CI": "1"})
-        result = await run(command, cwd=self.folder, timeout=PATIENCE, environment=environment)
-        assert result.ok, f"{result.ending}: {result.output.text}"
-        return result.output.text
 
-    @staticmethod
-    async def _set_variables(deployment: Deployment, **variables: str) -> None:
-        changes = [{"name": name, "value": value} for name, value in variables.items()]
-        headers = {"Authorization": f"Convex {deployment.admin_key}"}
-        async with httpx.AsyncClient(base_url=deployment.url, headers=headers) as client:
-            answer = await client.post("/api/update_environment_variables", json={"changes": changes})
-        assert answer.status_code == 200, answer.text
+async def _set_variables(deployment: Deployment, **variables: str) -> None:
+    changes = [{"name": name, "value": value} for name, value in variables.items()]
+    headers = {"Authorization": f"Convex {deployment.admin_key}"}
+    async with httpx.AsyncClient(base_url=deployment.url, headers=headers) as client:
+        answer = await client.post("/api/update_environment_variables", json={"changes": changes})
+    assert answer.status_code == 200, answer.text
 
 
 @pytest.fixture(scope="session")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    folder = tmp_path_factory.mktemp("react") / "app"
-    shutil.copytree(APP, folder)
-
-    async def prepare() -> Project:
-        toolchain = await prepare_toolchain(read_settings())
-        (folder / "node_modules").symlink_to(toolchain.packages.node_modules)
-        project = Project(folder, toolchain, Keys())
-        await project.deploy()
-        await project.build()
-        return project
-
-    return asyncio.run(prepare())
+def built_app(copy_project: Callable[[Path], CopiedProject]) -> BuiltApp:
+    app = BuiltApp(copy_project(APP), Keys())
+    asyncio.run(app.build())
+    return app
 
 
 @dataclass(frozen=True)
@@ -122,13 +102,13 @@ class Guestbook:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def guestbook(project: Project, tmp_path: Path) -> AsyncIterator[Guestbook]:
+async def guestbook(built_app: BuiltApp, tmp_path: Path) -> AsyncIterator[Guestbook]:
     async def token(request: Request) -> Response:
-        return Response(project.keys.token(request.query_params["user"]))
+        return Response(built_app.keys.token(request.query_params["user"]))
 
     database = tmp_path / "deployment.db"
-    shutil.copy(project.database, database)
+    shutil.copy(built_app.database, database)
     async with Deployment.start(database=database) as deployment, LoopbackServer() as server:
-        site = StaticFiles(directory=project.site, html=True)
+        site = StaticFiles(directory=built_app.site, html=True)
         await server.start(Starlette(routes=[Route("/token", token), Mount("/", site)]))
         yield Guestbook(deployment, f"{server.origin}/?deployment={deployment.url}")

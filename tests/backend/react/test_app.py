@@ -5,8 +5,8 @@ from typing import Any
 from playwright.async_api import Locator, Page, WebSocketRoute, expect
 
 Browser = Any
+BuiltApp = Any
 Guestbook = Any
-Project = Any
 
 
 def bodies(page: Page) -> Locator:
@@ -180,5 +180,5 @@ async def test_a_forged_token_signs_nobody_in(browser: Browser, guestbook: Guest
     assert complaint.startswith('Failed to authenticate: "Could not decode token.')
 
 
-async def test_the_app_type_checks_against_the_generated_api(project: Project) -> None:
-    assert await project.run(project.toolchain.binary("tsc"), "--project", ".") == ""
+async def test_the_app_type_checks_against_the_generated_api(built_app: BuiltApp) -> None:
+    await built_app.project.type_check()
