@@ -1,10 +1,11 @@
 """A runtime with real workers, and a bridge that plays the database with plain lists."""
 
 import itertools
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+import re
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 import pytest
@@ -31,6 +32,8 @@ from convex_evals.backend.runtime import (
 )
 
 BUNDLES = Path(__file__).parent / "bundles" / "out"
+CASES = Path(__file__).parent / "cases"
+CASE = re.compile(r"^// (?P<title>.+)\n(?P<body>(?:.*\n)+?)//=> (?P<expected>.+)$", re.MULTILINE)
 IMPORT_MS = 1_700_000_000_000
 NOW_MS = 1_800_000_000_000.0
 VERSIONS = itertools.count(0, 1000)
@@ -74,7 +77,7 @@ class RecordingBridge:
         if call.name in self.replies:
             return self.replies[call.name](args)
         if call.name == "query/fetch":
-            return self._fetch(args)
+            return self.fetch(args)
         if call.name == "1.0/insert":
             self.rows.append({"_id": f"m{len(self.rows)}", **args["value"]})
             return SyscallReply(orjson.dumps({"_id": self.rows[-1]["_id"]}).decode())
@@ -83,7 +86,7 @@ class RecordingBridge:
             return reply
         return SyscallReply(error=f"Unknown async operation {call.name}")
 
-    def _fetch(self, args: Any) -> SyscallReply:
+    def fetch(self, args: Any) -> SyscallReply:
         if "query" in args:
             limits = [operator["limit"] for operator in args["query"]["operators"] if "limit" in operator]
             self._positions[args["queryId"]] = (0, min([*limits, len(self.rows)]))
@@ -174,6 +177,28 @@ class Stage:
 
 async def _one_chunk(body: bytes) -> AsyncIterator[bytes]:
     yield body
+
+
+class Case(NamedTuple):
+    body: str
+    expected: object
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "cases(*names): run for every case of cases/<name>.js, as `case`")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    marker = metafunc.definition.get_closest_marker("cases")
+    if marker is not None:
+        metafunc.parametrize("case", [case for name in marker.args for case in read_cases(name)])
+
+
+def read_cases(name: str) -> Iterator[Any]:
+    """A case is a title, statements, and what they return."""
+    text = (CASES / f"{name}.js").read_text()
+    for match in CASE.finditer(text):
+        yield pytest.param(Case(match["body"], orjson.loads(match["expected"])), id=f"{name}: {match['title']}")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from typing import Any
 
 import orjson
 import pytest
@@ -12,6 +13,14 @@ from convex_evals.backend.runtime import FunctionRuntime, SyscallReply
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+# The types of conftest.py, which tests cannot import.
+Stage = Any
+Bridge = Any
+
+NO_BLOB = (
+    "store() expects a Blob. If you are trying to store a Request, "
+    "`await request.blob()` will give you the correct input."
+)
 UNAWAITED = (
     "Async operations should be awaited or they might not run. "
     "See https://docs.convex.dev/functions/actions#dangling-promises for more information."
@@ -22,7 +31,7 @@ UNAWAITED = (
 async def server() -> AsyncIterator[str]:
     """Answers everything with what it was asked, except /redirect, /loop and /slow."""
 
-    async def serve(reader, writer):
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
         path = head.split(b" ")[1].decode()
         if path == "/redirect":
@@ -56,8 +65,8 @@ async def server() -> AsyncIterator[str]:
     server.close()
 
 
-async def test_an_action_calls_functions_and_sees_their_results(stage, bridge):
-    async def answer(args):
+async def test_an_action_calls_functions_and_sees_their_results(stage: Stage, bridge: Bridge) -> None:
+    async def answer(args: Any) -> SyscallReply:
         return SyscallReply(orjson.dumps({"called": args["name"]}).decode())
 
     bridge.on_call = answer
@@ -66,8 +75,8 @@ async def test_an_action_calls_functions_and_sees_their_results(stage, bridge):
     assert bridge.batches == [["1.0/actions/query"], ["1.0/actions/mutation"]]
 
 
-async def test_syscalls_of_an_action_run_at_the_same_time(stage, bridge):
-    async def slowly(args):
+async def test_syscalls_of_an_action_run_at_the_same_time(stage: Stage, bridge: Bridge) -> None:
+    async def slowly(args: Any) -> SyscallReply:
         await asyncio.sleep(0.2)
         return SyscallReply("1")
 
@@ -78,8 +87,8 @@ async def test_syscalls_of_an_action_run_at_the_same_time(stage, bridge):
     assert time.monotonic() - started < 0.7
 
 
-async def test_what_was_not_awaited_is_warned_about(stage, bridge):
-    async def never(args):
+async def test_what_was_not_awaited_is_warned_about(stage: Stage, bridge: Bridge) -> None:
+    async def never(args: Any) -> None:
         await asyncio.Event().wait()
 
     bridge.on_call = never
@@ -87,25 +96,12 @@ async def test_what_was_not_awaited_is_warned_about(stage, bridge):
     assert [line.text for line in outcome.log_lines] == [f"[WARN] 1 unawaited operation: [mutation]. {UNAWAITED}"]
 
 
-async def test_timers_wait_as_long_as_they_were_told(stage):
+async def test_timers_wait_as_long_as_they_were_told(stage: Stage) -> None:
     outcome = await stage.run("actions:sleep", {"ms": 60}, kind="action")
     assert 55 <= orjson.loads(outcome.result) < 1000
 
 
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ("return await new Promise((r) => { let n = 0; const id = setInterval(() => { if (++n === 3) { clearInterval(id); r(n); } }, 1); });", 3),
-        ("const id = setTimeout(() => { throw new Error('late'); }, 5); clearTimeout(id); await new Promise((r) => setTimeout(r, 20)); return id;", 1),
-        ("return await new Promise((r) => setTimeout((a, b) => r(a + b), 1, 2, 3));", 5),
-        ("try { await new Promise((_, no) => { AbortSignal.timeout(5).onabort = function () { no(this.reason); }; }); } catch (e) { return e.name; }", "TimeoutError"),
-    ],
-)  # fmt: skip
-async def test_timers(stage, body, expected):
-    assert await stage.value(body, "action") == expected
-
-
-async def test_dynamic_imports_load_deployed_modules(stage):
+async def test_dynamic_imports_load_deployed_modules(stage: Stage) -> None:
     assert (await stage.run("actions:lazily", kind="action")).result == '"function"'
     outcome = await stage.evaluate("await import('./missing.js');", "action")
     assert "Couldn't find JavaScript module 'missing.js'" in outcome.failure.message
@@ -117,18 +113,18 @@ async def test_dynamic_imports_load_deployed_modules(stage):
         ("throw new Error('x');", "Uncaught Error: x\n"),
         ("Promise.reject(new Error('lost')); await new Promise((r) => setTimeout(r, 10));", "Uncaught Error: lost\n"),
         ("Promise.reject(new Error('lost')); return 1;", "Uncaught Error: lost\n"),
-        ("setTimeout(() => { throw new Error('timer'); }, 1); await new Promise((r) => setTimeout(r, 50));", "Uncaught Error: timer\n"),
+        ("setTimeout(() => { throw new Error('t'); }, 1); await new Promise(() => {});", "Uncaught Error: t\n"),
         ("eval('1');", "Uncaught EvalError: Code generation from strings disallowed for this context\n"),
         ("await Convex.asyncSyscall('1.0/nope', '{}');", "Uncaught Error: Unknown async operation 1.0/nope\n"),
     ],
 )  # fmt: skip
-async def test_an_action_fails_with(stage, body, message):
+async def test_an_action_fails_with(stage: Stage, body: str, message: str) -> None:
     outcome = await stage.evaluate(body, "action")
     assert outcome.failure is not None
     assert outcome.failure.message.startswith(message)
 
 
-async def test_blobs_travel_byte_for_byte(stage, bridge):
+async def test_blobs_travel_byte_for_byte(stage: Stage, bridge: Bridge) -> None:
     body = """
         const bytes = crypto.getRandomValues(new Uint8Array(65536));
         const id = await Convex.jsSyscall("storage/storeBlob", { blob: new Blob([bytes], { type: "app/x" }) });
@@ -143,16 +139,16 @@ async def test_blobs_travel_byte_for_byte(stage, bridge):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        ("'storage/storeBlob', { blob: 'text' }", "store() expects a Blob. If you are trying to store a Request, `await request.blob()` will give you the correct input."),
+        ("'storage/storeBlob', { blob: 'text' }", NO_BLOB),
         ("'storage/getBlob', { storageId: 5 }", "storage.get requires a string storageId but received 5"),
     ],
 )  # fmt: skip
-async def test_wrong_arguments_of_storage_are_refused(stage, call, message):
+async def test_wrong_arguments_of_storage_are_refused(stage: Stage, call: str, message: str) -> None:
     outcome = await stage.evaluate(f"await Convex.jsSyscall({call});", "action")
     assert outcome.failure.message.startswith(f"Uncaught Error: {message}\n")
 
 
-async def test_fetch_sends_and_receives(stage, server):
+async def test_fetch_sends_and_receives(stage: Stage, server: str) -> None:
     outcome = await stage.run("actions:load", {"url": f"{server}/path"}, kind="action")
     assert orjson.loads(outcome.result) == {"status": 200, "text": "POST /path HTTP/1.1|ping", "header": "42"}
     assert (
@@ -172,7 +168,9 @@ async def test_fetch_sends_and_receives(stage, server):
         ("{ signal: AbortSignal.abort() }", "/x", "AbortError: The operation was aborted."),
     ],
 )
-async def test_fetch_follows_redirects_as_told(stage, server, options, path, expected):
+async def test_fetch_follows_redirects_as_told(
+    stage: Stage, server: str, options: str, path: str, expected: object
+) -> None:
     body = f"""
         try {{ const r = await fetch("{server}{path}", {options}); return [await r.text(), r.redirected]; }}
         catch (e) {{ return `${{e.name}}: ${{e.message}}`; }}
@@ -192,21 +190,25 @@ async def test_fetch_follows_redirects_as_told(stage, server, options, path, exp
         ("nonsense", "Failed to parse URL from nonsense"),
     ],
 )
-async def test_fetch_refuses(stage, url, message):
+async def test_fetch_refuses(stage: Stage, url: str, message: str) -> None:
     assert await stage.value(f"try {{ await fetch('{url}'); }} catch (e) {{ return e.message; }}", "action") == message
 
 
-async def test_errors_of_fetch_show_where_it_was_called(stage):
+async def test_errors_of_fetch_show_where_it_was_called(stage: Stage) -> None:
     outcome = await stage.run("actions:load", {"url": "http://example.com/"}, kind="action")
     assert "    at async handler (../convex/actions.ts:51:21)\n" in outcome.failure.message
 
 
-async def test_answers_can_be_streamed(stage, server):
-    body = f"const r = await fetch('{server}/s'); let n = 0; for await (const chunk of r.body) n += chunk.length; return n;"
+async def test_answers_can_be_streamed(stage: Stage, server: str) -> None:
+    body = f"""
+        let count = 0;
+        for await (const chunk of (await fetch("{server}/s")).body) count += chunk.length;
+        return count;
+    """
     assert await stage.value(body, "action") == len("GET /s HTTP/1.1|")
 
 
-async def test_actions_run_side_by_side_and_the_pool_shrinks_again(own_stage):
+async def test_actions_run_side_by_side_and_the_pool_shrinks_again(own_stage: Stage) -> None:
     started = time.monotonic()
     outcomes = await asyncio.gather(*(own_stage.run("actions:sleep", {"ms": 300}, kind="action") for _ in range(4)))
     assert all(outcome.failure is None for outcome in outcomes)
@@ -219,22 +221,22 @@ async def test_actions_run_side_by_side_and_the_pool_shrinks_again(own_stage):
     assert (await own_stage.value("return 1;", "action")) == 1
 
 
-async def test_a_prestarted_worker_is_found_by_the_first_action(own_stage):
+async def test_a_prestarted_worker_is_found_by_the_first_action(own_stage: Stage) -> None:
     await own_stage.runtime.prestart_actions()
     await own_stage.value("return 1;", "action")
     assert len(own_stage.runtime._actions._all) == 1
 
 
-async def test_module_state_never_survives_an_action(stage):
+async def test_module_state_never_survives_an_action(stage: Stage) -> None:
     stage.deploy_source("let n = 0; export const f = { isAction: true, invokeAction: async () => `${++n}` };")
     assert [(await stage.run("test:f", kind="action")).result for _ in range(3)] == ["1"] * 3
 
 
-async def test_import_constants_are_those_of_the_deploy(stage):
+async def test_import_constants_are_those_of_the_deploy(stage: Stage) -> None:
     stage.deploy_source("const t = Date.now(); export const f = { isAction: true, invokeAction: async () => `${t}` };")
     assert (await stage.run("test:f", kind="action")).result == "1700000000000"
 
 
-async def test_the_network_can_be_opened():
+async def test_the_network_can_be_opened() -> None:
     runtime = FunctionRuntime(allow_network=True)
     assert runtime._sandbox._network == "network"

@@ -1,5 +1,7 @@
 """Evaluating pushed modules: what they export, and what they may not do."""
 
+from typing import Any
+
 import pytest
 
 from convex_evals.backend.deployed import Module
@@ -7,8 +9,14 @@ from convex_evals.backend.runtime.evaluation import Evaluation, ImportableDefini
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+MISSING = "Couldn't find JavaScript module 'b.js'. Did you forget to run `npx convex dev`?"
+TIMED_OUT = "Function execution timed out (maximum duration: 1s)"
 
-async def evaluate(stage, source, subject="functions", env=None, **options):
+# The types of conftest.py, which tests cannot import.
+Stage = Any
+
+
+async def evaluate(stage: Stage, source: str, subject: Any = "functions", env: Any = None, **options: Any) -> Any:
     modules = {"x.js": Module("x.js", source, None, "isolate")}
     options = {"user_seconds": 1.0} | options
     (facts,) = await stage.runtime.evaluate(
@@ -18,7 +26,7 @@ async def evaluate(stage, source, subject="functions", env=None, **options):
 
 
 @pytest.mark.parametrize("environment", ["isolate", "node"])
-async def test_functions_of_bundles_are_found(stage, environment):
+async def test_functions_of_bundles_are_found(stage: Stage, environment: Any) -> None:
     own = {path: module for path, module in stage.modules.items() if module.environment == environment}
     paths = tuple(path for path, module in own.items() if not module.is_dependency)
     results = await stage.runtime.evaluate(Evaluation("functions", paths, own, environment, {}, b"\1" * 32, 1000))
@@ -34,10 +42,10 @@ async def test_functions_of_bundles_are_found(stage, environment):
     ("source", "subject", "text"),
     [
         ("throw new Error('x')", "functions", "Uncaught Error: x\n"),
-        ("import './b.js'", "functions", "Couldn't find JavaScript module 'b.js'. Did you forget to run `npx convex dev`?"),
+        ("import './b.js'", "functions", MISSING),
         ("import './b.js'", "definition", "Can't import b.js while evaluating app definition"),
-        ("for (;;);", "functions", "Function execution timed out (maximum duration: 1s)"),
-        ("export const f = { isQuery: true, exportArgs() { for (;;); } };", "functions", "Function execution timed out (maximum duration: 1s)"),
+        ("for (;;);", "functions", TIMED_OUT),
+        ("export const f = { isQuery: true, exportArgs() { for (;;); } };", "functions", TIMED_OUT),
         ("Promise.reject(new Error('late'))", "functions", "Uncaught Error: late\n"),
         ("await new Promise(() => {})", "functions", "Top-level awaits in source files are unsupported"),
         ("Convex.asyncSyscall('1.0/get', '{}')", "functions", "Uncaught Error: Can't use database at import time\n"),
@@ -46,29 +54,29 @@ async def test_functions_of_bundles_are_found(stage, environment):
         ("process.env.X", "schema", "Uncaught Error: Environment variables unsupported when evaluating schema\n"),
     ],
 )  # fmt: skip
-async def test_a_module_is_refused(stage, source, subject, text):
+async def test_a_module_is_refused(stage: Stage, source: str, subject: str, text: str) -> None:
     facts = await evaluate(stage, source, subject, user_seconds=0.3)
     assert facts["thrown"]["text"] == text
 
 
-async def test_lines_written_before_a_failure_are_reported(stage):
+async def test_lines_written_before_a_failure_are_reported(stage: Stage) -> None:
     facts = await evaluate(stage, "for (let i = 0; i < 150; i++) console.log(i); throw 1;")
     assert facts["thrown"]["logs"][0] == "[LOG] 50"
     assert len(facts["thrown"]["logs"]) == 100
 
 
-async def test_an_unset_variable_of_an_auth_config_is_named(stage):
+async def test_an_unset_variable_of_an_auth_config_is_named(stage: Stage) -> None:
     facts = await evaluate(stage, "export default { providers: [process.env.DOMAIN] };", "auth", env={"OTHER": "1"})
     assert facts["thrown"]["missingVariable"] == "DOMAIN"
 
 
-async def test_evaluation_stops_at_the_first_failure(stage):
+async def test_evaluation_stops_at_the_first_failure(stage: Stage) -> None:
     modules = {path: Module(path, source, None, "isolate") for path, source in [("a.js", "throw 1"), ("b.js", "")]}
     evaluation = Evaluation("functions", ("a.js", "b.js"), modules, "isolate", {}, b"\1" * 32, 1000)
     assert len(await stage.runtime.evaluate(evaluation)) == 1
 
 
-async def test_definitions_can_be_imported(stage):
+async def test_definitions_can_be_imported(stage: Stage) -> None:
     definition = ImportableDefinition("../components/counter", "counter", {"name": "counter"})
     source = """
         import counter from "./_componentDeps/Li4vY29tcG9uZW50cy9jb3VudGVy";

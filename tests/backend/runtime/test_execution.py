@@ -1,6 +1,7 @@
 """The event loop of queries and mutations: syscalls in order, what happens to promises nobody waits for."""
 
 import asyncio
+from typing import Any
 
 import orjson
 import pytest
@@ -10,39 +11,49 @@ from convex_evals.backend.runtime import SyscallReply
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+# The types of conftest.py, which tests cannot import.
+Stage = Any
+Bridge = Any
+
 ROWS = [{"_id": f"m{n}"} for n in range(200)]
 
 
-async def test_a_bundled_query_reads_all_rows_and_says_how_many_it_pulled(stage, bridge):
+async def test_a_bundled_query_reads_all_rows_and_says_how_many_it_pulled(stage: Stage, bridge: Bridge) -> None:
     bridge.rows = ROWS[:3]
     outcome = await stage.run("messages:list", bridge=bridge)
     assert orjson.loads(outcome.result) == ROWS[:3]
     assert bridge.pulls == {0: 4}  # the end counts
 
 
-async def test_rows_are_fetched_in_growing_batches(stage, bridge):
+async def test_rows_are_fetched_in_growing_batches(stage: Stage, bridge: Bridge) -> None:
     bridge.rows = list(ROWS)
     await stage.run("messages:list", bridge=bridge)
     assert bridge.batches == [["query/fetch"]] * 3  # 16, 128, the rest
     assert bridge.pulls == {0: 201}
 
 
-async def test_a_limit_keeps_the_batch_small(stage, bridge):
+async def test_a_limit_keeps_the_batch_small(stage: Stage, bridge: Bridge) -> None:
     bridge.rows = list(ROWS)
     asked = []
-    bridge.replies["query/fetch"] = lambda args: (asked.append(args["max"]), bridge._fetch(args))[1]
+
+    def fetch(args: Any) -> SyscallReply:
+        asked.append(args["max"])
+        reply: SyscallReply = bridge.fetch(args)
+        return reply
+
+    bridge.replies["query/fetch"] = fetch
     assert orjson.loads((await stage.run("messages:first", bridge=bridge)).result) == ROWS[0]
     assert asked == [1]
 
 
-async def test_leaving_a_loop_early_pulls_only_what_it_saw(stage, bridge):
+async def test_leaving_a_loop_early_pulls_only_what_it_saw(stage: Stage, bridge: Bridge) -> None:
     bridge.rows = list(ROWS)
     outcome = await stage.run("messages:firstThree", bridge=bridge)
     assert len(orjson.loads(outcome.result)) == 3
     assert bridge.pulls == {0: 3}
 
 
-async def test_writes_started_together_travel_together_and_keep_their_order(stage, bridge):
+async def test_writes_started_together_travel_together_and_keep_their_order(stage: Stage, bridge: Bridge) -> None:
     bodies = [str(n) for n in range(10)]
     outcome = await stage.run("messages:sendMany", {"bodies": bodies}, kind="mutation", bridge=bridge)
     assert bridge.batches == [["1.0/insert"] * 10]
@@ -50,8 +61,8 @@ async def test_writes_started_together_travel_together_and_keep_their_order(stag
     assert orjson.loads(outcome.result) == [f"m{n}" for n in range(10)]
 
 
-async def test_a_nested_call_travels_alone(stage, bridge):
-    async def answer(args):
+async def test_a_nested_call_travels_alone(stage: Stage, bridge: Bridge) -> None:
+    async def answer(args: Any) -> SyscallReply:
         return SyscallReply("5")
 
     bridge.on_call = answer
@@ -66,7 +77,7 @@ async def test_a_nested_call_travels_alone(stage, bridge):
     assert bridge.batches == [["1.0/insert", "1.0/insert"], ["1.0/runUdf"], ["1.0/insert"]]
 
 
-async def test_promises_of_single_writes_resolve_one_after_the_other(stage, bridge):
+async def test_promises_of_single_writes_resolve_one_after_the_other(stage: Stage, bridge: Bridge) -> None:
     body = """
         const order = [];
         const insert = (name) => Convex.asyncSyscall("1.0/insert", JSON.stringify({ table: "t", value: {} }))
@@ -77,13 +88,13 @@ async def test_promises_of_single_writes_resolve_one_after_the_other(stage, brid
     assert await stage.value(body, "mutation", bridge) == ["a1", "a2", "b1", "b2"]
 
 
-async def test_a_call_nobody_waits_for_still_runs(stage, bridge):
+async def test_a_call_nobody_waits_for_still_runs(stage: Stage, bridge: Bridge) -> None:
     outcome = await stage.run("messages:forget", kind="mutation", bridge=bridge)
     assert outcome.result == '"returned"'
     assert [row["body"] for row in bridge.rows] == ["not awaited"]
 
 
-async def test_nothing_more_runs_once_the_function_has_failed(stage, bridge):
+async def test_nothing_more_runs_once_the_function_has_failed(stage: Stage, bridge: Bridge) -> None:
     body = """
         void Convex.asyncSyscall("1.0/insert", JSON.stringify({ table: "t", value: {} }));
         throw new Error("stop");
@@ -110,13 +121,13 @@ async def test_nothing_more_runs_once_the_function_has_failed(stage, bridge):
         ("Convex.syscall('1.0/queryStream', 'nonsense');", "Uncaught Error: Received invalid json: "),
     ],
 )
-async def test_a_function_fails_with(stage, body, message):
+async def test_a_function_fails_with(stage: Stage, body: str, message: str) -> None:
     outcome = await stage.evaluate(body)
     assert outcome.failure is not None
     assert outcome.failure.message.startswith(message)
 
 
-async def test_a_rejection_that_is_handled_in_time_does_no_harm(stage):
+async def test_a_rejection_that_is_handled_in_time_does_no_harm(stage: Stage) -> None:
     assert await stage.value("const p = Promise.reject(1); await null; await p.catch(() => {}); return 2;") == 2
 
 
@@ -150,25 +161,25 @@ async def test_a_rejection_that_is_handled_in_time_does_no_harm(stage):
         ),
     ],
 )
-async def test_a_module_that_is_not_right_fails_the_call(stage, source, kind, message):
+async def test_a_module_that_is_not_right_fails_the_call(stage: Stage, source: str, kind: str, message: str) -> None:
     stage.deploy_source(source)
     outcome = await stage.run("test:f", kind=kind)
     assert outcome.failure.message.startswith(message)
 
 
-async def test_a_missing_module_is_reported(stage):
+async def test_a_missing_module_is_reported(stage: Stage) -> None:
     outcome = await stage.run("nowhere:f")
     assert outcome.failure.message == (
         "Couldn't find JavaScript module 'nowhere.js'. Did you forget to run `npx convex dev`?"
     )
 
 
-async def test_module_state_never_survives_a_call(stage, bridge):
+async def test_module_state_never_survives_a_call(stage: Stage, bridge: Bridge) -> None:
     for _ in range(3):
         assert (await stage.run("messages:send", {"body": "x"}, kind="mutation", bridge=bridge)).result == "1"
 
 
-async def test_new_code_is_used_after_a_push_and_old_code_by_calls_of_the_old_version(stage):
+async def test_new_code_is_used_after_a_push_and_old_code_by_calls_of_the_old_version(stage: Stage) -> None:
     stage.deploy_source("export const f = { isQuery: true, invokeQuery: async () => '1' };")
     old = stage.execution("test:f")
     stage.deploy_source("export const f = { isQuery: true, invokeQuery: async () => '2' };")
@@ -176,7 +187,7 @@ async def test_new_code_is_used_after_a_push_and_old_code_by_calls_of_the_old_ve
     assert (await stage.runtime.run(old, None)).result == "1"
 
 
-async def test_changed_variables_are_seen_by_the_import_phase(stage):
+async def test_changed_variables_are_seen_by_the_import_phase(stage: Stage) -> None:
     stage.deploy_source(
         'const mode = process.env.MODE; export const f = { isQuery: true, invokeQuery: async () => `"${mode}"` };'
     )
@@ -187,13 +198,13 @@ async def test_changed_variables_are_seen_by_the_import_phase(stage):
     assert seen == ["slow", "slow", "fast"]
 
 
-async def test_a_synchronous_syscall_is_answered_while_user_code_waits(stage, bridge):
+async def test_a_synchronous_syscall_is_answered_while_user_code_waits(stage: Stage, bridge: Bridge) -> None:
     assert (await stage.run("messages:normalize", {"id": "m1"}, bridge=bridge)).result == '"m1"'
     assert (await stage.run("messages:normalize", {"id": "x1"}, bridge=bridge)).result == "null"
 
 
-async def test_an_error_of_a_callee_carries_its_text_and_data(stage, bridge):
-    async def fail(args):
+async def test_an_error_of_a_callee_carries_its_text_and_data(stage: Stage, bridge: Bridge) -> None:
+    async def fail(args: Any) -> SyscallReply:
         return SyscallReply(error="Uncaught ConvexError: x\n", error_data='{"code":1}')
 
     bridge.on_call = fail
@@ -202,7 +213,7 @@ async def test_an_error_of_a_callee_carries_its_text_and_data(stage, bridge):
     assert outcome.failure.message.startswith("Uncaught ConvexError: Uncaught ConvexError: x\n\n    at async handler")
 
 
-async def test_a_fatal_reply_ends_the_caller_too(stage, bridge):
+async def test_a_fatal_reply_ends_the_caller_too(stage: Stage, bridge: Bridge) -> None:
     bridge.replies["1.0/get"] = lambda args: SyscallReply(error="too late", fatal=True)
     outcome = await stage.evaluate(
         "try { await Convex.asyncSyscall('1.0/get', '{}'); } catch {} return 1;", bridge=bridge
@@ -210,10 +221,10 @@ async def test_a_fatal_reply_ends_the_caller_too(stage, bridge):
     assert outcome.failure.message == "too late"
 
 
-async def test_lines_of_a_callee_stand_where_it_was_called(stage, bridge):
+async def test_lines_of_a_callee_stand_where_it_was_called(stage: Stage, bridge: Bridge) -> None:
     inner = await stage.evaluate("console.log('inner'); return 1;")
 
-    async def answer(args):
+    async def answer(args: Any) -> SyscallReply:
         return SyscallReply("1", log_lines=inner.log_lines)
 
     bridge.on_call = answer
@@ -222,16 +233,16 @@ async def test_lines_of_a_callee_stand_where_it_was_called(stage, bridge):
     assert [line.text for line in outcome.log_lines] == ["[LOG] 'before'", "[LOG] 'inner'", "[LOG] 'after'"]
 
 
-async def test_many_executions_interleave(stage):
+async def test_many_executions_interleave(stage: Stage) -> None:
     class SlowBridge:
-        def call_now(self, name, args):
+        def call_now(self, name: str, args: Any) -> Any:
             raise DeveloperError("no")
 
-        async def call(self, calls):
+        async def call(self, calls: Any) -> Any:
             await asyncio.sleep(0.05)
             return [SyscallReply("1") for _ in calls]
 
-        def pulled(self, counts):
+        def pulled(self, counts: Any) -> None:
             pass
 
     stage.deploy_source(
@@ -243,12 +254,12 @@ async def test_many_executions_interleave(stage):
     assert [outcome.result for outcome in outcomes] == ["1"] * 20
 
 
-async def test_what_the_bridge_raises_reaches_the_caller(stage, bridge):
+async def test_what_the_bridge_raises_reaches_the_caller(stage: Stage, bridge: Bridge) -> None:
     class BrokenBridge:
-        def pulled(self, counts):
+        def pulled(self, counts: Any) -> None:
             pass
 
-        async def call(self, calls):
+        async def call(self, calls: Any) -> Any:
             raise RuntimeError("database is gone")
 
     with pytest.raises(RuntimeError, match="database is gone"):
@@ -256,12 +267,12 @@ async def test_what_the_bridge_raises_reaches_the_caller(stage, bridge):
     assert await stage.value("return 1;") == 1
 
 
-async def test_a_cancelled_call_leaves_nothing_behind(stage):
+async def test_a_cancelled_call_leaves_nothing_behind(stage: Stage) -> None:
     class NeverBridge:
-        def pulled(self, counts):
+        def pulled(self, counts: Any) -> None:
             pass
 
-        async def call(self, calls):
+        async def call(self, calls: Any) -> Any:
             await asyncio.Event().wait()
 
     task = asyncio.create_task(stage.evaluate("await Convex.asyncSyscall('1.0/get', '{}');", bridge=NeverBridge()))

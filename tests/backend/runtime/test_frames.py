@@ -1,8 +1,13 @@
-from convex_evals.backend.runtime.frames import BytesFrame, FrameParser, bytes_frame, json_frame
+from convex_evals.backend.runtime.frames import BytesFrame, FrameParser, Message, bytes_frame, json_frame
 
 
 def test_frames_are_found_however_the_bytes_arrive() -> None:
-    frames = [{"op": "a", "text": "ä"}, BytesFrame(7, b"\0\1"), {"op": "b"}, BytesFrame(8, b"")]
+    frames: list[Message | BytesFrame] = [
+        {"op": "a", "text": "ä"},
+        BytesFrame(7, b"\0\1"),
+        {"op": "b"},
+        BytesFrame(8, b""),
+    ]
     stream = b"".join(
         bytes_frame(frame.channel, frame.data) if isinstance(frame, BytesFrame) else json_frame(frame)
         for frame in frames
