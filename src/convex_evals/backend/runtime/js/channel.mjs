@@ -5,6 +5,7 @@
 import fs from "node:fs";
 import net from "node:net";
 
+const { parse, stringify } = JSON; // Node.js actions may replace them
 const JSON_FRAME = 0;
 const BYTES_FRAME = 1;
 const HEADER = 5; // u32 payload length, u8 kind
@@ -39,7 +40,7 @@ export class FrameParser {
 
   #dispatch(kind, payload) {
     if (kind === BYTES_FRAME) this.onBytes(payload.readUInt32BE(0), payload.subarray(CHANNEL));
-    else this.onJson(JSON.parse(payload.toString("utf8")));
+    else this.onJson(parse(payload.toString("utf8")));
   }
 }
 
@@ -58,7 +59,12 @@ export class Channel {
   }
 
   send(message) {
-    this.#socket.write(frame(JSON_FRAME, Buffer.from(JSON.stringify(message))));
+    this.#socket.write(frame(JSON_FRAME, Buffer.from(stringify(message))));
+  }
+
+  /** The last thing this process does: it exits when everything is sent. */
+  end() {
+    this.#socket.end();
   }
 
   sendBytes(channel, bytes) {
@@ -69,10 +75,10 @@ export class Channel {
 
   /** Blocks until Python has answered. */
   ask(question) {
-    const bytes = frame(JSON_FRAME, Buffer.from(JSON.stringify(question)));
+    const bytes = frame(JSON_FRAME, Buffer.from(stringify(question)));
     for (let sent = 0; sent < bytes.length; ) sent += fs.writeSync(this.#questionFd, bytes, sent);
     const header = this.#readExactly(HEADER);
-    return JSON.parse(this.#readExactly(header.readUInt32BE(0)).toString("utf8"));
+    return parse(this.#readExactly(header.readUInt32BE(0)).toString("utf8"));
   }
 
   #readExactly(length) {

@@ -4,7 +4,7 @@ const { getOwnPropertyDescriptor, ownKeys } = Reflect;
 const { is } = Object;
 const NAMES = [
   "Array", "ArrayBuffer", "BigInt", "Boolean", "Date", "Function", "JSON", "Map", "Math", "Number", "Object", "Promise", "Proxy",
-  "Reflect", "RegExp", "Set", "String", "Symbol", "TypeError", "Uint8Array", "WeakMap", "Buffer", "console", "process",
+  "Reflect", "RegExp", "Set", "String", "Symbol", "TypeError", "Uint8Array", "WeakMap", "Buffer", "Convex", "console", "process",
 ];
 const PROTOTYPES = [Error.prototype, Object.getPrototypeOf(Uint8Array.prototype), Object.getPrototypeOf(async () => {})];
 

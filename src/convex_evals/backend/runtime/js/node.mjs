@@ -49,14 +49,16 @@ class NodeWorker {
     }
   }
 
-  finished() {
+  finished(isReusable = true) {
     this.#current = undefined;
+    if (!isReusable) return this.channel.end();
     setImmediate(() => this.channel.send({ op: "idle" }));
+    return undefined;
   }
 
   /** The state of the process is not to be trusted any more. */
   #die(failure) {
-    this.#current?.finish({ failure });
+    this.#current?.finish(undefined, failure);
     exit(1);
   }
 

@@ -1,5 +1,7 @@
 // One run of a Node.js action.
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { cutUtf8, logLine } from "./context.mjs";
+import { rememberIntrinsics } from "./intrinsics.mjs";
 import { Outstanding } from "./outstanding.mjs";
 
 const FIRST_SEQ = 16;
@@ -16,6 +18,7 @@ export class NodeAction {
   #bytes = new Map();
   #lastSeq = FIRST_SEQ;
   #startedAt = performance.now();
+  #isLanguageIntact = () => true;
   isFinished = false;
 
   constructor(worker, run) {
@@ -34,11 +37,14 @@ export class NodeAction {
   async start() {
     try {
       const action = await this.#find();
+      this.#isLanguageIntact = rememberIntrinsics();
       const result = await action.invokeAction(this.requestId, this.#run.args);
+      await nextTurn(); // a rejection that nobody handles is reported before, and beats the result
       if (typeof result !== "string") throw new Refusal(`${this.#path} failed. Could not parse return value as json: expected a string`);
-      this.finish({ result });
+      this.finish(result);
     } catch (error) {
-      this.finish({ failure: error instanceof Refusal ? { message: error.message } : this.#worker.describe(error) });
+      if (this.isFinished) throw error; // the process is damaged and ends
+      this.finish(undefined, error instanceof Refusal ? { message: error.message } : this.#worker.describe(error));
     }
   }
 
@@ -54,13 +60,13 @@ export class NodeAction {
   }
 
   /** The first outcome counts. */
-  finish({ result, failure }) {
+  finish(result, failure = undefined) {
     if (this.isFinished) return;
     if (failure === undefined) for (const label of new Set(this.#outstanding.labels)) this.log("WARN", [warning(label)]);
     this.isFinished = true;
     if (failure) failure.message = cutUtf8(Buffer.from(failure.message), MAX_MESSAGE);
     this.#send({ op: "done", result, failure, userMs: performance.now() - this.#startedAt });
-    this.#worker.finished();
+    this.#worker.finished(this.#isLanguageIntact());
   }
 
   log(level, messages) {
