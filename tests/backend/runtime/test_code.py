@@ -1,6 +1,7 @@
 import pytest
 
 from convex_evals.backend.deployed import Application, ComponentDefinition, Module, UdfConfig
+from convex_evals.backend.errors import SystemFailure
 from convex_evals.backend.runtime.code import KEPT_APPLICATIONS, CodeStore, code_key
 
 
@@ -28,8 +29,14 @@ def test_only_the_last_versions_are_kept() -> None:
     store = CodeStore()
     for version in range(KEPT_APPLICATIONS + 2):
         store.add_application(application(version))
-    assert store.bundle(code_key(0, "")) is None
-    assert store.bundle(code_key(KEPT_APPLICATIONS + 1, "")) is not None
+    assert store.require(KEPT_APPLICATIONS + 1, "") == code_key(KEPT_APPLICATIONS + 1, "")
+    with pytest.raises(SystemFailure, match="version 0 of the application is not loaded"):
+        store.require(0, "")
+
+
+def test_a_worker_that_asks_for_code_that_is_gone_finds_no_modules() -> None:
+    question = {"ask": "module", "code": "0/", "environment": "isolate", "path": "a.js"}
+    assert "Couldn't find JavaScript module 'a.js'." in CodeStore().answer(question)["error"]
 
 
 def test_equal_variables_have_the_same_name() -> None:

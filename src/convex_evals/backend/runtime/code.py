@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from convex_evals.backend.deployed import Application, Module
+from convex_evals.backend.errors import SystemFailure
 from convex_evals.backend.runtime.frames import Message
 
 KEPT_APPLICATIONS: Final = 4
@@ -27,6 +28,9 @@ class CodeBundle:
     missing: Callable[[str], str] = missing_module  # the error of an import that finds nothing
 
 
+_GONE: Final = CodeBundle({}, bytes(32), 0)
+
+
 def code_key(version: int, definition_path: str) -> str:
     return f"{version}/{definition_path}"
 
@@ -45,8 +49,15 @@ class CodeStore:
     def remove(self, key: str) -> None:
         del self._bundles[key]
 
-    def bundle(self, key: str) -> CodeBundle | None:
-        return self._bundles.get(key)
+    def bundle(self, key: str) -> CodeBundle:
+        return self._bundles[key]
+
+    def require(self, version: int, definition_path: str) -> str:
+        """The key of code that is loaded. Raises SystemFailure."""
+        key = code_key(version, definition_path)
+        if key not in self._bundles:
+            raise SystemFailure(f"version {version} of the application is not loaded")
+        return key
 
     def add_application(self, application: Application) -> None:
         """Calls that began before a push finish with the code they began with, so the last few versions are kept."""
@@ -95,20 +106,23 @@ class CodeStore:
     def answer(self, question: Message) -> Message:
         match question["ask"]:
             case "code":
-                bundle = self._bundles[question["code"]]
+                bundle = self._bundle(question)
                 return {"seed": bundle.seed.hex(), "now": bundle.now_ms}
             case "module":
-                return self._module(question["code"], question["path"], question["environment"])
+                return self._module(self._bundle(question), question["path"], question["environment"])
             case "map":
-                module = self._bundles[question["code"]].modules.get(question["path"])
+                module = self._bundle(question).modules.get(question["path"])
                 return {"map": module.source_map if module else None}
             case "env":
-                return {"env": self._environments[question["env"]]}
+                return {"env": self._environments.get(question["env"], {})}
             case unknown:
                 raise ValueError(f"unknown question {unknown!r}")
 
-    def _module(self, key: str, path: str, environment: str) -> Message:
-        bundle = self._bundles[key]
+    def _bundle(self, question: Message) -> CodeBundle:
+        """A worker may still prepare for calls of code that is gone; it finds no modules then."""
+        return self._bundles.get(question["code"], _GONE)
+
+    def _module(self, bundle: CodeBundle, path: str, environment: str) -> Message:
         module = bundle.modules.get(path)
         if module is None or module.environment != environment:
             return {"error": bundle.missing(path)}

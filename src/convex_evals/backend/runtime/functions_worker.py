@@ -5,7 +5,7 @@ import itertools
 from typing import Any
 
 from convex_evals.backend.errors import SystemFailure, WorkerLost
-from convex_evals.backend.runtime.code import CodeStore, code_key
+from convex_evals.backend.runtime.code import CodeStore
 from convex_evals.backend.runtime.exchange import TransactionExchange
 from convex_evals.backend.runtime.frames import BytesFrame, Message
 from convex_evals.backend.runtime.process import WorkerDeath, WorkerProcess
@@ -35,7 +35,7 @@ class FunctionsWorker:
         """Raises WorkerLost when the process dies, and whatever the bridge raises."""
         process = await self._running()
         exchange = TransactionExchange(next(self._numbers), execution, bridge, process.send)
-        code = code_key(execution.application_version, execution.definition_path)
+        code = self._code.require(execution.application_version, execution.definition_path)
         self._exchanges[exchange.number] = exchange
         process.send(exchange.run_message(code, self._code.environment_id(execution.env)))
         try:

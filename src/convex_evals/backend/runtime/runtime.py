@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from convex_evals.backend.deployed import Application
-from convex_evals.backend.errors import SystemFailure, WorkerLost
+from convex_evals.backend.errors import WorkerLost
 from convex_evals.backend.runtime.action_exchange import ActionExchange, HttpAnswer, HttpExchange
 from convex_evals.backend.runtime.action_pool import ActionPool, PooledWorker
-from convex_evals.backend.runtime.code import CodeBundle, CodeStore, code_key
+from convex_evals.backend.runtime.code import CodeBundle, CodeStore
 from convex_evals.backend.runtime.evaluated_code import evaluated_code
 from convex_evals.backend.runtime.evaluation import Evaluation
 from convex_evals.backend.runtime.functions_worker import FunctionsWorker
@@ -101,9 +101,7 @@ class FunctionRuntime:
     async def _take_worker(self, execution: Execution) -> PooledWorker:
         if execution.environment == "isolate":
             return await self._actions.take(ISOLATE, self._sandbox.actions())
-        bundle = self._code.bundle(_key_of(execution))
-        if bundle is None:
-            raise SystemFailure(f"application version {execution.application_version} was not loaded")
+        bundle = self._code.bundle(self._code.require(execution.application_version, execution.definition_path))
         key, command = self._node_command(bundle, execution.env)
         return await self._node_actions.take(key, command)
 
@@ -115,8 +113,9 @@ class FunctionRuntime:
 
     async def _run_action(self, pooled: PooledWorker, exchange: ActionExchange) -> Outcome:
         execution = exchange.execution
-        message = exchange.run_message(_key_of(execution), self._code.environment_id(execution.env))
         async with pooled as worker:
+            code = self._code.require(execution.application_version, execution.definition_path)
+            message = exchange.run_message(code, self._code.environment_id(execution.env))
             return await worker.run(exchange, message)
 
     async def _evaluate(self, evaluation: Evaluation) -> Sequence[Mapping[str, object]]:
@@ -139,7 +138,3 @@ class FunctionRuntime:
                 return await worker.evaluate(message)
         finally:
             self._code.remove(key)
-
-
-def _key_of(execution: Execution) -> str:
-    return code_key(execution.application_version, execution.definition_path)

@@ -98,7 +98,7 @@ export class Context {
     return BOUNDARY.run(undefined, () => this.modules.evaluate(path, milliseconds));
   }
 
-  /** The end of the import phase: from here on `driver` answers. Returns what modules logged when they were imported. */
+  /** The end of the import phase: from here on `driver` answers. Returns the log lines of the import. */
   begin(driver, { kind, now, seed }) {
     const { logs } = this.driver;
     this.driver = driver;
@@ -156,7 +156,8 @@ export class Context {
       rejected: (description) => this.driver.rejected(JSON.parse(description)),
       syscall: (id, name, args) => this.driver.syscall(id, name, args),
       syscallNow: (name, args) => this.driver.syscallNow(name, args),
-      operation: (id, name, args, bytes) => this.driver.operation(id, name, JSON.parse(args), bytes && Buffer.from(bytes)),
+      operation: (id, name, args, bytes) =>
+        this.driver.operation(id, name, JSON.parse(args), bytes && Buffer.from(bytes)),
       startTimer: (id, milliseconds) => this.driver.startTimer(id, milliseconds),
       stopTimer: (id) => this.driver.stopTimer(id),
       newFetch: () => this.driver.newFetch(),

@@ -52,7 +52,8 @@ export class ModuleEvaluation {
 
   #next() {
     const path = this.#paths.shift();
-    if (path === undefined) return this.#worker.channel.send({ op: "answer", id: this.#request.id, result: this.#results });
+    if (path === undefined)
+      return this.#worker.channel.send({ op: "answer", id: this.#request.id, result: this.#results });
     const context = new Context({ code: this.#code, env: this.#variables(), pure: this.#isPure });
     return this.#worker.turns.push(this, () => {
       const outcome = this.#import(context, path);
@@ -86,13 +87,20 @@ export class ModuleEvaluation {
 
   /** Inspectors call methods of exports, so they run as user code does: for so long, and no longer. */
   #inspect(context, path, namespace, milliseconds) {
-    const module = { path, source: this.#code.module(path).source, sourceMap: this.#code.mapText(path), environment: "isolate" };
+    const module = {
+      path,
+      source: this.#code.module(path).source,
+      sourceMap: this.#code.mapText(path),
+      environment: "isolate",
+    };
     const inspect = inspector(this.analyze, this.#request.subject, module);
     let facts;
     let thrown;
     context.enter(() => {
       try {
-        facts = inspect(namespace, (error) => this.#thrown(context, JSON.parse(context.kernel.describe(error)).message));
+        facts = inspect(namespace, (error) =>
+          this.#thrown(context, JSON.parse(context.kernel.describe(error)).message),
+        );
       } catch (error) {
         thrown = error;
       }
@@ -108,7 +116,9 @@ export class ModuleEvaluation {
   }
 
   #thrown(context, text) {
-    const logs = context.driver.logs.slice(-SHOWN_LOGS).map(({ level, messages }) => `[${level}] ${messages.join(" ")}`);
+    const logs = context.driver.logs
+      .slice(-SHOWN_LOGS)
+      .map(({ level, messages }) => `[${level}] ${messages.join(" ")}`);
     return { text, logs, missingVariable: this.#missingVariable };
   }
 

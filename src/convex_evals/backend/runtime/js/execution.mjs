@@ -141,7 +141,9 @@ export class Execution {
   #fail(error) {
     if (error instanceof TimeUp) {
       const seconds = Math.ceil(this.#run.userMs / 1000);
-      this.#finish({ failure: { message: `Function execution timed out (maximum duration: ${seconds}s)`, catchable: false } });
+      this.#finish({
+        failure: { message: `Function execution timed out (maximum duration: ${seconds}s)`, catchable: false },
+      });
     } else if (error instanceof ImportFailure) {
       this.#finish({ failure: { message: error.message, data: error.data } });
     } else {
@@ -166,7 +168,13 @@ export class Execution {
   #send(message) {
     const logs = this.#logs;
     this.#logs = [];
-    this.#worker.channel.send({ ...message, id: this.#run.id, logs, pulled: this.#streams.takePulled(), userMs: this.#spentMs });
+    this.#worker.channel.send({
+      ...message,
+      id: this.#run.id,
+      logs,
+      pulled: this.#streams.takePulled(),
+      userMs: this.#spentMs,
+    });
   }
 
   // What the realm asks of its driver.

@@ -1,5 +1,5 @@
-// Freezes the intrinsics of the worker's own realm. User code runs in other realms and is never handed an object of this
-// one on purpose; should one leak (an error thrown by the engine, the promise of `import()`), nothing can be changed
+// Freezes the intrinsics of the worker's own realm. User code runs in other realms and is never handed an object of
+// this one on purpose; should one leak (an error thrown by the engine, the promise of `import()`), nothing can be changed
 // through it, and code generation from strings is off, so it leads nowhere.
 
 const TYPED_ARRAY = Object.getPrototypeOf(Uint8Array);
@@ -10,10 +10,42 @@ const ASYNC_FUNCTION = Object.getPrototypeOf(async () => {});
 
 const ERRORS = [Error, AggregateError, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError];
 const CONSTRUCTORS = [
-  Object, Function, Array, String, Number, Boolean, BigInt, Symbol, RegExp, Date, Promise, Map, Set, WeakMap, WeakSet, WeakRef,
-  ArrayBuffer, SharedArrayBuffer, DataView, TYPED_ARRAY, Uint8Array, Proxy, ...ERRORS,
+  Object,
+  Function,
+  Array,
+  String,
+  Number,
+  Boolean,
+  BigInt,
+  Symbol,
+  RegExp,
+  Date,
+  Promise,
+  Map,
+  Set,
+  WeakMap,
+  WeakSet,
+  WeakRef,
+  ArrayBuffer,
+  SharedArrayBuffer,
+  DataView,
+  TYPED_ARRAY,
+  Uint8Array,
+  Proxy,
+  ...ERRORS,
 ];
-const OBJECTS = [JSON, Math, Reflect, Atomics, ITERATOR, GENERATOR, GENERATOR.prototype, ASYNC_GENERATOR, ASYNC_GENERATOR.prototype, ASYNC_FUNCTION];
+const OBJECTS = [
+  JSON,
+  Math,
+  Reflect,
+  Atomics,
+  ITERATOR,
+  GENERATOR,
+  GENERATOR.prototype,
+  ASYNC_GENERATOR,
+  ASYNC_GENERATOR.prototype,
+  ASYNC_FUNCTION,
+];
 
 /** On a frozen prototype a plain assignment to an inherited name would throw; an accessor lets instances shadow it. */
 function allowShadowing(prototype) {

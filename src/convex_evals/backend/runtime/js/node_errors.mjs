@@ -1,7 +1,8 @@
 // What a Node.js action threw, as clients see it. Node gives stack traces as text, so frames are read from there.
 import { fileURLToPath } from "node:url";
 
-const FRAME = /^\s+at (?<async>async )?(?:(?<name>.+?) \()?(?<file>file:\/\/[^)]+?|\/[^)]+?):(?<line>\d+):(?<column>\d+)\)?$/;
+const FRAME =
+  /^\s+at (?<async>async )?(?:(?<name>.+?) \()?(?<file>file:\/\/[^)]+?|\/[^)]+?):(?<line>\d+):(?<column>\d+)\)?$/;
 const SDK_INTERNALS = "convex/src/server/impl";
 const CONVEX_ERROR = Symbol.for("ConvexError");
 
@@ -22,7 +23,10 @@ export class NodeErrors {
   }
 
   #frames(stack, code) {
-    const frames = stack.split("\n").map((line) => this.#frame(line, code)).filter((frame) => frame !== undefined);
+    const frames = stack
+      .split("\n")
+      .map((line) => this.#frame(line, code))
+      .filter((frame) => frame !== undefined);
     while (frames[0]?.includes(SDK_INTERNALS)) frames.shift();
     while (frames.at(-1)?.includes(SDK_INTERNALS)) frames.pop();
     return frames;

@@ -13,7 +13,13 @@ const INVALID = "Invalid syscall. The Convex syscalls are for internal Convex us
 export function installCommonJs(folder) {
   const filename = path.join(folder, "index.js");
   const module = { exports: {} };
-  Object.assign(globalThis, { require: createRequire(filename), module, exports: module.exports, __filename: filename, __dirname: folder });
+  Object.assign(globalThis, {
+    require: createRequire(filename),
+    module,
+    exports: module.exports,
+    __filename: filename,
+    __dirname: folder,
+  });
 }
 
 /** `write(level, messages)` gets every line. */

@@ -1,5 +1,5 @@
-// Database queries that user code is reading row by row. Rows are fetched from Python ahead of time, in batches; Python is
-// told how many of them were really pulled.
+// Database queries that user code is reading row by row. Rows are fetched from Python ahead of time, in batches; Python
+// is told how many of them were really pulled.
 
 const FIRST_BATCH = 16;
 const BATCH = 128;

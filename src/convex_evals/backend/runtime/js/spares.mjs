@@ -1,5 +1,5 @@
-// Contexts with a module graph already imported. The import phase has a fixed clock and seed, so it does not matter when it
-// runs: after a call of a module, the context for the next one is made while nobody waits.
+// Contexts with a module graph already imported. The import phase has a fixed clock and seed, so it does not matter
+// when it runs: after a call of a module, the context for the next one is made while nobody waits.
 import { Context } from "./context.mjs";
 
 const MAX_SPARES = 12;
@@ -27,7 +27,7 @@ export class Spares {
   /** Called when a function of this module has run: another call is likely. */
   prepare(target) {
     const key = keyOf(target);
-    // A module that fails to import, also by a rejection, gets no spare: the next call meets that failure and reports it.
+    // A module that fails to import, also by a rejection, gets no spare: the next call meets that failure and tells.
     const owner = { unhandled: () => this.#spares.delete(key) };
     this.#turns.whenIdle(owner, () => {
       if (this.#spares.has(key)) return;

@@ -1,11 +1,18 @@
-// The async syscalls of a query or mutation, in call order. They are answered in that order, group by group; the promises
-// of a group resolve together before user code runs again.
+// The async syscalls of a query or mutation, in call order. They are answered in that order, group by group; the
+// promises of a group resolve together before user code runs again.
 
 const READS = new Set(["1.0/get", "1.0/queryStreamNext"]);
 const URLS = new Set(["1.0/storageGetUrl"]);
 /** Calls that cannot run user code or leave the transaction: several of them may travel in one message. */
 const PLAIN = new Set([
-  ...READS, ...URLS, "1.0/insert", "1.0/shallowMerge", "1.0/replace", "1.0/remove", "1.0/count", "1.0/queryPage",
+  ...READS,
+  ...URLS,
+  "1.0/insert",
+  "1.0/shallowMerge",
+  "1.0/replace",
+  "1.0/remove",
+  "1.0/count",
+  "1.0/queryPage",
 ]);
 const GROUP = 16;
 const MESSAGE = 64;

@@ -1,5 +1,5 @@
-// Who may run next in a worker that interleaves many executions. Each turn has a tick of the event loop to itself, so an
-// unhandled rejection that Node reports at the end of the tick belongs to the owner of that turn.
+// Who may run next in a worker that interleaves many executions. Each turn has a tick of the event loop to itself, so
+// an unhandled rejection that Node reports at the end of the tick belongs to the owner of that turn.
 
 export class Turns {
   #queue = [];

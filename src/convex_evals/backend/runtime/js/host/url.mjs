@@ -1,5 +1,17 @@
 // URL parsing for realm/url.js. A URL travels as the JSON array of its parts.
-const PARTS = ["href", "origin", "protocol", "username", "password", "host", "hostname", "port", "pathname", "search", "hash"];
+const PARTS = [
+  "href",
+  "origin",
+  "protocol",
+  "username",
+  "password",
+  "host",
+  "hostname",
+  "port",
+  "pathname",
+  "search",
+  "hash",
+];
 
 function parts(url) {
   return JSON.stringify(PARTS.map((part) => url[part]));

@@ -27,7 +27,9 @@ function result(outcome, keys) {
   if (outcome instanceof ArrayBuffer) return { value: null, bytes: new Uint8Array(outcome) };
   if (outcome instanceof CryptoKey) return { value: describeKey(outcome, keys) };
   if (outcome?.privateKey instanceof CryptoKey) {
-    return { value: { publicKey: describeKey(outcome.publicKey, keys), privateKey: describeKey(outcome.privateKey, keys) } };
+    return {
+      value: { publicKey: describeKey(outcome.publicKey, keys), privateKey: describeKey(outcome.privateKey, keys) },
+    };
   }
   return { value: outcome }; // a boolean, or a JSON web key
 }

@@ -54,4 +54,4 @@
   }
 
   return { AsyncLocalStorage, AsyncResource };
-}
+};

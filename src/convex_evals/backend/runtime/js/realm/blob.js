@@ -62,7 +62,8 @@
     #name;
     #lastModified;
     constructor(parts, name, options = {}) {
-      if (arguments.length < 2) throw new TypeError(`File: 2 arguments required, but only ${arguments.length} present.`);
+      if (arguments.length < 2)
+        throw new TypeError(`File: 2 arguments required, but only ${arguments.length} present.`);
       super(parts, options);
       this.#name = `${name}`;
       this.#lastModified = Number(options?.lastModified ?? Date.now());
@@ -82,4 +83,4 @@
   }
 
   return { Blob, File, bytesOf };
-}
+};

@@ -22,7 +22,10 @@
       if (isBufferSource(body)) return { bytes: toBytes(body).slice(), type: null };
       if (body instanceof $.use("form_data").FormData) return $.use("form_data").encodeMultipart(body);
       if (body instanceof $.use("url").URLSearchParams) {
-        return { bytes: $.use("encoding").encode(body.toString()), type: "application/x-www-form-urlencoded;charset=UTF-8" };
+        return {
+          bytes: $.use("encoding").encode(body.toString()),
+          type: "application/x-www-form-urlencoded;charset=UTF-8",
+        };
       }
     }
     return { bytes: $.use("encoding").encode(`${body}`), type: "text/plain;charset=UTF-8" };
@@ -98,4 +101,4 @@
   delete Body.share;
 
   return { Body, extract, share };
-}
+};

@@ -2,7 +2,10 @@
 () => {
   "use strict";
   const describe = (value) => Object.prototype.toString.call(value);
-  const isBuffer = (value) => value instanceof ArrayBuffer || describe(value) === "[object ArrayBuffer]" || describe(value) === "[object SharedArrayBuffer]";
+  const isBuffer = (value) =>
+    value instanceof ArrayBuffer ||
+    describe(value) === "[object ArrayBuffer]" ||
+    describe(value) === "[object SharedArrayBuffer]";
 
   return {
     isBufferSource: (value) => ArrayBuffer.isView(value) || isBuffer(value),
@@ -22,4 +25,4 @@
       return result;
     },
   };
-}
+};

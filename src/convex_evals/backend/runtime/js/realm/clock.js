@@ -30,7 +30,12 @@
     UTC: { value: NativeDate.UTC, writable: true, configurable: true },
   });
   NativeDate.prototype.constructor = FrozenDate;
-  Object.defineProperty(globalThis, "Date", { value: FrozenDate, writable: true, enumerable: false, configurable: true });
+  Object.defineProperty(globalThis, "Date", {
+    value: FrozenDate,
+    writable: true,
+    enumerable: false,
+    configurable: true,
+  });
 
   // Without an argument these would format the real time.
   const formats = Intl.DateTimeFormat.prototype;
@@ -59,4 +64,4 @@
       return Math.floor((current - $.host.importTime) * 10) / 10;
     },
   };
-}
+};

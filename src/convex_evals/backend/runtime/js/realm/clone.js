@@ -3,7 +3,12 @@
   "use strict";
   const ERRORS = { __proto__: null, Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
   const refuse = (value) => {
-    const what = typeof value === "symbol" ? value.toString() : typeof value === "function" ? `${value}` : Object.prototype.toString.call(value);
+    const what =
+      typeof value === "symbol"
+        ? value.toString()
+        : typeof value === "function"
+          ? `${value}`
+          : Object.prototype.toString.call(value);
     throw new ($.use("events").DOMException)(`${what} could not be cloned.`, "DataCloneError");
   };
 
@@ -15,7 +20,8 @@
 
   const cloneError = (error, copy) => {
     const own = new (ERRORS[error.name] ?? Error)(error.message);
-    if ("cause" in error) Object.defineProperty(own, "cause", { value: copy(error.cause), writable: true, configurable: true });
+    if ("cause" in error)
+      Object.defineProperty(own, "cause", { value: copy(error.cause), writable: true, configurable: true });
     return own;
   };
 
@@ -45,14 +51,16 @@
     if (value instanceof ArrayBuffer) return remember(value.slice(0));
     if (ArrayBuffer.isView(value)) return remember(cloneView(value, copy));
     if (Error.isError(value)) return remember(cloneError(value, copy));
-    if (["[object Number]", "[object String]", "[object Boolean]", "[object BigInt]"].includes(tag)) return remember(Object(value.valueOf()));
+    if (["[object Number]", "[object String]", "[object Boolean]", "[object BigInt]"].includes(tag))
+      return remember(Object(value.valueOf()));
     if (value instanceof $.use("blob").Blob) return remember(value);
     if (tag !== "[object Object]" && tag !== "[object Arguments]") return refuse(value);
     return copyMembers(value, remember({}), copy);
   };
 
   const structuredClone = (value, options = undefined) => {
-    if (options?.transfer !== undefined && [...options.transfer].length > 0) return $.notImplemented("transfer", "structuredClone");
+    if (options?.transfer !== undefined && [...options.transfer].length > 0)
+      return $.notImplemented("transfer", "structuredClone");
     const copies = new Map();
     const copy = (item) => {
       if (typeof item === "function" || typeof item === "symbol") return refuse(item);
@@ -67,4 +75,4 @@
   };
 
   return { structuredClone };
-}
+};

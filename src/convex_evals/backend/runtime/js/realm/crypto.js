@@ -2,7 +2,17 @@
 ($) => {
   "use strict";
   const KEY = Symbol();
-  const INTEGER_ARRAYS = [Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array, BigInt64Array, BigUint64Array];
+  const INTEGER_ARRAYS = [
+    Int8Array,
+    Uint8Array,
+    Uint8ClampedArray,
+    Int16Array,
+    Uint16Array,
+    Int32Array,
+    Uint32Array,
+    BigInt64Array,
+    BigUint64Array,
+  ];
   const QUOTA = 65536;
   const RANDOMIZED_SIGNATURES = ["ECDSA", "RSA-PSS"];
   let idOf;
@@ -51,14 +61,19 @@
     if (info.algorithm.publicExponent) info.algorithm.publicExponent = Uint8Array.from(info.algorithm.publicExponent);
     return new CryptoKey(KEY, info);
   };
-  const nameOf = (algorithm) => `${typeof algorithm === "object" && algorithm !== null ? algorithm.name : algorithm}`.toUpperCase();
+  const nameOf = (algorithm) =>
+    `${typeof algorithm === "object" && algorithm !== null ? algorithm.name : algorithm}`.toUpperCase();
 
   const forbidRandomness = () => {
     if ($.phase === "import") throw new Error("Cannot use cryptographic randomness at import time");
     if ($.transactional) $.requireAction("cryptographic randomness");
   };
   const run = (method, args, data = undefined) =>
-    $.use("pending").operation(`crypto.${method}`, pack(args), data === undefined ? undefined : $.use("bytes").toBytes(data).slice());
+    $.use("pending").operation(
+      `crypto.${method}`,
+      pack(args),
+      data === undefined ? undefined : $.use("bytes").toBytes(data).slice(),
+    );
   const buffer = ({ bytes }) => bytes.buffer;
 
   class SubtleCrypto {
@@ -89,7 +104,9 @@
       return unpackKey((await run("deriveKey", [algorithm, key, derived, Boolean(extractable), [...usages]])).value);
     }
     async importKey(format, keyData, algorithm, extractable, usages) {
-      return unpackKey((await run("importKey", [`${format}`, keyData, algorithm, Boolean(extractable), [...usages]])).value);
+      return unpackKey(
+        (await run("importKey", [`${format}`, keyData, algorithm, Boolean(extractable), [...usages]])).value,
+      );
     }
     async exportKey(format, key) {
       const { value, bytes } = await run("exportKey", [`${format}`, key]);
@@ -133,7 +150,11 @@
         throw new DOMException("The data argument must be an integer-type TypedArray", "TypeMismatchError");
       }
       if (array.byteLength > QUOTA) {
-        throw new DOMException(`The ArrayBufferView's byte length (${array.byteLength}) exceeds the number of bytes of entropy available via this API (${QUOTA})`, "QuotaExceededError");
+        throw new DOMException(
+          `The ArrayBufferView's byte length (${array.byteLength}) exceeds the number of bytes of entropy ` +
+            `available via this API (${QUOTA})`,
+          "QuotaExceededError",
+        );
       }
       randomBytes($.use("bytes").toBytes(array));
       return array;
@@ -151,4 +172,4 @@
   }
 
   return { crypto: new Crypto(KEY), Crypto, CryptoKey, SubtleCrypto };
-}
+};

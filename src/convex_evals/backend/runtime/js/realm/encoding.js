@@ -65,7 +65,8 @@
     let result = "";
     for (let i = 0; i < text.length; i += 3) {
       const codes = [text.charCodeAt(i), text.charCodeAt(i + 1), text.charCodeAt(i + 2)];
-      if (codes.some((code) => code > 255)) throw invalid("The string to be encoded contains characters outside of the Latin1 range.");
+      if (codes.some((code) => code > 255))
+        throw invalid("The string to be encoded contains characters outside of the Latin1 range.");
       const [a, b, c] = codes;
       result += ALPHABET[a >> 2] + ALPHABET[((a & 3) << 4) | (b >> 4)];
       result += i + 1 < text.length ? ALPHABET[((b & 15) << 2) | (c >> 6)] : "=";
@@ -77,7 +78,8 @@
   const atob = (input) => {
     let text = `${input}`.replace(/[\t\n\f\r ]/g, "");
     if (text.length % 4 === 0) text = text.replace(/={1,2}$/, "");
-    if (text.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(text)) throw invalid("The string to be decoded is not correctly encoded.");
+    if (text.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(text))
+      throw invalid("The string to be decoded is not correctly encoded.");
     let result = "";
     let bits = 0;
     let count = 0;
@@ -93,4 +95,4 @@
   };
 
   return { TextEncoder, TextDecoder, atob, btoa, encode, decodeUtf8: (bytes) => new TextDecoder().decode(bytes) };
-}
+};

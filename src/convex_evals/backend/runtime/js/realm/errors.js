@@ -41,7 +41,10 @@
     const position = $.host.position(file.slice(SCHEME.length), site.getLineNumber(), site.getColumnNumber());
     if (position === undefined) return undefined;
     const name = calledName(site);
-    return { text: name ? `${prefix}${name} (${position})` : `${prefix}${position}`, isSdk: position.includes(SDK_INTERNALS) };
+    return {
+      text: name ? `${prefix}${name} (${position})` : `${prefix}${position}`,
+      isSdk: position.includes(SDK_INTERNALS),
+    };
   };
 
   const collect = (sites) => {
@@ -69,7 +72,12 @@
     return apply(join, frames, ["\n"]);
   };
   // V8 looks it up on every capture; what user code assigns has no effect, as in the original.
-  Object.defineProperty(Error, "prepareStackTrace", { get: () => prepareStackTrace, set() {}, enumerable: false, configurable: false });
+  Object.defineProperty(Error, "prepareStackTrace", {
+    get: () => prepareStackTrace,
+    set() {},
+    enumerable: false,
+    configurable: false,
+  });
 
   const frames = (error) => {
     void error.stack; // formats it now, if nobody has looked before
@@ -77,7 +85,8 @@
   };
 
   const isErrorLike = (value) =>
-    isError(value) || (typeof value === "object" && value !== null && (value instanceof NativeError || CONVEX_ERROR in value));
+    isError(value) ||
+    (typeof value === "object" && value !== null && (value instanceof NativeError || CONVEX_ERROR in value));
 
   /** What V8 prints for a thrown value that is no Error. */
   const describeThrown = (value) => {
@@ -129,4 +138,4 @@
       }
     },
   };
-}
+};

@@ -3,10 +3,27 @@
   "use strict";
   const LEGACY_CODES = {
     __proto__: null,
-    IndexSizeError: 1, HierarchyRequestError: 3, WrongDocumentError: 4, InvalidCharacterError: 5, NoModificationAllowedError: 7,
-    NotFoundError: 8, NotSupportedError: 9, InUseAttributeError: 10, InvalidStateError: 11, SyntaxError: 12,
-    InvalidModificationError: 13, NamespaceError: 14, InvalidAccessError: 15, TypeMismatchError: 17, SecurityError: 18,
-    NetworkError: 19, AbortError: 20, URLMismatchError: 21, QuotaExceededError: 22, TimeoutError: 23, InvalidNodeTypeError: 24,
+    IndexSizeError: 1,
+    HierarchyRequestError: 3,
+    WrongDocumentError: 4,
+    InvalidCharacterError: 5,
+    NoModificationAllowedError: 7,
+    NotFoundError: 8,
+    NotSupportedError: 9,
+    InUseAttributeError: 10,
+    InvalidStateError: 11,
+    SyntaxError: 12,
+    InvalidModificationError: 13,
+    NamespaceError: 14,
+    InvalidAccessError: 15,
+    TypeMismatchError: 17,
+    SecurityError: 18,
+    NetworkError: 19,
+    AbortError: 20,
+    URLMismatchError: 21,
+    QuotaExceededError: 22,
+    TimeoutError: 23,
+    InvalidNodeTypeError: 24,
     DataCloneError: 25,
   };
 
@@ -40,8 +57,20 @@
     constructor(type, init = {}) {
       if (arguments.length === 0) throw new TypeError("Event: 1 argument required, but only 0 present.");
       this.#type = `${type}`;
-      this.#init = { bubbles: Boolean(init?.bubbles), cancelable: Boolean(init?.cancelable), composed: Boolean(init?.composed) };
-      state.set(this, { target: null, currentTarget: null, phase: 0, canceled: false, stopped: false, stoppedNow: false, passive: false });
+      this.#init = {
+        bubbles: Boolean(init?.bubbles),
+        cancelable: Boolean(init?.cancelable),
+        composed: Boolean(init?.composed),
+      };
+      state.set(this, {
+        target: null,
+        currentTarget: null,
+        phase: 0,
+        canceled: false,
+        stopped: false,
+        stoppedNow: false,
+        passive: false,
+      });
     }
     get type() {
       return this.#type;
@@ -118,13 +147,18 @@
       const list = this.#listeners.get(`${type}`) ?? [];
       if (list.some((other) => other.callback === callback && other.capture === listener.capture)) return;
       this.#listeners.set(`${type}`, [...list, listener]);
-      listener.signal?.addEventListener("abort", () => this.removeEventListener(type, callback, options), { once: true });
+      listener.signal?.addEventListener("abort", () => this.removeEventListener(type, callback, options), {
+        once: true,
+      });
     }
 
     removeEventListener(type, callback, options) {
       const { capture } = normalize(options);
       const list = this.#listeners.get(`${type}`) ?? [];
-      this.#listeners.set(`${type}`, list.filter((other) => other.callback !== callback || other.capture !== capture));
+      this.#listeners.set(
+        `${type}`,
+        list.filter((other) => other.callback !== callback || other.capture !== capture),
+      );
     }
 
     dispatchEvent(event) {
@@ -157,4 +191,4 @@
   }
 
   return { DOMException, Event, EventTarget };
-}
+};

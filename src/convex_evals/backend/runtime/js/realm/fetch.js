@@ -1,4 +1,4 @@
-// Request, Response and fetch. The network is the worker's business; bodies of answers are pulled from it chunk by chunk.
+// Request, Response and fetch. The network is the worker's business; bodies are pulled from it chunk by chunk.
 ($) => {
   "use strict";
   const { Body, extract, share } = $.use("body");
@@ -38,7 +38,8 @@
       const base = input instanceof Request ? input : undefined;
       const method = normalizeMethod(options.method ?? base?.method ?? "GET");
       const given = options.body ?? null;
-      if (given !== null && (method === "GET" || method === "HEAD")) throw new TypeError("Request with GET/HEAD method cannot have body.");
+      if (given !== null && (method === "GET" || method === "HEAD"))
+        throw new TypeError("Request with GET/HEAD method cannot have body.");
       const body = given === null && base ? { ...share(base), type: null } : extract(given);
       super(body);
       this.#method = method;
@@ -72,9 +73,24 @@
       return "Request";
     }
     static {
-      const absent = ["cache", "credentials", "destination", "integrity", "isHistoryNavigation", "isReloadNavigation", "keepalive", "mode", "referrer", "referrerPolicy"];
+      const absent = [
+        "cache",
+        "credentials",
+        "destination",
+        "integrity",
+        "isHistoryNavigation",
+        "isReloadNavigation",
+        "keepalive",
+        "mode",
+        "referrer",
+        "referrerPolicy",
+      ];
       for (const member of absent) {
-        Object.defineProperty(this.prototype, member, { get: () => $.notImplemented(member, "Request"), enumerable: false, configurable: true });
+        Object.defineProperty(this.prototype, member, {
+          get: () => $.notImplemented(member, "Request"),
+          enumerable: false,
+          configurable: true,
+        });
       }
     }
   }
@@ -124,7 +140,11 @@
     clone() {
       const copy = share(this);
       const body = copy.stream ?? copy.bytes;
-      return new Response(body, { status: this.#status, statusText: this.#statusText, headers: this.#headers }, this.#meta);
+      return new Response(
+        body,
+        { status: this.#status, statusText: this.#statusText, headers: this.#headers },
+        this.#meta,
+      );
     }
     static error() {
       return new Response(null, { status: 0 }, new Meta("", false, "error"));
@@ -171,7 +191,13 @@
     const onAbort = () => $.host.abandonFetch(id);
     request.signal.addEventListener("abort", onAbort, { once: true });
     try {
-      const args = { id, url: request.url, method: request.method, headers: [...request.headers], redirect: request.redirect };
+      const args = {
+        id,
+        url: request.url,
+        method: request.method,
+        headers: [...request.headers],
+        redirect: request.redirect,
+      };
       const { value } = await $.use("pending").operation("fetch", args, await requestBytes(request));
       const body = value.hasBody ? incomingBody(id) : null;
       return new Response(body, value, new Meta(value.url, value.redirected, "default"));
@@ -189,10 +215,12 @@
       const request = new Request(input, init);
       const { protocol } = new ($.use("url").URL)(request.url);
       if (protocol !== "http:" && protocol !== "https:") {
-        throw new TypeError(`Unsupported URL scheme -- http and https are supported (scheme was ${protocol.slice(0, -1)})`);
+        throw new TypeError(
+          `Unsupported URL scheme -- http and https are supported (scheme was ${protocol.slice(0, -1)})`,
+        );
       }
       request.signal.throwIfAborted();
       return await perform(request);
     },
   };
-}
+};

@@ -59,7 +59,11 @@
     const head = `--${boundary}\r\nContent-Disposition: form-data; name="${escapeName(name)}"`;
     if (typeof value === "string") return [encode(`${head}\r\n\r\n${value.replace(/\r?\n|\r/g, "\r\n")}\r\n`)];
     const type = value.type || "application/octet-stream";
-    return [encode(`${head}; filename="${escapeName(value.name)}"\r\nContent-Type: ${type}\r\n\r\n`), bytesOf(value), encode("\r\n")];
+    return [
+      encode(`${head}; filename="${escapeName(value.name)}"\r\nContent-Type: ${type}\r\n\r\n`),
+      bytesOf(value),
+      encode("\r\n"),
+    ];
   };
 
   const encodeMultipart = (form) => {
@@ -89,14 +93,21 @@
     const split = find(bytes, encode("\r\n\r\n"), 0);
     if (split < 0) throw new TypeError("Failed to parse body as FormData: a part has no header");
     const headers = decodeUtf8(bytes.subarray(0, split)).split("\r\n");
-    const header = (name) => headers.find((line) => line.toLowerCase().startsWith(`${name}:`))?.slice(name.length + 1).trim();
+    const header = (name) =>
+      headers
+        .find((line) => line.toLowerCase().startsWith(`${name}:`))
+        ?.slice(name.length + 1)
+        .trim();
     const disposition = header("content-disposition") ?? "";
     const name = parameter(disposition, "name");
     if (name === undefined) throw new TypeError("Failed to parse body as FormData: a part has no name");
     const content = bytes.slice(split + 4);
     const filename = parameter(disposition, "filename");
     if (filename === undefined) return form.append(unescapeName(name), decodeUtf8(content));
-    return form.append(unescapeName(name), new File([content], unescapeName(filename), { type: header("content-type") ?? "text/plain" }));
+    return form.append(
+      unescapeName(name),
+      new File([content], unescapeName(filename), { type: header("content-type") ?? "text/plain" }),
+    );
   };
 
   const decodeMultipart = (bytes, contentType) => {
@@ -121,9 +132,10 @@
     if (essence === "multipart/form-data") return decodeMultipart(bytes, contentType);
     if (essence !== "application/x-www-form-urlencoded") throw new TypeError("Could not parse content as FormData.");
     const form = new FormData();
-    for (const [name, value] of new ($.use("url").URLSearchParams)($.use("encoding").decodeUtf8(bytes))) form.append(name, value);
+    for (const [name, value] of new ($.use("url").URLSearchParams)($.use("encoding").decodeUtf8(bytes)))
+      form.append(name, value);
     return form;
   };
 
   return { FormData, encodeMultipart, decodeForm };
-}
+};

@@ -22,7 +22,8 @@
       const pairs = typeof init[Symbol.iterator] === "function" ? init : Object.entries(init);
       for (const pair of pairs) {
         const [name, value, ...rest] = pair;
-        if (value === undefined || rest.length > 0) throw new TypeError("Headers: each pair must be a name and a value");
+        if (value === undefined || rest.length > 0)
+          throw new TypeError("Headers: each pair must be a name and a value");
         this.append(name, value);
       }
     }
@@ -69,4 +70,4 @@
   }
 
   return { Headers };
-}
+};

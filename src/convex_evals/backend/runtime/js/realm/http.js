@@ -52,7 +52,11 @@
       const { Response } = $.use("fetch");
       if (!(response instanceof Response)) throw new Error("HTTP actions must return a Response");
       responses[++lastResponse] = response;
-      return { status: response.status, headerPairs: [...response.headers], streamId: response.body === null ? null : lastResponse };
+      return {
+        status: response.status,
+        headerPairs: [...response.headers],
+        streamId: response.body === null ? null : lastResponse,
+      };
     },
 
     notFound() {
@@ -68,4 +72,4 @@
       if (streamId !== null && body) await sendBody(body);
     },
   };
-}
+};

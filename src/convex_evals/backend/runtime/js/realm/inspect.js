@@ -1,5 +1,5 @@
 // Renders values for log lines, with the output of the npm package `object-inspect` for the options
-// {maxStringLength: 32768, indent: 2, customInspect: true}. tests/backend/runtime/vectors/inspect.json holds its answers.
+// {maxStringLength: 32768, indent: 2, customInspect: true}. tests/backend/runtime/vectors holds its answers.
 () => {
   "use strict";
   const MAX_STRING = 32768;
@@ -140,7 +140,8 @@
 
     renderBoxed(value) {
       if (isKind(value, "Number")) return `Object(${this.child(Number(value))})`;
-      if (answersTo(BigInt.prototype.valueOf, value)) return `Object(${this.child(BigInt.prototype.valueOf.call(value))})`;
+      if (answersTo(BigInt.prototype.valueOf, value))
+        return `Object(${this.child(BigInt.prototype.valueOf.call(value))})`;
       if (isKind(value, "Boolean")) return `Object(${Boolean.prototype.valueOf.call(value)})`;
       return isKind(value, "String") ? `Object(${this.child(String(value))})` : undefined;
     }
@@ -167,7 +168,8 @@
     members(value) {
       const items = [];
       const isArray = isKind(value, "Array");
-      if (isArray) for (let i = 0; i < value.length; i++) items[i] = hasOwn(value, i) ? this.child(value[i], value) : "";
+      if (isArray)
+        for (let i = 0; i < value.length; i++) items[i] = hasOwn(value, i) ? this.child(value[i], value) : "";
       for (const key in value) {
         if (!hasOwn(value, key)) continue;
         if (isArray && String(Number(key)) === key && key < value.length) continue;
@@ -194,4 +196,4 @@
   }
 
   return { inspect: (value) => String(new Renderer(0, [], false).render(value)) };
-}
+};

@@ -8,7 +8,11 @@
   class WeakRef {
     #target;
     constructor(target) {
-      if ((typeof target !== "object" || target === null) && typeof target !== "function" && typeof target !== "symbol") {
+      if (
+        (typeof target !== "object" || target === null) &&
+        typeof target !== "function" &&
+        typeof target !== "symbol"
+      ) {
         throw new TypeError("WeakRef: target must be an object");
       }
       this.#target = target;
@@ -51,4 +55,4 @@
   delete WebAssembly.compileStreaming;
   delete WebAssembly.instantiateStreaming;
   return {};
-}
+};

@@ -26,7 +26,8 @@
   };
 
   const mismatch = (path, kind, registered) => {
-    if (registered !== undefined) return `Function ${path} is registered as a ${registered} but is being run as a ${kind}.`;
+    if (registered !== undefined)
+      return `Function ${path} is registered as a ${registered} but is being run as a ${kind}.`;
     if (kind === "action") return `Function ${path} is not an action. Did you forget to wrap it with \`action\`?`;
     return `Function ${path} is neither a query or mutation. Did you forget to wrap it with \`query\` or \`mutation\`?`;
   };
@@ -57,11 +58,14 @@
     const router = namespace.default;
     if (router === undefined) return refuse(`Couldn't find default export in module "${module}".`);
     if (router?.isRouter !== true) return refuse(`The default export of \`convex/${module}\` is not a Router.`);
-    return settle(async () => {
-      if (router.lookup(path, method) === null) return $.use("http").notFound();
-      const text = await router.runRequest(requestText, path);
-      return $.use("http").send(text);
-    }, () => host.resolved("null"));
+    return settle(
+      async () => {
+        if (router.lookup(path, method) === null) return $.use("http").notFound();
+        const text = await router.runRequest(requestText, path);
+        return $.use("http").send(text);
+      },
+      () => host.resolved("null"),
+    );
   };
 
   return {
@@ -70,4 +74,4 @@
       return invokeFunction(namespace, kind, ...rest);
     },
   };
-}
+};

@@ -1,9 +1,9 @@
-// The first code in a fresh realm. Everything under realm/ runs inside the realm of user code and reaches the worker only
-// through `host`, a table of functions that take and return primitives (and byte arrays made here). `host` never leaves
-// these closures.
+// The first code in a fresh realm. Everything under realm/ runs inside the realm of user code and reaches the worker
+// only through `host`, a table of functions that take and return primitives (and byte arrays made here). `host` never
+// leaves these closures.
 //
 // Every file of this folder is one expression: a factory that gets `$` and returns what it provides. They are joined
-// into one script (realm.mjs); a factory runs when its first global is touched, so a realm costs what it uses.
+// into one script (context.mjs); a factory runs when its first global is touched, so a realm costs what it uses.
 (host, factories) => {
   "use strict";
   const { defineProperty, freeze } = Object;
@@ -112,4 +112,4 @@
     invoke: (...args) => $.use("invoke").invoke(...args),
     abortRequest: () => $.use("http").abortRequest(),
   });
-}
+};

@@ -57,4 +57,4 @@
 
     fail: (id, name, message) => take(id)?.resolve({ failed: true, name, message }),
   };
-}
+};

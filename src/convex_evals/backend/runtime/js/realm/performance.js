@@ -53,7 +53,10 @@
       return entry;
     }
     measure(name, startOrOptions = undefined, endMark = undefined) {
-      const options = typeof startOrOptions === "object" && startOrOptions !== null ? startOrOptions : { start: startOrOptions, end: endMark };
+      const options =
+        typeof startOrOptions === "object" && startOrOptions !== null
+          ? startOrOptions
+          : { start: startOrOptions, end: endMark };
       const end = options.end === undefined ? now() : this.#timeOf(options.end);
       const start = options.start === undefined ? 0 : this.#timeOf(options.start);
       const duration = options.duration ?? end - start;
@@ -74,7 +77,9 @@
       return this.getEntries().filter((entry) => entry.entryType === type);
     }
     getEntriesByName(name, type = undefined) {
-      return this.getEntries().filter((entry) => entry.name === name && (type === undefined || entry.entryType === type));
+      return this.getEntries().filter(
+        (entry) => entry.name === name && (type === undefined || entry.entryType === type),
+      );
     }
     clearMarks(name = undefined) {
       this.#clear("mark", name);
@@ -83,7 +88,9 @@
       this.#clear("measure", name);
     }
     #clear(type, name) {
-      this.#entries = this.#entries.filter((entry) => entry.entryType !== type || (name !== undefined && entry.name !== name));
+      this.#entries = this.#entries.filter(
+        (entry) => entry.entryType !== type || (name !== undefined && entry.name !== name),
+      );
     }
     toJSON() {
       return { timeOrigin: this.timeOrigin };
@@ -94,4 +101,4 @@
   }
 
   return { performance: new Performance(KEY), Performance, PerformanceEntry, PerformanceMark, PerformanceMeasure };
-}
+};

@@ -81,4 +81,4 @@
       return [branch(0), branch(1)];
     },
   };
-}
+};

@@ -10,10 +10,18 @@
   let used = 64;
 
   const quarterRound = (x, a, b, c, d) => {
-    x[a] += x[b]; x[d] ^= x[a]; x[d] = (x[d] << 16) | (x[d] >>> 16);
-    x[c] += x[d]; x[b] ^= x[c]; x[b] = (x[b] << 12) | (x[b] >>> 20);
-    x[a] += x[b]; x[d] ^= x[a]; x[d] = (x[d] << 8) | (x[d] >>> 24);
-    x[c] += x[d]; x[b] ^= x[c]; x[b] = (x[b] << 7) | (x[b] >>> 25);
+    x[a] += x[b];
+    x[d] ^= x[a];
+    x[d] = (x[d] << 16) | (x[d] >>> 16);
+    x[c] += x[d];
+    x[b] ^= x[c];
+    x[b] = (x[b] << 12) | (x[b] >>> 20);
+    x[a] += x[b];
+    x[d] ^= x[a];
+    x[d] = (x[d] << 8) | (x[d] >>> 24);
+    x[c] += x[d];
+    x[b] ^= x[c];
+    x[b] = (x[b] << 7) | (x[b] >>> 25);
   };
 
   const nextBlock = () => {
@@ -49,7 +57,8 @@
   Object.defineProperty(Math, "random", {
     value: {
       random() {
-        if ($.phase === "import" && $.host.isPure) throw new Error("Math.random unsupported when evaluating a configuration file");
+        if ($.phase === "import" && $.host.isPure)
+          throw new Error("Math.random unsupported when evaluating a configuration file");
         return ((nextWord() >>> 5) * 67108864 + (nextWord() >>> 6)) / 9007199254740992;
       },
     }.random,
@@ -71,4 +80,4 @@
       for (let i = 0; i < bytes.length; i++) bytes[i] = nextByte();
     },
   };
-}
+};

@@ -32,7 +32,9 @@
       this.highWaterMark = strategy?.highWaterMark === undefined ? (isBytes ? 0 : 1) : Number(strategy.highWaterMark);
       if (Number.isNaN(this.highWaterMark) || this.highWaterMark < 0) throw new RangeError("Invalid highWaterMark");
       this.sizeOf = isBytes ? (chunk) => chunk.byteLength : (strategy?.size ?? (() => 1));
-      this.controller = isBytes ? new ReadableByteStreamController(KEY, this) : new ReadableStreamDefaultController(KEY, this);
+      this.controller = isBytes
+        ? new ReadableByteStreamController(KEY, this)
+        : new ReadableStreamDefaultController(KEY, this);
     }
 
     start() {
@@ -52,9 +54,11 @@
     }
 
     enqueue(chunk) {
-      if (this.closing || this.state !== "readable") throw new TypeError("Cannot enqueue a chunk: the stream is closing or closed");
+      if (this.closing || this.state !== "readable")
+        throw new TypeError("Cannot enqueue a chunk: the stream is closing or closed");
       const size = Number(this.sizeOf(chunk));
-      if (!this.isBytes && this.waiting.length > 0) this.waiting.shift().deferred.resolve({ value: chunk, done: false });
+      if (!this.isBytes && this.waiting.length > 0)
+        this.waiting.shift().deferred.resolve({ value: chunk, done: false });
       else {
         this.queue.push({ chunk, size });
         this.queued += size;
@@ -101,7 +105,8 @@
       if (this.state === "errored") return Promise.reject(this.error);
       const deferred = Promise.withResolvers();
       if (this.queue.length > 0) this.serve({ deferred, view });
-      else if (this.state === "closed") deferred.resolve({ value: view && new view.constructor(view.buffer, view.byteOffset, 0), done: true });
+      else if (this.state === "closed")
+        deferred.resolve({ value: view && new view.constructor(view.buffer, view.byteOffset, 0), done: true });
       else {
         this.waiting.push({ deferred, view });
         this.pullIfWanted();
@@ -132,7 +137,8 @@
     }
 
     close() {
-      if (this.closing || this.state !== "readable") throw new TypeError("Cannot close a stream that is closing or closed");
+      if (this.closing || this.state !== "readable")
+        throw new TypeError("Cannot close a stream that is closing or closed");
       this.closing = true;
       if (this.queue.length === 0) this.finish();
     }
@@ -239,7 +245,8 @@
     constructor(stream) {
       const source = sourceOf.get(stream);
       if (source === undefined) throw new TypeError("A reader needs a ReadableStream");
-      if (source.reader) throw new TypeError("This stream has already been locked for exclusive reading by another reader");
+      if (source.reader)
+        throw new TypeError("This stream has already been locked for exclusive reading by another reader");
       this.#stream = stream;
       this.#source = source;
       source.reader = {
@@ -378,4 +385,4 @@
     ReadableStreamBYOBReader,
     isDisturbed: (stream) => sourceOf.get(stream).disturbed,
   };
-}
+};

@@ -7,7 +7,8 @@
       const { Blob, bytesOf } = $.use("blob");
       if (!(blob instanceof Blob)) {
         throw new Error(
-          "store() expects a Blob. If you are trying to store a Request, `await request.blob()` will give you the correct input.",
+          "store() expects a Blob. If you are trying to store a Request, " +
+            "`await request.blob()` will give you the correct input.",
         );
       }
       const args = { contentType: blob.type || null, sha256: options?.sha256 ?? null };
@@ -25,4 +26,4 @@
       return value === null ? null : new Blob([bytes], { type: value.contentType ?? "" });
     },
   };
-}
+};

@@ -2,8 +2,17 @@
 ($) => {
   "use strict";
   const DATABASE = [
-    "1.0/queryStream", "1.0/queryStreamNext", "1.0/queryCleanup", "1.0/queryPage", "1.0/get", "1.0/insert",
-    "1.0/shallowMerge", "1.0/replace", "1.0/remove", "1.0/count", "1.0/db/normalizeId",
+    "1.0/queryStream",
+    "1.0/queryStreamNext",
+    "1.0/queryCleanup",
+    "1.0/queryPage",
+    "1.0/get",
+    "1.0/insert",
+    "1.0/shallowMerge",
+    "1.0/replace",
+    "1.0/remove",
+    "1.0/count",
+    "1.0/db/normalizeId",
   ];
   const CALLS = ["1.0/runUdf", "1.0/actions/query", "1.0/actions/mutation", "1.0/actions/action"];
   const includes = (list, name) => Reflect.apply(Array.prototype.includes, list, [name]);
@@ -51,4 +60,4 @@
       },
     },
   };
-}
+};

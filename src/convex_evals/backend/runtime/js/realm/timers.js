@@ -36,4 +36,4 @@
       timer.callback.apply(globalThis, timer.args);
     },
   };
-}
+};

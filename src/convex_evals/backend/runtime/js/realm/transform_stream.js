@@ -142,4 +142,4 @@
   }
 
   return { TransformStream, TextEncoderStream, TextDecoderStream };
-}
+};

@@ -2,7 +2,19 @@
 ($) => {
   "use strict";
   const { host } = $;
-  const PARTS = ["href", "origin", "protocol", "username", "password", "host", "hostname", "port", "pathname", "search", "hash"];
+  const PARTS = [
+    "href",
+    "origin",
+    "protocol",
+    "username",
+    "password",
+    "host",
+    "hostname",
+    "port",
+    "pathname",
+    "search",
+    "hash",
+  ];
   let attach; // links a URLSearchParams to its URL
   let reload;
 
@@ -56,7 +68,9 @@
       this.#onChange();
     }
     delete(name, value = undefined) {
-      this.#pairs = this.#pairs.filter(([key, own]) => key !== `${name}` || (value !== undefined && own !== `${value}`));
+      this.#pairs = this.#pairs.filter(
+        ([key, own]) => key !== `${name}` || (value !== undefined && own !== `${value}`),
+      );
       this.#onChange();
     }
     get(name) {
@@ -160,4 +174,4 @@
   }
 
   return { URL, URLSearchParams };
-}
+};

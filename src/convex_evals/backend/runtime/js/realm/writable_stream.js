@@ -46,7 +46,8 @@
 
     write(chunk) {
       if (this.state === "errored") return Promise.reject(this.error);
-      if (this.closing || this.state === "closed") return Promise.reject(new TypeError("Cannot write to a stream that is closing or closed"));
+      if (this.closing || this.state === "closed")
+        return Promise.reject(new TypeError("Cannot write to a stream that is closing or closed"));
       const size = Number(this.sizeOf(chunk));
       this.queued += size;
       this.updateReady();
@@ -68,7 +69,8 @@
     }
 
     close() {
-      if (this.closing || this.state !== "writable") return Promise.reject(new TypeError("Cannot close a stream that is closing or closed"));
+      if (this.closing || this.state !== "writable")
+        return Promise.reject(new TypeError("Cannot close a stream that is closing or closed"));
       this.closing = true;
       return this.enqueue(async () => {
         await this.underlying.close?.();
@@ -114,7 +116,8 @@
     constructor(stream) {
       const sink = sinkOf.get(stream);
       if (sink === undefined) throw new TypeError("A writer needs a WritableStream");
-      if (sink.writer) throw new TypeError("This stream has already been locked for exclusive writing by another writer");
+      if (sink.writer)
+        throw new TypeError("This stream has already been locked for exclusive writing by another writer");
       this.#sink = sink;
       sink.writer = this;
     }
@@ -173,4 +176,4 @@
   }
 
   return { WritableStream, WritableStreamDefaultWriter };
-}
+};
