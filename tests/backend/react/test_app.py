@@ -172,7 +172,8 @@ async def test_signing_in_and_out_changes_what_queries_return(browser: Browser, 
 
 async def test_a_forged_token_signs_nobody_in(browser: Browser, guestbook: Guestbook) -> None:
     page = await browser.visit(guestbook.url)
-    await page.get_by_role("button", name="Sign in as Mallory").click()
+    async with page.expect_console_message(lambda message: message.text.startswith("Failed to authenticate")):
+        await page.get_by_role("button", name="Sign in as Mallory").click()
     await expect(account(page)).to_have_text("You are a visitor")
     await send(page, "hello")
     await expect(authors(page)).to_have_text(["a visitor"])
