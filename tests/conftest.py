@@ -5,14 +5,17 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright, expect
 
 from convex_evals.core.browser import FLAGS, prepare_chromium, sandboxes_itself
 from convex_evals.core.errors import BrowserError
 from convex_evals.core.settings import read_settings
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, ConsoleMessage, Page
 
 SECONDS = 60
 PATIENCE_MS = 10_000
@@ -42,11 +45,11 @@ def _lend_browser(item: pytest.Item) -> None:
 class Visits:
     """Every page belongs to a new visitor: no cookies, nothing stored, another window."""
 
-    chromium: Browser
+    chromium: "Browser"
     opened: AsyncExitStack
     _complaints: list[str] = field(default_factory=list)
 
-    async def page(self) -> Page:
+    async def page(self) -> "Page":
         context = await self.chromium.new_context(locale="en-US", timezone_id="UTC")
         self.opened.push_async_callback(context.close)
         context.set_default_timeout(PATIENCE_MS)
@@ -55,7 +58,7 @@ class Visits:
         page.on("console", self._listen)
         return page
 
-    async def visit(self, url: str) -> Page:
+    async def visit(self, url: str) -> "Page":
         page = await self.page()
         await page.goto(url)
         return page
@@ -65,7 +68,7 @@ class Visits:
         taken, self._complaints = self._complaints, []
         return taken
 
-    def _listen(self, message: ConsoleMessage) -> None:
+    def _listen(self, message: "ConsoleMessage") -> None:
         if message.type == "error":
             self._complaints.append(message.text)
 
@@ -79,7 +82,9 @@ def chromium() -> Path:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def shared_chromium(chromium: Path) -> AsyncIterator[Browser]:
+async def shared_chromium(chromium: Path) -> AsyncIterator["Browser"]:
+    from playwright.async_api import async_playwright, expect  # takes half a second, which most tests need not wait
+
     expect.set_options(timeout=PATIENCE_MS)
     async with async_playwright() as playwright:
         launched = await playwright.chromium.launch(
@@ -90,7 +95,7 @@ async def shared_chromium(chromium: Path) -> AsyncIterator[Browser]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def browser(shared_chromium: Browser) -> AsyncIterator[Visits]:
+async def browser(shared_chromium: "Browser") -> AsyncIterator[Visits]:
     """`page = await browser.visit(url)`. Errors of a page fail the test, unless it takes them."""
     async with AsyncExitStack() as opened:
         visits = Visits(shared_chromium, opened)
