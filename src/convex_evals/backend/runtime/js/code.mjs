@@ -7,7 +7,8 @@ const KEPT_ENVIRONMENTS = 24;
 class ModuleSource {
   constructor(source) {
     this.source = source;
-    this.compiled = undefined; // V8's code cache, made on first use
+    this.isUsedAgain = false;
+    this.compiled = undefined; // V8's code cache
   }
 }
 

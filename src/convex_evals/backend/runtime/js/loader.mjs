@@ -1,4 +1,5 @@
 // The module graph of one context. All modules are ES modules named `convex:/<path>`; linking is synchronous.
+import v8 from "node:v8";
 import vm from "node:vm";
 import { ImportFailure, TimeUp } from "./failures.mjs";
 
@@ -71,9 +72,24 @@ export class ModuleGraph {
         if (error.code !== "ERR_VM_MODULE_CACHED_DATA_REJECTED") throw error;
       }
     }
-    const module = this.#construct(identifier, source.source);
-    source.compiled = module.createCachedData();
-    return module;
+    if (!source.isUsedAgain) {
+      source.isUsedAgain = true; // the next time it pays to compile all of it
+      return this.#construct(identifier, source.source);
+    }
+    return this.#compileWhole(identifier, source);
+  }
+
+  /** Functions that are compiled when they are first called would be missing from the cache. */
+  #compileWhole(identifier, source) {
+    v8.setFlagsFromString("--no-lazy");
+    try {
+      const module = this.#construct(identifier, source.source);
+      v8.setFlagsFromString("--lazy"); // a cache is good only for the flags it was made with
+      source.compiled = module.createCachedData();
+      return module;
+    } finally {
+      v8.setFlagsFromString("--lazy");
+    }
   }
 
   #construct(identifier, source, cachedData = undefined) {
