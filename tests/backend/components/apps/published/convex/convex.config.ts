@@ -1,0 +1,22 @@
+import agent from "@convex-dev/agent/convex.config.js";
+import aggregate from "@convex-dev/aggregate/convex.config.js";
+import crons from "@convex-dev/crons/convex.config.js";
+import migrations from "@convex-dev/migrations/convex.config.js";
+import presence from "@convex-dev/presence/convex.config.js";
+import rateLimiter from "@convex-dev/rate-limiter/convex.config.js";
+import workpool from "@convex-dev/workpool/convex.config.js";
+import { defineApp } from "convex/server";
+import guard from "./guard/convex.config";
+
+const app = defineApp();
+app.use(agent);
+app.use(aggregate);
+app.use(aggregate, { name: "byPlayer" });
+app.use(crons);
+app.use(guard);
+app.use(migrations);
+app.use(presence);
+app.use(rateLimiter);
+app.use(workpool, { name: "fastPool" });
+app.use(workpool, { name: "slowPool" });
+export default app;

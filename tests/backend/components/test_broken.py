@@ -1,0 +1,136 @@
+"""Projects with mistakes in their components, and what the CLI says about them."""
+
+from typing import Any
+
+import pytest
+
+COUNTER = "counter/convex.config.ts"
+DEFINE = 'import { defineComponent } from "convex/server";\nimport { v } from "convex/values";\n'
+APP = """
+import { defineApp } from "convex/server";
+import { v } from "convex/values";
+import counter from "./counter/convex.config";
+"""
+SCHEMA = """
+import { defineSchema, defineTable } from "convex/server";
+import { v } from "convex/values";
+export default defineSchema({ counts: %s });
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "messages"),
+    [
+        pytest.param(
+            {"counter/public.ts": 'throw new Error("no luck");\nexport {};'},
+            ["Failed to analyze public.js: Uncaught Error: no luck", "../convex/counter/public.ts:1"],
+            id="module throws",
+        ),
+        pytest.param(
+            {COUNTER: DEFINE + 'throw new Error("no luck");\nexport default defineComponent("counter");'},
+            ["Uncaught Error: no luck"],
+            id="config throws",
+        ),
+        pytest.param(
+            {COUNTER: DEFINE + 'export default { name: "counter" };'},
+            [
+                "The default export of `convex.config.ts` in component `counter` has an invalid value (missing "
+                "`export` property on the default export of `convex.config.ts`). Please make sure that you’re "
+                "exporting the return value of `defineComponent()`"
+            ],
+            id="config exports something else",
+        ),
+        pytest.param(
+            {COUNTER: DEFINE + 'if (process.env.MODE) throw 1;\nexport default defineComponent("counter");'},
+            ["Environment variables are only supported in the app's convex.config.ts."],
+            id="config reads the environment",
+        ),
+        pytest.param(
+            {COUNTER: DEFINE + 'export default defineComponent("counter", { env: { MODE: v.string() } });'},
+            ["Component counter is missing required env var MODE"],
+            id="required variable is not bound",
+        ),
+        pytest.param(
+            {
+                COUNTER: DEFINE + 'export default defineComponent("counter", { env: { MODE: v.literal("fast") } });',
+                "convex.config.ts": APP
+                + 'const app = defineApp();\napp.use(counter, { env: { MODE: "slow" as any } });\nexport default app;',
+            },
+            ['Component counter has an invalid value for env var MODE: "slow" is not one of "fast"'],
+            id="variable is bound to a wrong value",
+        ),
+        pytest.param(
+            {COUNTER: DEFINE + 'export default defineComponent("counter", { env: { SIZE: v.number() as any } });'},
+            ["Env var `SIZE` on component counter has a non-string validator."],
+            id="variable is not a string",
+        ),
+        pytest.param(
+            {
+                "convex.config.ts": APP
+                + "const app = defineApp();\napp.use(counter);\napp.use(counter);\nexport default app;"
+            },
+            ["Component app has multiple child components with the same name: counter"],
+            id="two instances of one name",
+        ),
+        pytest.param(
+            {
+                "convex.config.ts": APP
+                + 'const app = defineApp();\napp.use(counter, { httpPrefix: "/counter/" });\nexport default app;'
+            },
+            ["HTTP mount /counter/ is invalid: Child component counter doesn't have any HTTP routes."],
+            id="mounted without routes",
+        ),
+        pytest.param(
+            {"counter/schema.ts": SCHEMA % 'defineTable({ value: v.number() }).index("by_size", ["size"])'},
+            [
+                'In table "counts" the index "by_size" is invalid because it references the field "size" that does not '
+                "exist."
+            ],
+            id="index of an unknown field",
+        ),
+        pytest.param(
+            {"counter/schema.ts": 'throw new Error("no luck");\nexport default {};'},
+            ["Hit an error while evaluating your schema:", "Uncaught Error: no luck", "../convex/counter/schema.ts:1"],
+            id="schema throws",
+        ),
+        pytest.param(
+            {"counter/work.ts": '"use node";\nexport const answer = 42;'},
+            ['"use node" directive is not supported in components.'],
+            id="node action in a component",
+        ),
+        pytest.param(
+            {
+                COUNTER: DEFINE
+                + 'import other from "../other/convex.config";\nconst counter = defineComponent("counter");\n'
+                + "counter.use(other);\nexport default counter;",
+                "other/convex.config.ts": DEFINE
+                + 'import counter from "../counter/convex.config";\nconst other = defineComponent("other");\n'
+                + "other.use(counter);\nexport default other;",
+            },
+            ["CyclicImport", "Found cyclic definition dependency"],
+            id="definitions in a circle",
+        ),
+    ],
+)
+async def test_a_mistake_is_named_and_nothing_is_deployed(
+    open_project: Any, files: dict[str, str], messages: list[str]
+) -> None:
+    async with open_project("tiny") as project:
+        project.write(files)
+        answer = await project.push()
+        assert answer.exit_code == 1
+        for message in messages:
+            assert message in answer.output
+        assert project.deployment.application is None
+
+
+async def test_documents_of_a_component_that_do_not_fit_refuse_its_schema(open_project: Any) -> None:
+    async with open_project("tiny") as project:
+        assert (await project.push()).is_push
+        await project.run("main:increase")
+        project.write({"counter/schema.ts": SCHEMA % "defineTable({ value: v.string() })"})
+        answer = await project.push()
+        assert answer.exit_code == 1
+        assert 'Schema validation failed in component "counter".' in answer.output
+        assert "Document with ID" in answer.output
+        assert await project.run("main:increase") == 2
