@@ -1,0 +1,71 @@
+"""What happened: runs, attempts, steps, usage and artifacts, kept in a SQLite file or a PostgreSQL database."""
+
+from typing import TYPE_CHECKING
+
+from convex_evals.scores.evidence import CostSource, Generation, GradedStep, Outcome, StepCommand, TestCounts, Usage
+from convex_evals.scores.plans import Fingerprints, PlannedEval, RunPlan
+from convex_evals.scores.records import (
+    AttemptDetails,
+    AttemptRecord,
+    AttemptStatus,
+    CommandRecord,
+    Counts,
+    DatabaseStatus,
+    GenerationRecord,
+    OpenAttempt,
+    PendingEval,
+    RunExport,
+    RunFilter,
+    RunRecord,
+    RunStatus,
+    StepRecord,
+    Upgrade,
+)
+
+if TYPE_CHECKING:
+    from convex_evals.scores.databases import database_status, upgrade_database
+    from convex_evals.scores.store import ScoresStore
+
+__all__ = [
+    "AttemptDetails",
+    "AttemptRecord",
+    "AttemptStatus",
+    "CommandRecord",
+    "CostSource",
+    "Counts",
+    "DatabaseStatus",
+    "Fingerprints",
+    "Generation",
+    "GenerationRecord",
+    "GradedStep",
+    "OpenAttempt",
+    "Outcome",
+    "PendingEval",
+    "PlannedEval",
+    "RunExport",
+    "RunFilter",
+    "RunPlan",
+    "RunRecord",
+    "RunStatus",
+    "ScoresStore",
+    "StepCommand",
+    "StepRecord",
+    "TestCounts",
+    "Upgrade",
+    "Usage",
+    "database_status",
+    "upgrade_database",
+]
+
+
+def __getattr__(name: str) -> object:
+    # What needs SQLAlchemy is loaded when it is asked for, so that the types above cost nothing.
+    if name == "ScoresStore":
+        from convex_evals.scores.store import ScoresStore
+
+        return ScoresStore
+    if name in ("database_status", "upgrade_database"):
+        from convex_evals.scores import databases
+
+        return getattr(databases, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,120 @@
+"""Attempts at an eval and trial of a run: begun, finished once, never changed after that."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Final
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from convex_evals.core.errors import InfrastructureError, UsageError
+from convex_evals.core.ids import new_id, prefix
+from convex_evals.scores.evidence import Outcome, TestCounts
+from convex_evals.scores.records import AttemptRecord, AttemptStatus, OpenAttempt
+from convex_evals.scores.rows import AttemptRow, PlannedEvalRow, RunRow
+
+RESULTS: Final[tuple[AttemptStatus, ...]] = ("passed", "failed", "skipped", "infrastructure")
+
+
+def begin_attempt(session: Session, run_id: str, eval: str, trial: int) -> OpenAttempt:
+    _check_planned(session, run_id, eval, trial)
+    place = (AttemptRow.run_id == run_id, AttemptRow.eval == eval, AttemptRow.trial == trial)
+    latest = session.scalar(select(AttemptRow).where(*place).order_by(AttemptRow.number.desc()).limit(1))
+    if latest is not None and latest.status == "running":
+        raise InfrastructureError(f"{_named(latest)} is still open; wait for the process that works on it.")
+    begun = OpenAttempt(new_id(), run_id, eval, trial, latest.number + 1 if latest else 1)
+    session.add(
+        AttemptRow(
+            id=begun.id,
+            run_id=run_id,
+            eval=eval,
+            trial=trial,
+            number=begun.number,
+            status="running",
+            notes=[],
+            started_at=datetime.now(UTC),
+        )
+    )
+    return begun
+
+
+def finish_attempt(session: Session, attempt_id: str, outcome: Outcome) -> None:
+    row = open_attempt(session, attempt_id)
+    row.status = outcome.status
+    row.failed_step = outcome.failed_step
+    row.failure = outcome.failure
+    if outcome.tests is not None:
+        row.tests_passed, row.tests_total = outcome.tests.passed, outcome.tests.total
+    row.duration_ms, row.cpu_ms = outcome.duration_ms, outcome.cpu_ms
+    row.broken = outcome.broken
+    row.notes = list(outcome.notes)
+    row.finished_at = datetime.now(UTC)
+
+
+def open_attempt(session: Session, attempt_id: str) -> AttemptRow:
+    """The attempt, kept open until the end of the transaction. Raises InfrastructureError when it is finished."""
+    row = session.get(AttemptRow, attempt_id, with_for_update=True)
+    if row is None:
+        raise UsageError(f"There is no attempt {attempt_id!r} in these scores; begin it first.")
+    if row.status != "running":
+        raise InfrastructureError(
+            f"{_named(row)} is over ({row.status}), so nothing can be added to it; begin another one."
+        )
+    return row
+
+
+def interrupt_open_attempts(session: Session, run_id: str) -> None:
+    """Whoever worked on them is gone. They stay as evidence and are no results."""
+    session.execute(
+        update(AttemptRow)
+        .where(AttemptRow.run_id == run_id, AttemptRow.status == "running")
+        .values(status="interrupted", finished_at=datetime.now(UTC))
+    )
+
+
+def read_attempts(session: Session, run_id: str, eval: str | None = None) -> tuple[AttemptRecord, ...]:
+    """Every attempt, by eval, trial and number."""
+    query = select(AttemptRow).where(AttemptRow.run_id == run_id)
+    rows = session.scalars(query if eval is None else query.where(AttemptRow.eval == eval))
+    return tuple(sorted(map(_record, rows), key=lambda each: (each.eval, each.trial, each.number)))
+
+
+def results_of(attempts: Iterable[AttemptRecord]) -> tuple[AttemptRecord, ...]:
+    """Of each eval and trial the latest attempt that has a result."""
+    latest = {(each.eval, each.trial): each for each in attempts if each.status in RESULTS}
+    return tuple(latest.values())
+
+
+def _check_planned(session: Session, run_id: str, eval: str, trial: int) -> None:
+    run = session.get(RunRow, run_id, with_for_update={"read": True})
+    # Locked, so that two processes cannot give the same number to two attempts.
+    planned = session.get(PlannedEvalRow, (run_id, eval), with_for_update=True)
+    if run is None or planned is None or not 1 <= trial <= run.trials:
+        raise UsageError(f"Trial {trial} of eval {eval!r} is not in the plan of run {run_id!r}.")
+    if run.status != "running":
+        raise UsageError(f"Run {prefix(run_id)} is {run.status}; resume it first.")
+
+
+def _named(row: AttemptRow) -> str:
+    return f"Attempt {row.number} at {row.eval} (trial {row.trial} of run {prefix(row.run_id)})"
+
+
+def _record(row: AttemptRow) -> AttemptRecord:
+    counted = row.tests_passed is not None and row.tests_total is not None
+    return AttemptRecord(
+        id=row.id,
+        run_id=row.run_id,
+        eval=row.eval,
+        trial=row.trial,
+        number=row.number,
+        status=row.status,
+        failed_step=row.failed_step,
+        failure=row.failure,
+        tests=TestCounts(row.tests_passed or 0, row.tests_total or 0) if counted else None,
+        duration_ms=row.duration_ms,
+        cpu_ms=row.cpu_ms,
+        broken=row.broken,
+        notes=tuple(row.notes),
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+    )

@@ -1,0 +1,93 @@
+"""Holding a run: while one process works on it, no other may resume it. A hold goes with its holder."""
+
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import text
+
+from convex_evals.core.errors import UsageError
+from convex_evals.core.ids import prefix
+from convex_evals.scores.database import Database
+
+
+@contextmanager
+def hold_run(database: Database, run_id: str) -> Iterator[None]:
+    with _held_on_server(database, run_id) if database.location.path is None else _held_file(database, run_id):
+        yield
+
+
+def is_run_held(database: Database, run_id: str) -> bool:
+    if database.location.path is None:
+        return _is_held_on_server(database, run_id)
+    descriptor = _lock(_lock_path(database.location.path, run_id), create=False)
+    if descriptor is not None:
+        os.close(descriptor)
+    return descriptor is None and _lock_path(database.location.path, run_id).exists()
+
+
+def _held_elsewhere(run_id: str) -> UsageError:
+    return UsageError(f"Another process is working on run {prefix(run_id)}; wait for it, or stop it first.")
+
+
+def _lock_path(database: Path, run_id: str) -> Path:
+    return database.with_name(f"{database.name}-holds") / run_id
+
+
+@contextmanager
+def _held_file(database: Database, run_id: str) -> Iterator[None]:
+    assert database.location.path is not None
+    path = _lock_path(database.location.path, run_id)
+    path.parent.mkdir(exist_ok=True)
+    descriptor = _lock(path, create=True)
+    if descriptor is None:
+        raise _held_elsewhere(run_id)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _lock(path: Path, *, create: bool) -> int | None:
+    """A descriptor that holds the lock of the file now at this path, or None when another one holds it."""
+    while True:
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0), 0o644)
+        except FileNotFoundError:
+            return None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            return None
+        # The holder before us deletes the file when it is done; a lock on a deleted file keeps nobody out.
+        if path.exists() and os.path.samestat(os.fstat(descriptor), path.stat()):
+            return descriptor
+        os.close(descriptor)
+
+
+@contextmanager
+def _held_on_server(database: Database, run_id: str) -> Iterator[None]:
+    with database.own_connection() as connection:
+        if not connection.scalar(text("SELECT pg_try_advisory_lock(:high, :low)"), _key(run_id)):
+            raise _held_elsewhere(run_id)
+        yield
+
+
+def _is_held_on_server(database: Database, run_id: str) -> bool:
+    query = (
+        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2 "
+        "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
+        "AND classid = CAST(:high & 4294967295 AS oid) AND objid = CAST(:low & 4294967295 AS oid)"
+    )
+    with database.reading() as session:
+        return bool(session.scalar(text(query), _key(run_id)))
+
+
+def _key(run_id: str) -> dict[str, int]:
+    digest = hashlib.sha256(run_id.encode()).digest()
+    return {name: int.from_bytes(part, signed=True) for name, part in (("high", digest[:4]), ("low", digest[4:8]))}

@@ -1,0 +1,180 @@
+"""What is read back: plain values, whatever the database behind them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from convex_evals.core.verdicts import Status, StepName
+from convex_evals.scores.evidence import TestCounts, Usage
+from convex_evals.scores.plans import Fingerprints, PlannedEval
+
+RunStatus = Literal["running", "completed", "stopped", "failed"]
+AttemptStatus = Literal["running", "passed", "failed", "skipped", "infrastructure", "interrupted"]
+"""`interrupted` is an attempt whose process went away: it is kept as evidence and is no result."""
+SchemaCondition = Literal["missing", "empty", "current", "older", "newer", "foreign"]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Results by status: one per planned eval and trial, the latest attempt that has one."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    infrastructure: int = 0
+    total: int = 0  # planned evals x trials
+
+    @property
+    def remaining(self) -> int:
+        """Planned, without any result."""
+        return self.total - self.passed - self.failed - self.skipped - self.infrastructure
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    id: str
+    model: str
+    provider: str
+    experiment: str
+    status: RunStatus
+    reason: str | None  # why it stopped or failed
+    trials: int
+    fingerprints: Fingerprints
+    options: Mapping[str, Any]
+    labels: tuple[str, ...]
+    started_at: datetime
+    finished_at: datetime | None
+    counts: Counts
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """Every condition given must hold. Runs come newest first."""
+
+    model: str | None = None
+    provider: str | None = None
+    experiment: str | None = None
+    status: RunStatus | None = None
+    since: datetime | None = None
+    limit: int | None = None
+
+
+EVERY_RUN: Final = RunFilter()
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAttempt:
+    """An attempt that was begun; its id is what evidence is recorded under."""
+
+    id: str
+    run_id: str
+    eval: str
+    trial: int
+    number: int  # 1 is the first attempt of this eval and trial
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRecord:
+    id: str
+    run_id: str
+    eval: str
+    trial: int
+    number: int
+    status: AttemptStatus
+    failed_step: StepName | None
+    failure: str | None
+    tests: TestCounts | None
+    duration_ms: float | None
+    cpu_ms: float | None
+    broken: str | None
+    notes: tuple[str, ...]
+    started_at: datetime
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRecord:
+    arguments: tuple[str, ...]
+    ending: str
+    wall_ms: float
+    cpu_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    attempt_id: str
+    name: StepName
+    status: Status
+    duration_ms: float
+    cpu_ms: float
+    commands: tuple[CommandRecord, ...]
+    excerpt: str
+    log: str | None  # an artifact
+    failure: str | None
+    notes: tuple[str, ...]
+    recorded_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationRecord:
+    """`prompt`, `response` and `files` are artifacts. `usage` is that of the attempt that asked the model."""
+
+    attempt_id: str
+    prompt: str
+    response: str
+    files: str
+    from_cache: bool
+    reused_from: str | None  # the attempt that asked the model, when this one only graded again
+    usage: Usage | None
+    recorded_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptDetails:
+    attempt: AttemptRecord
+    generation: GenerationRecord | None
+    steps: tuple[StepRecord, ...]  # in the order of the pipeline
+
+
+@dataclass(frozen=True, slots=True)
+class RunExport:
+    run: RunRecord
+    evals: tuple[PlannedEval, ...]
+    attempts: tuple[AttemptDetails, ...]  # every one, by eval, trial and number
+
+
+@dataclass(frozen=True, slots=True)
+class PendingEval:
+    """An eval and trial without a verdict. With `generated_by` the model need not be asked again."""
+
+    eval: str
+    trial: int
+    attempts: int  # so far
+    infrastructure: bool  # it has a result, but infrastructure trouble is no verdict
+    generated_by: str | None  # the attempt whose generation can be graded
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseStatus:
+    location: str
+    condition: SchemaCondition
+    revision: str | None  # of the schema it has
+    head: str  # of the schema this version writes
+    size: int | None = None  # bytes on disk
+    runs: int = 0
+    attempts: int = 0
+    artifacts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    location: str
+    before: str | None
+    after: str
+    backup: Path | None
+
+    @property
+    def changed(self) -> bool:
+        return self.before != self.after

@@ -1,0 +1,203 @@
+"""The tables, as this version of the code uses them. `migrations/` makes them; a test compares the two."""
+
+from datetime import datetime
+from typing import Any, ClassVar
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    CheckConstraint,
+    Double,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    LargeBinary,
+    MetaData,
+    String,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from convex_evals.core.verdicts import Status, StepName
+from convex_evals.scores.columns import ID, SHA256, Moment, ShownText
+from convex_evals.scores.evidence import CostSource
+from convex_evals.scores.records import AttemptStatus, RunStatus
+
+NAMING = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+class Row(DeclarativeBase):
+    metadata = MetaData(naming_convention=NAMING)
+    type_annotation_map: ClassVar[dict[Any, Any]] = {
+        str: ShownText(),
+        float: Double(),
+        datetime: Moment(),
+        StepName: String(16),
+        Status: String(16),
+        RunStatus: String(16),
+        AttemptStatus: String(16),
+        CostSource: String(16),
+        list[Any]: JSON(),
+        dict[str, Any]: JSON(),
+    }
+
+
+class ModelRow(Row):
+    __tablename__ = "models"
+    __table_args__ = (UniqueConstraint("name", "provider"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str]
+    provider: Mapped[str]
+    created_at: Mapped[datetime]
+
+
+class RunRow(Row):
+    __tablename__ = "runs"
+    __table_args__ = (
+        CheckConstraint("status IN ('running', 'completed', 'stopped', 'failed')", name="status"),
+        CheckConstraint("trials >= 1", name="trials"),
+        Index(None, "model_id", "experiment", "started_at"),
+    )
+
+    id: Mapped[str] = mapped_column(ID, primary_key=True)
+    model_id: Mapped[int] = mapped_column(ForeignKey("models.id"))
+    experiment: Mapped[str]
+    trials: Mapped[int]
+    suite_fingerprint: Mapped[str | None]
+    content_fingerprint: Mapped[str | None]
+    grader_fingerprint: Mapped[str | None]
+    pipeline_fingerprint: Mapped[str | None]
+    toolchain_fingerprint: Mapped[str | None]
+    prompt_fingerprint: Mapped[str | None]
+    options: Mapped[dict[str, Any]]
+    labels: Mapped[list[Any]]
+    status: Mapped[RunStatus]
+    reason: Mapped[str | None]
+    started_at: Mapped[datetime] = mapped_column(index=True)
+    finished_at: Mapped[datetime | None]
+
+
+class PlannedEvalRow(Row):
+    __tablename__ = "planned_evals"
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
+    eval: Mapped[str] = mapped_column(primary_key=True)
+    content_fingerprint: Mapped[str | None]
+    grader_fingerprint: Mapped[str | None]
+
+
+class AttemptRow(Row):
+    __tablename__ = "attempts"
+    __table_args__ = (
+        ForeignKeyConstraint(["run_id", "eval"], ["planned_evals.run_id", "planned_evals.eval"]),
+        UniqueConstraint("run_id", "eval", "trial", "number"),
+        CheckConstraint(
+            "status IN ('running', 'passed', 'failed', 'skipped', 'infrastructure', 'interrupted')", name="status"
+        ),
+        CheckConstraint("(status = 'running') = (finished_at IS NULL)", name="finished"),
+        # Two processes can never work on the same eval and trial of a run at once.
+        Index(
+            "uq_attempts_running",
+            "run_id",
+            "eval",
+            "trial",
+            unique=True,
+            sqlite_where=text("status = 'running'"),
+            postgresql_where=text("status = 'running'"),
+        ),
+    )
+
+    id: Mapped[str] = mapped_column(ID, primary_key=True)
+    run_id: Mapped[str] = mapped_column(ID)
+    eval: Mapped[str]
+    trial: Mapped[int]
+    number: Mapped[int]
+    status: Mapped[AttemptStatus]
+    failed_step: Mapped[StepName | None]
+    failure: Mapped[str | None]
+    tests_passed: Mapped[int | None]
+    tests_total: Mapped[int | None]
+    duration_ms: Mapped[float | None]
+    cpu_ms: Mapped[float | None]
+    broken: Mapped[str | None]
+    notes: Mapped[list[Any]]
+    started_at: Mapped[datetime]
+    finished_at: Mapped[datetime | None]
+
+
+class ArtifactRow(Row):
+    __tablename__ = "artifacts"
+
+    sha256: Mapped[str] = mapped_column(SHA256, primary_key=True)
+    size: Mapped[int] = mapped_column(BigInteger)
+    created_at: Mapped[datetime]
+
+
+class ArtifactChunkRow(Row):
+    """Part of an artifact, compressed: neither database likes one very large value, and neither does memory."""
+
+    __tablename__ = "artifact_chunks"
+
+    sha256: Mapped[str] = mapped_column(ForeignKey("artifacts.sha256"), primary_key=True)
+    position: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    content: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class GenerationRow(Row):
+    __tablename__ = "generations"
+
+    attempt_id: Mapped[str] = mapped_column(ForeignKey("attempts.id"), primary_key=True)
+    prompt: Mapped[str] = mapped_column(ForeignKey("artifacts.sha256"))
+    response: Mapped[str] = mapped_column(ForeignKey("artifacts.sha256"))
+    files: Mapped[str] = mapped_column(ForeignKey("artifacts.sha256"))
+    from_cache: Mapped[bool]
+    reused_from: Mapped[str | None] = mapped_column(ForeignKey("generations.attempt_id"))
+    recorded_at: Mapped[datetime]
+
+
+class UsageRow(Row):
+    __tablename__ = "usage"
+    __table_args__ = (
+        CheckConstraint("cost_source IN ('provider', 'estimated', 'unknown')", name="cost_source"),
+        CheckConstraint("(cost_source = 'unknown') = (cost_usd IS NULL)", name="cost"),
+    )
+
+    attempt_id: Mapped[str] = mapped_column(ForeignKey("attempts.id"), primary_key=True)
+    input_tokens: Mapped[int | None] = mapped_column(BigInteger)
+    cached_tokens: Mapped[int | None] = mapped_column(BigInteger)
+    output_tokens: Mapped[int | None] = mapped_column(BigInteger)
+    reasoning_tokens: Mapped[int | None] = mapped_column(BigInteger)
+    first_token_ms: Mapped[float | None]
+    generation_ms: Mapped[float | None]
+    finish_reason: Mapped[str | None]
+    upstream: Mapped[str | None]
+    cost_usd: Mapped[float | None]
+    cost_source: Mapped[CostSource]
+
+
+class StepRow(Row):
+    __tablename__ = "steps"
+    __table_args__ = (
+        CheckConstraint("name IN ('filesystem', 'install', 'deploy', 'tsc', 'eslint', 'tests')", name="name"),
+        CheckConstraint("status IN ('passed', 'failed', 'skipped', 'infrastructure')", name="status"),
+    )
+
+    attempt_id: Mapped[str] = mapped_column(ForeignKey("attempts.id"), primary_key=True)
+    name: Mapped[StepName] = mapped_column(primary_key=True)
+    status: Mapped[Status]
+    failure: Mapped[str | None]
+    duration_ms: Mapped[float]
+    cpu_ms: Mapped[float]
+    commands: Mapped[list[Any]]
+    excerpt: Mapped[str]
+    log: Mapped[str | None] = mapped_column(ForeignKey("artifacts.sha256"))
+    notes: Mapped[list[Any]]
+    recorded_at: Mapped[datetime]

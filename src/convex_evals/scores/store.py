@@ -1,0 +1,187 @@
+"""The face of the scores: everything that is recorded of runs, and everything that is asked about them."""
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from sqlalchemy.orm import Session
+
+from convex_evals.scores import artifacts, attempts, generations, holding, pending, runs, steps
+from convex_evals.scores.database import Database
+from convex_evals.scores.databases import make_folder
+from convex_evals.scores.evidence import Generation, GradedStep, Outcome
+from convex_evals.scores.location import find_location
+from convex_evals.scores.plans import RunPlan
+from convex_evals.scores.records import (
+    EVERY_RUN,
+    AttemptDetails,
+    AttemptRecord,
+    OpenAttempt,
+    PendingEval,
+    RunExport,
+    RunFilter,
+    RunRecord,
+    RunStatus,
+    Upgrade,
+)
+from convex_evals.scores.schema import REVISIONS, Revisions, read_state, upgrade_schema
+
+
+class ScoresStore:
+    """Runs, attempts and evidence in one database.
+
+    Every method is one transaction: when it returns, its work is on disk; when it raises, nothing was changed.
+    Methods block for milliseconds; asynchronous code calls them with `asyncio.to_thread`. One store serves any number
+    of threads, and several processes may each open one on the same database.
+    """
+
+    def __init__(self, database: Database, upgraded: Upgrade | None = None) -> None:
+        self._database = database
+        self.location = database.location.shown
+        self.upgraded = upgraded  # what opening it changed
+
+    @classmethod
+    def open(cls, where: str | Path | None = None, revisions: Revisions = REVISIONS) -> Self:
+        """Opens a SQLite file or a postgresql:// URL; ./scores/scores.db without one.
+
+        What is missing is made; an older schema is upgraded, a SQLite file being copied first; a newer one is refused.
+        """
+        location = find_location(where)
+        make_folder(location)
+        database = Database(location)
+        try:
+            with database.reading() as session:
+                state = read_state(session.connection(), revisions)
+            current = state.condition == "current"
+            return cls(database, None if current else upgrade_schema(location, revisions))
+        except BaseException:
+            database.close()
+            raise
+
+    def close(self) -> None:
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Recording
+
+    def create_run(self, plan: RunPlan) -> str:
+        """Records what will be done and returns the id of the run, which is running now."""
+        with self._database.writing() as session:
+            return runs.insert_run(session, plan)
+
+    def hold_run(self, run_id: str) -> AbstractContextManager[None]:
+        """Keeps other processes from working on the run meanwhile. Raises UsageError when one already does."""
+        return holding.hold_run(self._database, run_id)
+
+    def begin_attempt(self, run_id: str, eval: str, trial: int = 1) -> OpenAttempt:
+        """The next attempt at an eval and trial of the plan. At most one of them is open at a time."""
+        with self._database.writing() as session:
+            return attempts.begin_attempt(session, run_id, eval, trial)
+
+    def record_generation(self, attempt_id: str, generation: Generation) -> None:
+        with self._database.writing() as session:
+            generations.insert_generation(session, attempt_id, generation)
+
+    def reuse_generation(self, attempt_id: str, source_attempt_id: str) -> None:
+        """This attempt grades what the model wrote for another one; nothing is counted as used twice."""
+        with self._database.writing() as session:
+            generations.insert_reused_generation(session, attempt_id, source_attempt_id)
+
+    def record_step(self, attempt_id: str, step: GradedStep) -> None:
+        with self._database.writing() as session:
+            steps.insert_step(session, attempt_id, step)
+
+    def finish_attempt(self, attempt_id: str, outcome: Outcome) -> None:
+        with self._database.writing() as session:
+            attempts.finish_attempt(session, attempt_id, outcome)
+
+    def finish_run(self, run_id: str, status: RunStatus, reason: str | None = None) -> None:
+        """Attempts that are still open are marked interrupted."""
+        with self._database.writing() as session:
+            runs.close_run(session, run_id, status, reason)
+
+    def resume_run(self, run_id: str) -> tuple[PendingEval, ...]:
+        """Marks what a crash left open as interrupted, and says what is to be done. Hold the run before."""
+        with self._database.writing() as session:
+            runs.reopen_run(session, run_id)
+            session.flush()
+            return pending.read_pending(session, run_id)
+
+    # Asking
+
+    def find_run(self, reference: str) -> RunRecord:
+        """By its id or the beginning of it, at least four characters. Raises UsageError."""
+        with self._database.reading() as session:
+            return runs.read_run(session, runs.find_run_id(session, reference))
+
+    def runs(self, chosen: RunFilter = EVERY_RUN) -> tuple[RunRecord, ...]:
+        with self._database.reading() as session:
+            return runs.list_runs(session, chosen)
+
+    def latest_run(self, chosen: RunFilter = EVERY_RUN) -> RunRecord | None:
+        """The newest run that has any result."""
+        with self._database.reading() as session:
+            return runs.read_latest_run(session, chosen)
+
+    def is_run_held(self, run_id: str) -> bool:
+        """Whether a process works on it. A running run that nobody holds has died and can be resumed."""
+        return holding.is_run_held(self._database, run_id)
+
+    def pending(self, run_id: str) -> tuple[PendingEval, ...]:
+        """What `resume_run` would say; changes nothing."""
+        with self._database.reading() as session:
+            return pending.read_pending(session, run_id)
+
+    def attempts(self, run_id: str, eval: str | None = None) -> tuple[AttemptRecord, ...]:
+        """Every attempt, by eval, trial and number."""
+        with self._database.reading() as session:
+            return attempts.read_attempts(session, run_id, eval)
+
+    def results(self, run_id: str) -> tuple[AttemptRecord, ...]:
+        """Of each eval and trial the latest attempt that has a result."""
+        return attempts.results_of(self.attempts(run_id))
+
+    def failed_evals(self, run_id: str) -> tuple[str, ...]:
+        """The evals of which at least one trial failed."""
+        return tuple(dict.fromkeys(each.eval for each in self.results(run_id) if each.status == "failed"))
+
+    def details(self, run_id: str, eval: str | None = None) -> tuple[AttemptDetails, ...]:
+        """Attempts with their generations and steps."""
+        with self._database.reading() as session:
+            return _details(session, run_id, eval)
+
+    def export_run(self, run_id: str) -> RunExport:
+        """Everything about a run but the contents of its artifacts."""
+        with self._database.reading() as session:
+            run, planned = runs.read_run(session, run_id), runs.read_planned(session, run_id)
+            return RunExport(run, planned, _details(session, run_id))
+
+    def read_bytes(self, artifact: str) -> bytes:
+        """An artifact as it was recorded, checked against its SHA-256."""
+        with self._database.reading() as session:
+            return artifacts.read_bytes(session, artifact)
+
+    def read_text(self, artifact: str) -> str:
+        """A prompt, a response or a log."""
+        return artifacts.bytes_text(self.read_bytes(artifact))
+
+    def read_files(self, artifact: str) -> dict[str, str]:
+        """The files of a generation: relative path -> text."""
+        return artifacts.bytes_files(self.read_bytes(artifact))
+
+
+def _details(session: Session, run_id: str, eval: str | None = None) -> tuple[AttemptDetails, ...]:
+    generated = generations.read_generations(session, run_id, eval)
+    graded = steps.read_steps(session, run_id, eval)
+    return tuple(
+        AttemptDetails(attempt, generated.get(attempt.id), graded.get(attempt.id, ()))
+        for attempt in attempts.read_attempts(session, run_id, eval)
+    )
