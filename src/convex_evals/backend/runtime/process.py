@@ -82,33 +82,34 @@ class WorkerProcess:
 
     @classmethod
     async def start(cls, command: WorkerCommand, listener: Listener) -> "WorkerProcess":
-        pairs = [socket.socketpair(), socket.socketpair()]
-        theirs = [pair[1].fileno() for pair in pairs]
-        process = await asyncio.create_subprocess_exec(
-            command.node,
-            *command.flags,
-            command.script,
-            *map(str, theirs),
-            *command.arguments,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.PIPE,
-            pass_fds=theirs,
-            env=command.environment,
-            cwd=command.folder,
-            start_new_session=True,
-        )
-        for pair in pairs:
-            pair[1].close()
-        worker = cls(process, listener)
-        await worker._connect(pairs[0][0], pairs[1][0])
+        """Raises WorkerLost when it does not start."""
+        frames, their_frames = socket.socketpair()
+        questions, their_questions = socket.socketpair()
         try:
-            await asyncio.wait_for(worker._ready, START_SECONDS)
-            _limit(process.pid, command.memory_bytes)
+            process = await _spawn(command, [their_frames.fileno(), their_questions.fileno()])
+        except OSError as error:
+            frames.close()
+            questions.close()
+            raise WorkerLost(f"{command.node} cannot be started: {error}") from error
+        finally:
+            their_frames.close()
+            their_questions.close()
+        worker = cls(process, listener)
+        try:
+            await worker._connect(frames, questions)
+            await worker._until_ready()
         except BaseException:
             await worker.stop()
             raise
+        _limit(process.pid, command.memory_bytes)
         return worker
+
+    async def _until_ready(self) -> None:
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await self._ready
+        except TimeoutError as error:
+            raise WorkerLost(f"the function worker did not start within {START_SECONDS:.0f} s") from error
 
     async def _connect(self, frames: socket.socket, questions: socket.socket) -> None:
         loop = asyncio.get_running_loop()
@@ -185,6 +186,23 @@ class WorkerProcess:
         while stream is not None and (chunk := await stream.read(4096)):
             kept = (kept + chunk)[-KEPT_OUTPUT:]
         return kept.decode(errors="replace")
+
+
+async def _spawn(command: WorkerCommand, descriptors: Sequence[int]) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        command.node,
+        *command.flags,
+        command.script,
+        *map(str, descriptors),
+        *command.arguments,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+        pass_fds=descriptors,
+        env=command.environment,
+        cwd=command.folder,
+        start_new_session=True,
+    )
 
 
 def _limit(pid: int, memory_bytes: int | None) -> None:

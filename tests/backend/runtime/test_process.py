@@ -1,0 +1,49 @@
+"""Starting and losing workers."""
+
+from pathlib import Path
+
+import pytest
+
+from convex_evals.backend.errors import WorkerLost
+from convex_evals.backend.runtime import FunctionRuntime
+from convex_evals.backend.runtime.frames import BytesFrame, Message
+from convex_evals.backend.runtime.process import WorkerCommand, WorkerDeath, WorkerProcess
+from convex_evals.backend.runtime.sandbox import find_node
+
+
+class Silence:
+    def received(self, message: Message | BytesFrame) -> None:
+        raise AssertionError(message)
+
+    def asked(self, question: Message) -> Message:
+        raise AssertionError(question)
+
+    def died(self, death: WorkerDeath) -> None:
+        pass
+
+
+async def test_a_node_that_is_not_there_is_reported(tmp_path: Path) -> None:
+    runtime = FunctionRuntime(node=tmp_path / "node")
+    with pytest.raises(WorkerLost, match="cannot be started"):
+        await runtime.start()
+    await runtime.stop()
+
+
+async def test_a_worker_that_ends_before_it_is_ready_says_why(tmp_path: Path) -> None:
+    script = tmp_path / "worker.mjs"
+    script.write_text("throw new Error('broken installation');")
+    with pytest.raises(WorkerLost, match="broken installation"):
+        await WorkerProcess.start(WorkerCommand(find_node(), (), script, tmp_path), Silence())
+
+
+@pytest.mark.parametrize(
+    ("output", "was_memory"),
+    [
+        ("FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory", True),
+        ("#\n# Fatal process out of memory: Zone\n#", True),
+        ("Error: boom", False),
+        ("", False),
+    ],
+)
+def test_the_reason_of_a_death_is_read_from_its_last_words(output: str, was_memory: bool) -> None:
+    assert WorkerDeath(-6, output).was_memory is was_memory
