@@ -10,6 +10,7 @@ from convex_evals import __version__
 from convex_evals.cli.commands.backend import backend
 from convex_evals.cli.commands.bench import bench
 from convex_evals.cli.commands.conformance import conformance
+from convex_evals.cli.commands.db import db
 from convex_evals.cli.commands.doctor import doctor
 from convex_evals.cli.commands.list import list_evals
 from convex_evals.cli.commands.test import test
@@ -53,6 +54,7 @@ def command_tree() -> TyperGroup:
     app.command("backend")(backend)
     app.add_typer(bench, name="bench")
     app.command("conformance")(conformance)
+    app.add_typer(db, name="db")
     app.command("doctor")(doctor)
     app.command("test")(test)
     tree = get_command(app)

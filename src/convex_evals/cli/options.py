@@ -27,3 +27,9 @@ JsonFile = Annotated[
     str | None,
     typer.Option("--json", metavar="FILE", help="Write the results as JSON to this file; - is standard output."),
 ]
+Db = Annotated[
+    str | None,
+    typer.Option(
+        "--db", metavar="URL", help="The scores: a SQLite file or postgresql://…; otherwise scores/scores.db."
+    ),
+]
