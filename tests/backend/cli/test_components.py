@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 CONFIG = """
 import { defineApp } from "convex/server";
 import counter from "./counter/convex.config";
@@ -72,7 +74,9 @@ export default http;
 }
 
 
-async def test_instances_share_code_but_not_data_and_come_and_go(project: Any) -> None:
+@pytest.mark.parametrize("version", ["1-44", "1-48"])
+async def test_instances_share_code_but_not_data_and_come_and_go(project: Any, version: str) -> None:
+    project.use(version)
     project.write(FILES)
     answer = await project.convex("dev", "--once", "--tail-logs", "disable")
     assert answer.exit_code == 0, answer.output

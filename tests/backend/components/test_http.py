@@ -17,7 +17,8 @@ async def test_a_mounted_route_runs_in_its_instance(local: Any, prefix: str, ins
 
 
 async def test_a_handler_sees_the_original_address_and_no_user(local: Any) -> None:
-    response = await local.http.post("/second/echo/a/b?c=d", content=b"hello")
+    headers = {"Authorization": "Bearer whatever"}
+    response = await local.http.post("/second/echo/a/b?c=d", content=b"hello", headers=headers)
     assert response.json() == {"path": "/second/echo/a/b", "body": "hello", "user": None}
 
 

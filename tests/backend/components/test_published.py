@@ -142,11 +142,17 @@ class TestAgent:
         options = {"numItems": 3.0, "cursor": cursor}
         return await published.run("chat:list", threadId=thread, paginationOpts=options)
 
-    async def test_threads_and_messages_are_searched(self, published: Any) -> None:
+    async def test_threads_and_messages_are_found_by_their_words(self, published: Any) -> None:
         thread = await published.run("chat:start", title="Gardening in winter")
         await published.run("chat:say", threadId=thread, prompt="May I prune the roses?", answer="Wait for spring.")
         assert await published.run("chat:search", query="garden") == ["Gardening in winter"]
-        assert await published.run("chat:searchMessages", threadId=thread, text="roses") == ["May I prune the roses?"]
+        assert await published.run("chat:recall", text="roses") == ["May I prune the roses?"]
+
+    async def test_messages_are_found_by_their_embeddings(self, published: Any) -> None:
+        thread = await published.run("chat:start", title="Animals")
+        for text, start in [("a cat", [1.0, 0.1]), ("a kitten", [1.0, 0.2]), ("a hammer", [0.0, 1.0])]:
+            await published.run("chat:sayWithEmbedding", threadId=thread, text=text, start=start)
+        assert sorted(await published.run("chat:recall", start=[1.0, 0.0])) == ["a cat", "a kitten"]
 
 
 class TestMigrations:

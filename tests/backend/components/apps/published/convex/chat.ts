@@ -37,14 +37,33 @@ export const search = query({
     (await searchThreadTitles(ctx, components.agent, { query, userId: "ada" })).map((thread) => thread.title),
 });
 
-export const searchMessages = action({
-  args: { threadId: v.string(), text: v.string() },
-  handler: async (ctx, { threadId, text }): Promise<string[]> => {
-    const found = await ctx.runAction(components.agent.messages.searchMessages, {
+/** 128 numbers, the first of them given. */
+const embedding = (start: number[]) => [...start, ...Array<number>(128 - start.length).fill(0)];
+
+export const sayWithEmbedding = mutation({
+  args: { threadId: v.string(), text: v.string(), start: v.array(v.number()) },
+  handler: async (ctx, { threadId, text, start }) => {
+    await saveMessages(ctx, components.agent, {
       threadId,
-      text,
-      textSearch: true,
+      userId: "ada",
+      messages: [{ role: "user", content: text }],
+      embeddings: { model: "test", vectors: [embedding(start)] },
+    });
+  },
+});
+
+export const recall = action({
+  args: { text: v.optional(v.string()), start: v.optional(v.array(v.number())) },
+  handler: async (ctx, { text, start }): Promise<string[]> => {
+    const found = await ctx.runAction(components.agent.messages.searchMessages, {
       searchAllMessagesForUserId: "ada",
+      text,
+      textSearch: text !== undefined,
+      embedding: start && embedding(start),
+      embeddingModel: start && "test",
+      vectorSearch: start !== undefined,
+      vectorScoreThreshold: 0.5,
+      messageRange: { before: 0, after: 0 },
       limit: 10,
     });
     return found.map((message) => message.text ?? "");
