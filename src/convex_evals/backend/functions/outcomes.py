@@ -35,7 +35,9 @@ def failure_of(error: DeveloperError) -> CallFailure:
 
 
 def uncaught(failure: Failure) -> CallFailure:
-    return CallFailure(_cut(failure.message), failure.data)
+    """A text without frames ends its line all the same."""
+    message = failure.message if failure.message.endswith("\n") else f"{failure.message}\n"
+    return CallFailure(_cut(message), failure.data)
 
 
 def _cut(message: str) -> str:

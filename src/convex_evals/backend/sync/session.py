@@ -53,6 +53,7 @@ QUERIES_AT_ONCE = 20
 REJECTIONS = range(400, 500)
 RATE_LIMITED = 429
 CLOSING_SECONDS = 5.0
+STOPPING_SECONDS = 0.5
 
 logger = logging.getLogger(__name__)
 
@@ -134,8 +135,9 @@ class Session:
             return
         if ending is INTERNAL:
             logger.error("a sync session failed", exc_info=error)
+        patience = STOPPING_SECONDS if isinstance(error, ServerStopping) else CLOSING_SECONDS
         try:
-            async with asyncio.timeout(CLOSING_SECONDS):
+            async with asyncio.timeout(patience):
                 if ending.message is not None:
                     await self._outbox.send(ending.message)
                 await self._socket.close(ending.code, ending.reason)

@@ -1,0 +1,140 @@
+"""The processes that run functions are killed at the worst moments."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import httpx
+import psutil
+import pytest
+
+from convex_evals.backend.deployment import Deployment
+from convex_evals.backend.errors import WorkerLost
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+Workers = Callable[[str], list[psutil.Process]]
+Hold = Callable[[str], Any]
+Join = Callable[[Deployment], Awaitable[Any]]
+Until = Callable[..., Awaitable[None]]
+
+MORE = 'import { queryGeneric as query } from "convex/server"; export const f = query(async () => 1);'
+
+
+def kill(workers: Workers, script: str) -> None:
+    (worker,) = workers(script)
+    worker.kill()
+
+
+async def test_a_query_whose_worker_is_killed_runs_again(deployment: Deployment, workers: Workers, hold: Hold) -> None:
+    await deployment.mutation("notes:add", {"text": "here"})
+    gate = hold("query/fetch")
+    call = asyncio.create_task(deployment.query("notes:list"))
+    await gate.reached.wait()
+    kill(workers, "functions")
+    assert (await call).value == '["here"]'
+    assert gate.passed == 2
+
+
+async def test_a_mutation_whose_worker_is_killed_has_one_effect(
+    deployment: Deployment, workers: Workers, hold: Hold
+) -> None:
+    gate = hold("1.0/insert")
+    call = asyncio.create_task(deployment.mutation("notes:add", {"text": "once"}))
+    await gate.reached.wait()
+    kill(workers, "functions")
+    assert (await call).value == '"once"'
+    assert gate.passed == 2
+    assert (await deployment.query("notes:list")).value == '["once"]'
+
+
+async def test_clients_do_not_notice_that_the_worker_was_killed(
+    deployment: Deployment, workers: Workers, hold: Hold, join: Join
+) -> None:
+    client = await join(deployment)
+    await client.subscribe("notes:list")
+    assert await client.value() == []
+    gate = hold("1.0/insert")
+    await client.mutate(0, "notes:add", text="once")
+    await gate.reached.wait()
+    kill(workers, "functions")
+    assert (await client.receive("MutationResponse"))["success"]
+    assert await client.value() == ["once"]
+
+
+async def test_everything_in_flight_survives_one_death(deployment: Deployment, workers: Workers, hold: Hold) -> None:
+    gate = hold("1.0/insert")
+    adding = [asyncio.create_task(deployment.mutation("notes:add", {"text": str(n)})) for n in range(8)]
+    reading = [asyncio.create_task(deployment.query("notes:list")) for _ in range(8)]
+    await gate.reached.wait()
+    kill(workers, "functions")
+    gate.opened.set()
+    assert all(outcome.succeeded for outcome in await asyncio.gather(*adding, *reading))
+    listed = await deployment.query("notes:list")
+    assert sorted(str(listed.value).strip("[]").split(",")) == [f'"{n}"' for n in range(8)]
+
+
+async def test_an_action_whose_worker_is_killed_fails_and_is_not_run_again(
+    deployment: Deployment, workers: Workers, until: Until
+) -> None:
+    call = asyncio.create_task(deployment.action("notes:slow", {"name": "it", "milliseconds": 30_000}))
+    await until(lambda: _has_begun(deployment))
+    kill(workers, "actions")
+    with pytest.raises(WorkerLost):
+        await call
+    assert (await deployment.query("notes:list")).value == '["it began"]'
+    assert (await deployment.action("notes:slow", {"name": "next", "milliseconds": 0})).succeeded
+
+
+async def test_an_action_that_was_killed_is_a_failure_of_ours_over_http(
+    deployment: Deployment, workers: Workers, until: Until
+) -> None:
+    body = {"path": "notes:slow", "args": {"name": "it", "milliseconds": 30_000}}
+    async with httpx.AsyncClient(base_url=deployment.url) as client:
+        call = asyncio.create_task(client.post("/api/action", json=body))
+        await until(lambda: _has_begun(deployment))
+        kill(workers, "actions")
+        response = await call
+    assert (response.status_code, response.json()["code"]) == (500, "InternalServerError")
+
+
+async def _has_begun(deployment: Deployment) -> bool:
+    return (await deployment.query("notes:list")).value != "[]"
+
+
+async def test_a_worker_killed_while_idle_is_replaced(deployment: Deployment, workers: Workers, until: Until) -> None:
+    assert (await deployment.action("notes:slow", {"name": "first", "milliseconds": 0})).succeeded
+    for script in ("functions", "actions"):
+        kill(workers, script)
+        await until(lambda script=script: workers(script) == [])
+    assert (await deployment.query("notes:list")).value == '["first began","first ended"]'
+    assert (await deployment.action("notes:slow", {"name": "second", "milliseconds": 0})).succeeded
+    assert len(workers("functions")) == 1
+
+
+async def test_a_function_that_always_kills_its_worker_is_told_so(
+    deployment: Deployment, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from convex_evals.backend.functions.transaction_syscalls import TransactionSyscalls
+
+    async def call(self: TransactionSyscalls, calls: object) -> object:
+        kill(workers, "functions")
+        return await asyncio.Event().wait()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TransactionSyscalls, "call", call)
+        outcome = await deployment.mutation("notes:add", {"text": "never"})
+    assert outcome.failure is not None
+    assert outcome.failure.message.startswith("JavaScript execution ran out of memory")
+    assert (await deployment.query("notes:list")).value == "[]"
+
+
+async def test_a_push_whose_worker_is_killed_still_succeeds(
+    deployment: Deployment, workers: Workers, until: Until, deploy: Any, faults_app: dict[str, str]
+) -> None:
+    more = {**faults_app, "more.ts": MORE}
+    pushing = asyncio.create_task(deploy(deployment, more))
+    await until(lambda: bool(deployment.runtime._functions._answers))
+    kill(workers, "functions")
+    await pushing
+    assert (await deployment.query("more:f")).value == "1.0"
