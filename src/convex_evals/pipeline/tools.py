@@ -9,16 +9,18 @@ from convex_evals.core.machine.sandbox import SandboxSupport, probe_sandbox
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import PackageStore, Progress, Toolchain, prepare_toolchain
 from convex_evals.core.toolchain.store import no_progress
+from convex_evals.pipeline.grading.python.host import GraderHost
 
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """`packages` holds the dependencies of projects, one folder per set."""
+    """`packages` holds the dependencies of projects, one folder per set; `graders` runs Python graders."""
 
     settings: Settings
     toolchain: Toolchain
     sandbox: SandboxSupport
     packages: PackageStore
+    graders: GraderHost
 
     @property
     def cache(self) -> Path:
@@ -32,4 +34,5 @@ async def open_tools(settings: Settings, progress: Progress = no_progress) -> As
     toolchain = await prepare_toolchain(settings, progress)
     sandbox = await probe_sandbox(toolchain.node, settings)
     packages = PackageStore(settings.cache_folder / "projects", toolchain.node, settings)
-    yield Tools(settings, toolchain, sandbox, packages)
+    async with GraderHost.open() as graders:
+        yield Tools(settings, toolchain, sandbox, packages, graders)

@@ -1,0 +1,36 @@
+"""The lines that matter of tests that did not pass."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from convex_evals.pipeline.grading.report import TestReport
+
+MOST_TESTS: Final = 5
+MOST_LINES: Final = 14
+MOST_CHARACTERS: Final = 600  # per line
+
+
+def excerpt_of(tests: Sequence[TestReport]) -> str:
+    """The first few tests, each with its message; the log has all of them."""
+    parts = [_test(test) for test in tests[:MOST_TESTS]]
+    if len(tests) > MOST_TESTS:
+        others = ", ".join(test.name for test in tests[MOST_TESTS:])
+        parts.append(_shortened(f"and {len(tests) - MOST_TESTS} more: {others}"))
+    return "\n".join(parts)
+
+
+def _test(test: TestReport) -> str:
+    place = f" ({test.place})" if test.place else ""
+    lines = _message(test).splitlines() or ["no reason given"]
+    shown = [f"  {_shortened(line)}".rstrip() for line in lines[:MOST_LINES]]
+    if len(lines) > MOST_LINES:
+        shown.append(f"  … {len(lines) - MOST_LINES} more lines")
+    return "\n".join([f"✗ {test.name}{place}", *shown])
+
+
+def _message(test: TestReport) -> str:
+    return f"skipped, which is not a pass: {test.message}" if test.outcome == "skipped" else test.message
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= MOST_CHARACTERS else f"{line[:MOST_CHARACTERS]}…"

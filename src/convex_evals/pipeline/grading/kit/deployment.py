@@ -1,0 +1,117 @@
+"""The fixtures `project` and `answer`: everything a grader can do with a deployment."""
+
+import base64
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from convex_evals.pipeline.grading.kit.caller import Caller
+from convex_evals.pipeline.grading.kit.environment import Environment
+from convex_evals.pipeline.grading.kit.functions import FunctionSpec, Route, parse_functions, parse_routes
+from convex_evals.pipeline.grading.kit.jobs import CronJob, ScheduledFunction, parse_cron, parse_scheduled
+from convex_evals.pipeline.grading.kit.schema import Schema, parse_schema
+from convex_evals.pipeline.grading.kit.storage import Storage
+from convex_evals.pipeline.grading.kit.tables import Document, Tables
+from convex_evals.pipeline.grading.kit.trace import Work, trace
+
+
+@dataclass(frozen=True)
+class Deployment(Caller):
+    """Calls are those of a client that nobody has logged in to; `admin` and `as_user` call as somebody else."""
+
+    # ------------------------------------------------------------------ who calls
+
+    @property
+    def admin(self) -> Caller:
+        """May call internal functions too."""
+        return Caller(self.transport, self.transport.admin)
+
+    def as_user(self, subject: str = "user", **claims: Any) -> Caller:
+        """A user who is logged in. `claims` are what `ctx.auth.getUserIdentity()` tells: `name`, `email`, `issuer` …
+
+        Logged in by the administrator, hence may call internal functions: test with `project` itself that these are.
+        """
+        identity = {"issuer": "https://issuer.example", "subject": subject, **claims}
+        payload = base64.b64encode(json.dumps(identity).encode()).decode()
+        return Caller(self.transport, f"{self.transport.admin}:{payload}", identity)
+
+    # ------------------------------------------------------------------ documents
+
+    def insert(self, table: str, document: Mapping[str, Any] | None = None, /, **fields: Any) -> str:
+        """Inserts a document, as dict or as named fields, and returns its id. The deployed schema applies."""
+        return self.insert_many(table, [{**(document or {}), **fields}])[0]
+
+    def insert_many(self, table: str, documents: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Inserts up to 4096 documents in one transaction and returns their ids, in order."""
+        return Tables(self.transport).insert(table, documents)
+
+    def documents(self, table: str) -> list[Document]:
+        """All documents of a table, oldest first; none when there is no such table."""
+        return Tables(self.transport).documents(table)
+
+    def get(self, document_id: str) -> Document | None:
+        return Tables(self.transport).get(document_id)
+
+    def replace(self, document_id: str, document: Mapping[str, Any]) -> None:
+        Tables(self.transport).replace(document_id, document)
+
+    def delete(self, table: str, *ids: str) -> None:
+        Tables(self.transport).delete(table, ids)
+
+    def clear(self, *tables: str) -> None:
+        for table in tables:
+            Tables(self.transport).clear(table)
+
+    def tables(self) -> list[str]:
+        """The names of all tables that have, or had, documents or stand in the schema."""
+        return Tables(self.transport).names()
+
+    # ------------------------------------------------------------------ what is declared
+
+    def schema(self) -> Schema:
+        return parse_schema(self.transport.system("query", "frontend/getSchemas").get("active"))
+
+    def functions(self) -> dict[str, FunctionSpec]:
+        """By name, like `messages:list`; internal ones too."""
+        return parse_functions(self.transport.system("query", "cli/modules:apiSpec"))
+
+    def routes(self) -> list[Route]:
+        """The HTTP endpoints."""
+        return parse_routes(self.transport.system("query", "cli/modules:apiSpec"))
+
+    def crons(self) -> dict[str, CronJob]:
+        """By name."""
+        runs = self.transport.system("query", "frontend/listCronJobRuns")
+        jobs = self.transport.system("query", "frontend/listCronJobs")
+        return {job["name"]: parse_cron(job, runs) for job in jobs}
+
+    # ------------------------------------------------------------------ what happens
+
+    def scheduled(self) -> list[ScheduledFunction]:
+        """All scheduled functions of this test, whatever became of them; the oldest first."""
+        documents = Tables(self.transport).documents("_scheduled_functions")
+        return [parse_scheduled(document) for document in documents]
+
+    @contextmanager
+    def trace(self) -> Iterator[Work]:
+        """Measures what the calls in the block do."""
+        with trace(self.transport) as work:
+            yield work
+
+    @property
+    def storage(self) -> Storage:
+        return Storage(self.transport)
+
+    @property
+    def env(self) -> Environment:
+        return Environment(self.transport)
+
+    @property
+    def url(self) -> str:
+        return self.transport.url
+
+    @property
+    def site_url(self) -> str:
+        return self.transport.site_url

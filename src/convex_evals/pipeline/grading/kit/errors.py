@@ -1,0 +1,59 @@
+"""What can go wrong between a grader and a deployment. One tree, drawn once:
+
+DeploymentTrouble             `deployment` is "project" or "answer"
+├── CallFailed                a function answered with an error
+├── CallTimedOut              a function did not answer in time
+├── Refused                   the request itself was refused
+└── DeploymentLost            the deployment does not answer, or failed by itself: nobody's answer is wrong
+
+EvalBroken                    the grader cannot work: the author's mistake, not the model's
+TimeIsUp                      a test hung in the grader's own code
+"""
+
+
+class DeploymentTrouble(Exception):
+    def __init__(self, deployment: str, text: str) -> None:
+        super().__init__(text)
+        self.deployment = deployment
+
+
+class CallFailed(DeploymentTrouble):
+    """`message` is the error's text without request id and frames; `data` is that of a ConvexError."""
+
+    def __init__(self, deployment: str, path: str, text: str, data: object = None, has_data: bool = False) -> None:
+        head, _, rest = text.partition("\n")
+        self.path = path
+        self.text = (rest if head.startswith("[Request ID: ") else text).rstrip("\n")
+        self.message = _without_frames(self.text)
+        self.data = data
+        self.has_data = has_data
+        super().__init__(deployment, f"{path} failed on the {deployment} deployment: {self.text}")
+
+
+class CallTimedOut(DeploymentTrouble, AssertionError):
+    def __init__(self, deployment: str, what: str, seconds: float) -> None:
+        super().__init__(deployment, f"{what} did not answer within {seconds:.3g} s on the {deployment} deployment")
+
+
+class Refused(DeploymentTrouble):
+    def __init__(self, deployment: str, what: str, status: int, body: str) -> None:
+        super().__init__(deployment, f"{what} was refused by the {deployment} deployment: {status} {body}")
+        self.status = status
+        self.body = body
+
+
+class DeploymentLost(DeploymentTrouble):
+    pass
+
+
+class EvalBroken(Exception):
+    pass
+
+
+class TimeIsUp(BaseException):
+    """No `Exception`, so that a grader which catches everything cannot catch this."""
+
+
+def _without_frames(text: str) -> str:
+    lines = [line for line in text.splitlines() if not line.startswith("    at ")]
+    return "\n".join(lines).removeprefix("Uncaught Error: ").removeprefix("Uncaught ConvexError: ")

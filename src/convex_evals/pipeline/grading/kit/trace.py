@@ -1,0 +1,131 @@
+"""Measured work: what calls read, wrote and called, from the deployment's function log."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from convex_evals.pipeline.grading.kit.errors import EvalBroken
+from convex_evals.pipeline.grading.kit.jobs import function_name
+from convex_evals.pipeline.grading.kit.transport import Transport
+
+VARIABLE: Final = "CONVEX_EVALS_TRACE"
+CLOCK_SLACK_MS: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class TracedCall:
+    """One execution: `function` is like `messages:list`, or `GET /path`; `indexes` like `messages.by_channel`."""
+
+    function: str
+    kind: str  # "query", "mutation", "action", "httpaction"
+    caller: str
+    documents_read: int
+    bytes_read: int
+    documents_written: int
+    bytes_written: int
+    database_queries: int
+    indexes: tuple[str, ...]
+    is_nested: bool
+    error: str | None
+
+
+@dataclass
+class Work:
+    """Known after the block. Figures are sums over all calls; `calls` are in the order in which they ended."""
+
+    calls: list[TracedCall] = field(default_factory=list)
+
+    @property
+    def documents_read(self) -> int:
+        return sum(call.documents_read for call in self.calls)
+
+    @property
+    def bytes_read(self) -> int:
+        return sum(call.bytes_read for call in self.calls)
+
+    @property
+    def documents_written(self) -> int:
+        return sum(call.documents_written for call in self.calls)
+
+    @property
+    def bytes_written(self) -> int:
+        return sum(call.bytes_written for call in self.calls)
+
+    @property
+    def database_queries(self) -> int:
+        return sum(call.database_queries for call in self.calls)
+
+    @property
+    def indexes(self) -> frozenset[str]:
+        """Read by any of the calls. A full scan reads `table.by_creation_time`, a get `table.by_id`."""
+        return frozenset(index for call in self.calls for index in call.indexes)
+
+    def calls_of(self, function: str) -> list[TracedCall]:
+        return [call for call in self.calls if call.function == function]
+
+    @property
+    def nested_calls(self) -> list[TracedCall]:
+        """What actions called with `ctx.runQuery` and its like."""
+        return [call for call in self.calls if call.is_nested]
+
+
+@contextmanager
+def trace(transport: Transport) -> Iterator[Work]:
+    """Measures the calls of the block. None is answered from the cache of an earlier one."""
+    _forget_results(transport)
+    started = time.time() * 1000 - CLOCK_SLACK_MS
+    work = Work()
+    noted: list[str] = []
+    transport.requests = noted
+    try:
+        yield work
+    finally:
+        transport.requests = None
+    work.calls += [_call(entry) for entry in _entries(transport, started, noted)]
+
+
+def _forget_results(transport: Transport) -> None:
+    """Results of queries depend on the environment variables, so a change of one makes them run again."""
+    change = {"name": VARIABLE, "value": str(time.monotonic_ns())}
+    transport.administer("/api/update_environment_variables", {"changes": [change]})
+
+
+def _entries(transport: Transport, cursor: float, requests: list[str]) -> list[dict[str, Any]]:
+    """The ends of all executions that belong to these requests; waits for the end of each request itself."""
+    found: list[dict[str, Any]] = []
+    waiting = set(requests)
+    while waiting:
+        answer = transport.administer(f"/api/stream_function_logs?cursor={cursor}")
+        cursor = answer["newCursor"]
+        for entry in answer["entries"]:
+            if entry["kind"] == "Completion" and entry["requestId"] in requests:
+                found.append(entry)
+                if not entry.get("parentExecutionId") and not entry.get("willRetry"):
+                    waiting.discard(entry["requestId"])
+    return found
+
+
+def _call(entry: dict[str, Any]) -> TracedCall:
+    if entry.get("cachedResult"):
+        raise EvalBroken(f"{entry['identifier']} was answered from the cache, so that its work cannot be measured")
+    usage = entry["usageStats"]
+    return TracedCall(
+        function=_function(entry),
+        kind=entry["udfType"].lower(),
+        caller=entry["caller"],
+        documents_read=int(usage["databaseReadDocuments"]),
+        bytes_read=int(usage["databaseReadBytes"]),
+        documents_written=int(usage.get("databaseWriteDocuments", 0)),
+        bytes_written=int(usage["databaseWriteBytes"]),
+        database_queries=int(usage.get("databaseQueries", 0)),
+        indexes=tuple(usage.get("databaseReadIndexes", ())),
+        is_nested=bool(entry.get("parentExecutionId")),
+        error=entry.get("error"),
+    )
+
+
+def _function(entry: dict[str, Any]) -> str:
+    identifier: str = entry["identifier"]
+    return identifier if entry["udfType"] == "HttpAction" else function_name(identifier)

@@ -1,0 +1,107 @@
+"""A web server on this machine, for functions that fetch: it answers as told and remembers what it was asked."""
+
+import json as json_module
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+
+@dataclass(frozen=True, slots=True)
+class WebRequest:
+    """Names of headers are in lower case."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    headers: dict[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        return json_module.loads(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    body: bytes = b""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def json(cls, value: object, status: int = 200) -> "Reply":
+        return cls(json_module.dumps(value).encode(), status, {"Content-Type": "application/json"})
+
+    @classmethod
+    def text(cls, text: str, status: int = 200) -> "Reply":
+        return cls(text.encode(), status, {"Content-Type": "text/plain; charset=utf-8"})
+
+
+Answer = Reply | Callable[[WebRequest], Reply]
+NOT_FOUND = Reply.text("no reply was prepared for this address", 404)
+
+
+@dataclass
+class WebServer:
+    """`server.reply("GET", "/data", Reply.json({"a": 1}))`; everything else is answered with 404."""
+
+    url: str
+    requests: list[WebRequest] = field(default_factory=list)
+    _answers: dict[tuple[str, str], Answer] = field(default_factory=dict)
+
+    def reply(self, method: str, path: str, answer: Answer) -> str:
+        """From now on; returns the address. `answer` may be a function of the request."""
+        self._answers[method.upper(), path] = answer
+        return self.url + path
+
+    def answer(self, request: WebRequest) -> Reply:
+        self.requests.append(request)
+        answer = self._answers.get((request.method, request.path), NOT_FOUND)
+        return answer if isinstance(answer, Reply) else answer(request)
+
+    @classmethod
+    @contextmanager
+    def run(cls) -> Iterator["WebServer"]:
+        server = _Listener(("127.0.0.1", 0), _Handler)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread.start()
+        try:
+            yield server.site
+        finally:
+            server.shutdown()
+            server.server_close()
+            thread.join()
+
+
+class _Listener(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+        super().__init__(address, handler)
+        self.site = WebServer(f"http://127.0.0.1:{self.server_address[1]}")
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Listener
+
+    def _handle(self) -> None:
+        parts = urlsplit(self.path)
+        length = int(self.headers.get("Content-Length") or 0)
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        request = WebRequest(
+            self.command, parts.path, dict(parse_qsl(parts.query)), headers, self.rfile.read(length) if length else b""
+        )
+        reply = self.server.site.answer(request)
+        self.send_response(reply.status)
+        for name, value in {"Content-Length": str(len(reply.body)), **reply.headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(reply.body)
+
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = _handle
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Silence: what was asked is in `requests`."""

@@ -1,0 +1,1 @@
+"""Graders written in Python: pytest functions, run in processes forked from a warm one."""

@@ -1,0 +1,31 @@
+"""Whose fault it is that a test did not pass."""
+
+from collections.abc import Iterator
+
+from _pytest.fixtures import FixtureLookupError
+
+from convex_evals.pipeline.grading.kit.errors import DeploymentLost, DeploymentTrouble, EvalBroken, TimeIsUp
+from convex_evals.pipeline.grading.report import Outcome
+
+# No answer can cause these: they are mistakes in the grader's own text.
+_AUTHORS_MISTAKES = (EvalBroken, FixtureLookupError, NameError, ImportError, SyntaxError)
+
+
+def classify(error: BaseException) -> Outcome:
+    """Whatever an answer can cause is its failure: wrong values, and the KeyError of a grader that looks at them."""
+    for cause in _causes(error):
+        if isinstance(cause, TimeIsUp):
+            return "hangs"
+        if isinstance(cause, DeploymentLost):
+            return "lost"
+        if isinstance(cause, DeploymentTrouble) and cause.deployment == "answer":
+            return "broken"
+    return "broken" if isinstance(error, _AUTHORS_MISTAKES) else "failed"
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The error and what it was explicitly raised from."""
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__

@@ -1,0 +1,39 @@
+"""A grader written in Python."""
+
+from convex_evals.pipeline.grading.python.job import Job
+from convex_evals.pipeline.grading.report import read_report
+from convex_evals.pipeline.grading.request import GraderRequest
+from convex_evals.pipeline.grading.runner import GraderRun
+from convex_evals.pipeline.tools import Tools
+
+
+class PythonGrader:
+    def __init__(self, request: GraderRequest, tools: Tools) -> None:
+        self._request = request
+        self._host = tools.graders
+
+    async def collect(self) -> GraderRun:
+        return await self._run(self._job("collected", collect_only=True))
+
+    async def run(self, expected: tuple[str, ...]) -> GraderRun:
+        return await self._run(self._job("tests", collect_only=False))
+
+    async def _run(self, job: Job) -> GraderRun:
+        result = await self._host.run(job)
+        return GraderRun(result, read_report(job.report))
+
+    def _job(self, name: str, *, collect_only: bool) -> Job:
+        request = self._request
+        return Job(
+            grader=request.grader.path,
+            imports=request.shared,
+            report=request.private / f"{name}.json",
+            log=request.private / f"{name}.log",
+            home=request.home,
+            files=None if collect_only else request.files,
+            project=None if collect_only else request.project,
+            answer=None if collect_only else request.answer,
+            test_seconds=request.options.test_seconds,
+            grader_seconds=request.options.grader_seconds,
+            collect_only=collect_only,
+        )

@@ -1,0 +1,43 @@
+"""One run of a Python grader: what its process is told."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from convex_evals.pipeline.grading.types import GradedDeployment
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """With `collect_only` the tests are named, not run, and no deployment is needed."""
+
+    grader: Path
+    imports: Path | None  # the folder whose packages the grader may import: the suite's shared `grader/`
+    report: Path
+    log: Path
+    home: Path
+    files: Path | None = None
+    project: GradedDeployment | None = None
+    answer: GradedDeployment | None = None
+    test_seconds: float = 60.0
+    grader_seconds: float = 300.0
+    collect_only: bool = False
+
+    def dumps(self) -> str:
+        return json.dumps(asdict(self), default=str)
+
+    @classmethod
+    def loads(cls, text: str) -> "Job":
+        content: dict[str, Any] = json.loads(text)
+        paths = {name: _path(content[name]) for name in ("grader", "imports", "report", "log", "home", "files")}
+        deployments = {name: _deployment(content[name]) for name in ("project", "answer")}
+        return cls(**{**content, **paths, **deployments})
+
+
+def _path(text: str | None) -> Path | None:
+    return None if text is None else Path(text)
+
+
+def _deployment(content: dict[str, str] | None) -> GradedDeployment | None:
+    return None if content is None else GradedDeployment(**content)

@@ -1,0 +1,77 @@
+"""Writes the report while pytest runs."""
+
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from convex_evals.pipeline.grading.kit.comparing import difference, show
+from convex_evals.pipeline.grading.python.classify import classify
+from convex_evals.pipeline.grading.report import Outcome, Report, TestReport
+
+
+class Recorder:
+    """A pytest plugin. A test passes when every phase of it does; the first one that does not decides."""
+
+    def __init__(self, grader: Path, report: Path) -> None:
+        self._grader = grader
+        self._path = report
+        self._collected: list[str] = []
+        self._tests: dict[str, TestReport] = {}
+        self._problems: list[str] = []
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self._problems.append(str(report.longrepr))
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self._collected = [_name(item.nodeid) for item in session.items]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        self._record(_name(item.nodeid), report, call)
+        return report
+
+    def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> list[str] | None:
+        """`assert received == expected` tells which is which, and where they differ."""
+        found = difference(left, right) if op == "==" else None
+        if found is None:
+            return None
+        summary = [f"{show(left)} == {show(right)}", f"expected: {show(right)}", f"received: {show(left)}"]
+        return [*summary, str(found)] if found.path else summary
+
+    def pytest_sessionfinish(self) -> None:
+        Report(tuple(self._collected), tuple(self._tests.values()), "\n".join(self._problems)).write(self._path)
+
+    def _record(self, name: str, report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
+        known = self._tests.get(name)
+        if known is not None and known.outcome != "passed":
+            return
+        seconds = (known.seconds if known else 0.0) + report.duration
+        message, place = self._explain(report, call)
+        self._tests[name] = TestReport(name, _outcome(report, call), message, place, seconds)
+
+    def _explain(self, report: pytest.TestReport, call: pytest.CallInfo[None]) -> tuple[str, str]:
+        if call.excinfo is None:
+            return getattr(report, "wasxfail", ""), ""
+        error = call.excinfo.value
+        is_plain = isinstance(error, AssertionError | pytest.fail.Exception | pytest.skip.Exception)
+        text = str(error) if is_plain else f"{type(error).__name__}: {error}"
+        entries = [entry for entry in call.excinfo.traceback if Path(entry.path) == self._grader]
+        return text, f"{self._grader.name}:{entries[-1].lineno + 1}" if entries else ""
+
+
+def _outcome(report: pytest.TestReport, call: pytest.CallInfo[None]) -> Outcome:
+    if report.skipped or hasattr(report, "wasxfail"):
+        return "skipped"
+    if report.passed or call.excinfo is None:
+        return "passed" if report.passed else "failed"
+    return classify(call.excinfo.value)
+
+
+def _name(node_id: str) -> str:
+    """`grader.py::test_lists` is called `test_lists`."""
+    return node_id.partition("::")[2]

@@ -1,0 +1,53 @@
+"""Runs pytest on a grader, inside the process that was made for it."""
+
+import sys
+
+import pytest
+
+from convex_evals.pipeline.grading.kit.clock import Clock
+from convex_evals.pipeline.grading.python.fixtures import Fixtures
+from convex_evals.pipeline.grading.python.job import Job
+from convex_evals.pipeline.grading.python.limits import TimeLimits
+from convex_evals.pipeline.grading.python.recorder import Recorder
+
+# Plugins of pytest that graders have no use for; each costs time at every start.
+UNUSED = (
+    "cacheprovider",
+    "debugging",
+    "doctest",
+    "junitxml",
+    "legacypath",
+    "pastebin",
+    "setuponly",
+    "setupplan",
+    "stepwise",
+    "unittest",
+)
+OPTIONS = (
+    "-vv",
+    "--tb=short",
+    "--color=no",
+    "--noconftest",
+    "--disable-plugin-autoload",
+    "--import-mode=importlib",
+    "--override-ini=python_files=*.py",
+    "--config-file=/dev/null",
+    *(f"-pno:{name}" for name in UNUSED),
+)
+
+
+def run_session(job: Job) -> int:
+    """pytest's exit code. The report is on disk by then."""
+    sys.dont_write_bytecode = True
+    if job.imports is not None:
+        sys.path.insert(0, str(job.imports))
+    clock = Clock()
+    plugins = [
+        Fixtures(job, clock),
+        TimeLimits(clock, job.test_seconds, job.grader_seconds),
+        Recorder(job.grader, job.report),
+    ]
+    arguments = [*OPTIONS, f"--rootdir={job.grader.parent}", str(job.grader)]
+    if job.collect_only:
+        arguments.append("--collect-only")
+    return int(pytest.main(arguments, plugins=plugins))

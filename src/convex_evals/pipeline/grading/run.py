@@ -1,0 +1,66 @@
+"""Runs an eval's grader and turns what it did into the result of the step `tests`."""
+
+import tempfile
+from pathlib import Path
+
+from convex_evals.pipeline.grading.expected import Collection, expected_tests
+from convex_evals.pipeline.grading.python.grader import PythonGrader
+from convex_evals.pipeline.grading.request import GraderRequest
+from convex_evals.pipeline.grading.runner import GraderRunner
+from convex_evals.pipeline.grading.types import GRADER_BROKEN, GradedDeployment, GraderResult
+from convex_evals.pipeline.grading.verdict import Verdict, judge
+from convex_evals.pipeline.grading.vitest.grader import VitestGrader
+from convex_evals.pipeline.step import RunningStep
+from convex_evals.pipeline.tools import Tools
+from convex_evals.pipeline.types import GradingOptions, TestCounts
+from convex_evals.pipeline.workspace import Workspace
+from convex_evals.suite import Eval, GraderKind
+
+
+async def run_grader(
+    eval: Eval,
+    *,
+    project: GradedDeployment | None,
+    answer: GradedDeployment | None,
+    files: Path,
+    workspace: Workspace,
+    options: GradingOptions,
+    tools: Tools,
+) -> GraderResult:
+    """The step `tests`. `files` is the model's project folder; a static eval has no deployments."""
+    step = RunningStep("tests", workspace, tools)
+    if eval.grader is None:
+        return _conclude(step, Verdict(GRADER_BROKEN, "the eval has no grader", TestCounts(0, 0)))
+    with tempfile.TemporaryDirectory(prefix="grader-") as private:
+        request = GraderRequest(eval, eval.grader, project, answer, files, Path(private), workspace.home, options)
+        runner: GraderRunner
+        if eval.grader.kind is GraderKind.PYTEST:
+            runner = PythonGrader(request, tools)
+        else:
+            runner = VitestGrader(request, tools)
+        return _conclude(step, await _run(step, runner, tools, eval))
+
+
+async def _run(step: RunningStep, runner: GraderRunner, tools: Tools, eval: Eval) -> Verdict:
+    collected = await _collect(step, runner, tools, eval)
+    if collected.result is not None and not collected.names:
+        return judge(collected.result, collected.report, ())
+    run = await runner.run(collected.names)
+    step.record(run.result)
+    return judge(run.result, run.report, collected.names)
+
+
+async def _collect(step: RunningStep, runner: GraderRunner, tools: Tools, eval: Eval) -> Collection:
+    async def collect() -> Collection:
+        run = await runner.collect()
+        step.record(run.result)
+        return Collection(run.report.collected if run.report else (), run.result, run.report)
+
+    return await expected_tests(tools.cache, eval.fingerprints.grader or "", collect)
+
+
+def _conclude(step: RunningStep, verdict: Verdict) -> GraderResult:
+    if verdict.kind is None:
+        return GraderResult(step.passed(), verdict.tests)
+    result = step.failed(verdict.kind, verdict.excerpt)
+    return GraderResult(result, verdict.tests, verdict.excerpt if verdict.kind == GRADER_BROKEN else None)

@@ -1,0 +1,78 @@
+"""The verdict on a grader's run: exit status, report and expected tests must agree."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from convex_evals.core.processes import ProcessResult
+from convex_evals.pipeline.grading.excerpt import excerpt_of
+from convex_evals.pipeline.grading.report import Outcome, Report
+from convex_evals.pipeline.grading.types import (
+    DEPLOYMENT_LOST,
+    GRADER_BROKEN,
+    GRADER_CRASHED,
+    GRADER_HANGS,
+    TESTS_FAILED,
+)
+from convex_evals.pipeline.types import TestCounts
+
+PASSED_CODE: Final = 0
+FAILED_CODE: Final = 1
+LAST_LINES: Final = 15
+# Without a verdict, in this order: a lost deployment explains everything else.
+_ACCIDENTS: Final[tuple[tuple[Outcome, str], ...]] = (
+    ("lost", DEPLOYMENT_LOST),
+    ("broken", GRADER_BROKEN),
+    ("hangs", GRADER_HANGS),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`kind` is the kind of failure; None means that every expected test passed."""
+
+    kind: str | None
+    excerpt: str
+    tests: TestCounts
+
+
+def judge(result: ProcessResult, report: Report | None, expected: tuple[str, ...]) -> Verdict:
+    """Passed only if the process says so, the report says so for every test, and none of the expected is missing."""
+    counts = TestCounts(report.count("passed") if report else 0, len(expected))
+    trouble = _trouble(result, report, expected)
+    if trouble is not None:
+        return Verdict(trouble[0], trouble[1], counts)
+    assert report is not None, "a run without a report is trouble"
+    failures = report.with_outcome("failed", "skipped")
+    return Verdict(TESTS_FAILED if failures else None, excerpt_of(failures), counts)
+
+
+def _trouble(result: ProcessResult, report: Report | None, expected: tuple[str, ...]) -> tuple[str, str] | None:
+    """Why there is no verdict: the kind, and what there is to say about it."""
+    if result.timed_out:
+        return GRADER_HANGS, f"the grader did not end by itself ({result.ending})\n{_last_lines(result)}"
+    if report is None:
+        return GRADER_CRASHED, f"the grader ended without a report ({result.ending})\n{_last_lines(result)}"
+    if report.problem:
+        return GRADER_BROKEN, f"the grader cannot be loaded\n{report.problem}"
+    if not expected:
+        return GRADER_BROKEN, "the grader has no tests"
+    for outcome, kind in _ACCIDENTS:
+        if affected := report.with_outcome(outcome):
+            return kind, excerpt_of(affected)
+    return _contradiction(result, report, expected)
+
+
+def _contradiction(result: ProcessResult, report: Report, expected: tuple[str, ...]) -> tuple[str, str] | None:
+    reported = sorted(test.name for test in report.tests)
+    if reported != sorted(expected):
+        missing = sorted(set(expected) - set(reported))
+        surplus = sorted(set(reported) - set(expected))
+        return GRADER_CRASHED, f"the report has other tests than the grader (missing: {missing}, not known: {surplus})"
+    should_be = FAILED_CODE if report.count("failed") else PASSED_CODE
+    if result.exit_code != should_be:
+        return GRADER_CRASHED, f"the report asks for exit code {should_be}, but the grader ended with {result.ending}"
+    return None
+
+
+def _last_lines(result: ProcessResult) -> str:
+    return "\n".join(result.output.text.rstrip().splitlines()[-LAST_LINES:])

@@ -1,0 +1,1 @@
+"""Graders of suites written elsewhere: vitest files, run as they are."""

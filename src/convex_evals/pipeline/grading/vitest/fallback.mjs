@@ -1,0 +1,16 @@
+// Packages that a suite's own node_modules does not have come from our toolchain.
+
+const isBare = (source) => !/^[./\0#]|^node:|^[a-z]+:\/\//.test(source);
+
+export const fallbackTo = (manifest) => ({
+  plugins: [
+    {
+      name: "convex-evals:toolchain-packages",
+      async resolveId(source, importer, options) {
+        if (!importer || importer === manifest || !isBare(source)) return null;
+        const found = await this.resolve(source, importer, { ...options, skipSelf: true });
+        return found ?? this.resolve(source, manifest, { ...options, skipSelf: true });
+      },
+    },
+  ],
+});

@@ -1,0 +1,122 @@
+"""A vitest grader of a suite written elsewhere."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from convex_evals.core.processes import ProcessResult, base_environment, run
+from convex_evals.core.processes.environment import SYSTEM_PATH
+from convex_evals.pipeline.confinement import LIMITS
+from convex_evals.pipeline.grading.report import Report
+from convex_evals.pipeline.grading.request import GraderRequest
+from convex_evals.pipeline.grading.runner import GraderRun
+from convex_evals.pipeline.grading.types import GradedDeployment
+from convex_evals.pipeline.grading.vitest.commands import write_commands
+from convex_evals.pipeline.grading.vitest.report import read_list, read_results
+from convex_evals.pipeline.tools import Tools
+
+FALLBACK: Final = Path(__file__).with_name("fallback.mjs")
+CONFIG: Final = 'import {{ fallbackTo }} from "{fallback}";\nexport default fallbackTo("{manifest}");\n'
+
+
+class VitestGrader:
+    """Runs with the suite's own vitest and configuration if its `node_modules` has one, else with ours."""
+
+    def __init__(self, request: GraderRequest, tools: Tools) -> None:
+        self._request = request
+        self._toolchain = tools.toolchain
+        self._own_packages = _packages_above(request.grader.path)
+        packages = [*([self._own_packages] if self._own_packages else []), self._toolchain.packages.node_modules]
+        programs = write_commands(request.private / "bin", self._toolchain.node.executable, packages)
+        self._path = f"{programs}:{SYSTEM_PATH}"
+
+    async def collect(self) -> GraderRun:
+        """The reference answer stands in for the model's: names must not depend on what a model wrote."""
+        names = self._request.private / "tests.json"
+        request = self._request
+        result = await self._vitest("list", [f"--json={names}"], self._environment(request.answer, request.eval.answer))
+        return GraderRun(result, read_list(names))
+
+    async def run(self, expected: tuple[str, ...]) -> GraderRun:
+        report = self._request.private / "report.json"
+        limit = int(self._request.options.test_seconds * 1000)
+        options = [
+            "--reporter=verbose",
+            "--reporter=json",
+            f"--outputFile.json={report}",
+            f"--testTimeout={limit}",
+            f"--hookTimeout={limit}",
+        ]
+        result = await self._vitest("run", options, self._environment(self._request.project, self._request.files))
+        return GraderRun(result, await self._unless_lost(read_results(report, expected)))
+
+    async def _vitest(self, command: str, options: list[str], environment: dict[str, str]) -> ProcessResult:
+        grader = self._request.grader.path
+        return await run(
+            [*self._program(), command, str(grader.relative_to(self._root)), f"--root={self._root}", *options],
+            cwd=self._root,
+            timeout=self._request.options.grader_seconds,
+            environment=environment,
+            limits=replace(LIMITS, cpu_seconds=int(self._request.options.grader_seconds)),
+            log=self._request.private / f"{command}.log",
+        )
+
+    @property
+    def _root(self) -> Path:
+        """Where the suite's packages and shared files are, so that vitest serves all of them."""
+        if self._own_packages is not None:
+            return self._own_packages.parent
+        return self._request.shared or self._request.eval.path.parent.parent
+
+    def _program(self) -> list[str]:
+        node = str(self._toolchain.node.executable)
+        if self._own_packages is not None and (own := self._own_packages / "vitest/vitest.mjs").is_file():
+            return [node, str(own)]
+        config = self._request.private / "vitest.config.mjs"
+        manifest = self._toolchain.packages.folder / "package.json"
+        config.write_text(CONFIG.format(fallback=FALLBACK, manifest=manifest))
+        return [*self._toolchain.node_command("vitest"), f"--config={config}"]
+
+    def _environment(self, project: GradedDeployment | None, files: Path) -> dict[str, str]:
+        variables = {"CI": "1", "NO_COLOR": "1", "MODEL_OUTPUT_DIR": str(files)}
+        if project is not None:
+            variables |= {"CONVEX_PORT": _port(project.url), "CONVEX_SITE_PORT": _port(project.site_url)}
+        if self._request.answer is not None:
+            variables["CONVEX_ANSWER_PORT"] = _port(self._request.answer.url)
+        return base_environment(self._request.home, variables, path=self._path)
+
+    async def _unless_lost(self, report: Report | None) -> Report | None:
+        """Failures say nothing about an answer when a deployment has gone."""
+        if report is None or not report.count("failed"):
+            return report
+        graded = (self._request.project, self._request.answer)
+        lost = [each.url for each in graded if each is not None and not await _answers(each.url)]
+        if not lost:
+            return report
+        message = f"the deployment at {', '.join(lost)} does not answer"
+        tests = (
+            replace(test, outcome="lost", message=message) if test.outcome == "failed" else test
+            for test in report.tests
+        )
+        return replace(report, tests=tuple(tests))
+
+
+def _packages_above(path: Path) -> Path | None:
+    """The nearest `node_modules`, as Node's own resolution finds it."""
+    return next((folder / "node_modules" for folder in path.parents if (folder / "node_modules").is_dir()), None)
+
+
+def _port(url: str) -> str:
+    return str(urlsplit(url).port)
+
+
+async def _answers(url: str) -> bool:
+    parts = urlsplit(url)
+    with suppress(OSError):
+        _, writer = await asyncio.open_connection(parts.hostname, parts.port)
+        writer.close()
+        return True
+    return False
