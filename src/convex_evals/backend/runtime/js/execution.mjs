@@ -7,6 +7,9 @@ import { SyscallQueue } from "./syscall_queue.mjs";
 
 const MAX_LOG_LINES = 257; // one more than is shown, so that Python knows of the overflow
 const MAX_MESSAGE = 65536;
+// User time is processor time of this thread, so that a busy machine does not end honest functions. The engine can only
+// be stopped by the wall clock; this is how much slower than the processor it may run.
+const WALL_PER_CPU = 2;
 
 export class Execution {
   #worker;
@@ -33,7 +36,7 @@ export class Execution {
   start() {
     const { code, env, module, kind, now, seed, name, args } = this.#run;
     try {
-      const spare = this.#timed(() => this.#worker.spares.take({ code, env, path: module }, this.#remainingMs));
+      const spare = this.#timed(() => this.#worker.spares.take({ code, env, path: module }, this.#remainingWallMs));
       this.#context = spare.context;
       for (const line of this.#context.begin(this, { kind, now, seed })) this.log(line);
       this.#step(() => this.#context.kernel.invoke(spare.namespace, kind, module, name, args, ""));
@@ -46,12 +49,17 @@ export class Execution {
     return this.#run.userMs - this.#spentMs;
   }
 
+  get #remainingWallMs() {
+    return this.#remainingMs * WALL_PER_CPU;
+  }
+
   #timed(work) {
-    const start = performance.now();
+    const start = process.threadCpuUsage();
     try {
       return work();
     } finally {
-      this.#spentMs += performance.now() - start;
+      const { user, system } = process.threadCpuUsage(start);
+      this.#spentMs += (user + system) / 1000;
     }
   }
 
@@ -59,7 +67,7 @@ export class Execution {
   #step(job) {
     try {
       if (this.#remainingMs <= 0) throw new TimeUp();
-      this.#timed(() => this.#context.enter(() => this.#drain(job), this.#remainingMs));
+      this.#timed(() => this.#context.enter(() => this.#drain(job), this.#remainingWallMs));
     } catch (error) {
       return this.#fail(error);
     }
