@@ -23,6 +23,7 @@ class UsageStats:
     database_read_documents: int = 0
     database_write_documents: int = 0
     database_queries: int = 0
+    database_read_indexes: tuple[str, ...] = ()  # "messages.by_channel"; an addition of ours
     storage_read_bytes: int = 0
     storage_write_bytes: int = 0
     vector_index_read_bytes: int = 0
@@ -38,6 +39,7 @@ class UsageStats:
             "databaseReadDocuments": self.database_read_documents,
             "databaseWriteDocuments": self.database_write_documents,
             "databaseQueries": self.database_queries,
+            "databaseReadIndexes": list(self.database_read_indexes),
             "storageReadBytes": self.storage_read_bytes,
             "storageWriteBytes": self.storage_write_bytes,
             "vectorIndexReadBytes": self.vector_index_read_bytes,

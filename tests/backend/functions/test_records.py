@@ -48,7 +48,8 @@ async def test_an_execution_is_recorded_with_what_it_read_and_wrote(app: World) 
     assert read.usage.database_read_bytes == written.usage.database_write_bytes
     assert (read.cached, read.error, read.return_bytes) == (False, None, 29)
     assert [line.text for line in read.log_lines] == ["[LOG] 'hi'"]
-    assert read.to_json(structured=False)["usageStats"]["databaseReadDocuments"] == 3
+    usage = read.to_json(structured=False)["usageStats"]
+    assert (usage["databaseReadDocuments"], usage["databaseReadIndexes"]) == (3, ["messages.by_creation_time"])
 
 
 async def test_a_cached_result_is_recorded_as_one_that_cost_nothing(app: World) -> None:

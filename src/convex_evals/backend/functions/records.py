@@ -8,6 +8,7 @@ from convex_evals.backend.errors import Conflict
 from convex_evals.backend.functions.attempt import Attempt
 from convex_evals.backend.functions.outcomes import Finished
 from convex_evals.backend.functions.targets import Target
+from convex_evals.backend.functions.tracing import indexes_read
 from convex_evals.backend.functions.types import Call, QueryOutcome
 from convex_evals.backend.identity import ActingAdmin, Admin, Identity, User
 from convex_evals.backend.logs import Completion, FunctionLog, OccInfo, Progress, UsageStats
@@ -49,6 +50,7 @@ def record_attempt(
                 database_read_documents=usage.documents_read,
                 database_write_documents=usage.documents_written,
                 database_queries=usage.database_queries,
+                database_read_indexes=indexes_read(attempt.transaction),
             ),
         )
     )

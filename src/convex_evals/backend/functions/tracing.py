@@ -46,7 +46,7 @@ class Tracer:
                 usage.bytes_written,
                 usage.database_queries,
                 usage.functions_scheduled,
-                tuple(sorted(set(_indexes(transaction)))),
+                indexes_read(transaction),
             )
         )
 
@@ -67,8 +67,12 @@ class Tracer:
         return frozenset(index for call in self.calls for index in call.indexes)
 
 
-def _indexes(transaction: "Transaction") -> Iterator[str]:
+def indexes_read(transaction: "Transaction") -> tuple[str, ...]:
     """The names of the indexes that user code has read."""
+    return tuple(sorted(set(_indexes(transaction))))
+
+
+def _indexes(transaction: "Transaction") -> Iterator[str]:
     for storage in transaction.read_set.user:
         namespace, number, _ = storage.split("/", 2)
         catalog = transaction.catalog(namespace)
