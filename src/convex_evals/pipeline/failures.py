@@ -73,6 +73,11 @@ _KINDS: Final = (
     _infrastructure("tool-crashed", "a tool of ours died or printed nonsense"),
     _infrastructure("tool-missing", "a tool of ours could not be started"),
     _infrastructure("disk-full", "there is no space left for what a step writes"),
+    # no step: the runner
+    _infrastructure("generation-failed", "no answer came, and not because of the model"),
+    _infrastructure("worker-died", "the grading worker died"),
+    _infrastructure("worker-hangs", "the grading worker did not come to an end"),
+    _infrastructure("grading-broke", "the grading worker could not go on"),
 )
 
 FAILURES: Final[dict[str, FailureKind]] = {kind.name: kind for kind in _KINDS}

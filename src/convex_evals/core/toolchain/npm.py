@@ -1,6 +1,7 @@
 """Calling npm, and what its errors mean."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -77,11 +78,13 @@ _REASONS: Final = {
 
 
 class NpmError(ToolchainError):
-    """npm failed; `code` is npm's own word for why, if it gave one."""
+    """npm failed; `code` is npm's own word for why, if it gave one, `detail` its explanation, `result` all it said."""
 
-    def __init__(self, message: str, code: str | None) -> None:
+    def __init__(self, message: str, code: str | None, detail: str = "", result: ProcessResult | None = None) -> None:
         super().__init__(message)
         self.code = code
+        self.detail = detail
+        self.result = result
 
 
 async def npm(
@@ -97,17 +100,25 @@ async def npm(
 def npm_error(result: ProcessResult, purpose: str) -> NpmError:
     """The error for a failed call: what was to be done, why it failed, what to do."""
     if result.timed_out:
-        return NpmError(f"{purpose} was {result.ending}; {_NETWORK}.", None)
-    code, summary = _reported(result)
+        return NpmError(f"{purpose} was {result.ending}; {_NETWORK}.", None, result=result)
+    reported = _reported(result)
+    code, summary = reported.code, reported.summary.partition("\n")[0].rstrip(".")
     reason = _REASONS.get(code or "") or summary or f"npm ended with {result.ending}"
-    return NpmError(f"{purpose} failed: {reason}{f' ({code})' if code else ''}.", code)
+    detail = f"{reported.summary}\n{reported.detail}".strip()
+    return NpmError(f"{purpose} failed: {reason}{f' ({code})' if code else ''}.", code, detail, result)
 
 
-def _reported(result: ProcessResult) -> tuple[str | None, str]:
-    """npm's error code and its first line."""
+@dataclass(frozen=True, slots=True)
+class _Report:
+    code: str | None
+    summary: str
+    detail: str
+
+
+def _reported(result: ProcessResult) -> _Report:
     try:
         error = json.loads(result.output.read())["error"]
-        return error.get("code"), str(error.get("summary", "")).strip().partition("\n")[0].rstrip(".")
+        return _Report(error.get("code"), str(error.get("summary", "")).strip(), str(error.get("detail", "")).strip())
     except (ValueError, KeyError, TypeError, AttributeError):  # npm died before it could write its report
         lines = (result.errors or result.output).text.strip().splitlines()
-        return None, lines[0].removeprefix("npm error ").rstrip(".") if lines else ""
+        return _Report(None, lines[0].removeprefix("npm error ") if lines else "", "")

@@ -1,0 +1,7 @@
+"""The step `deploy`: the project runs on a fresh deployment, and the reference answer on another one."""
+
+from convex_evals.pipeline.deploy.answer import AnswerFailure, deploy_answer
+from convex_evals.pipeline.deploy.backends import Backend, open_answer_backend, open_backend
+from convex_evals.pipeline.deploy.step import deploy_project
+
+__all__ = ["AnswerFailure", "Backend", "deploy_answer", "deploy_project", "open_answer_backend", "open_backend"]

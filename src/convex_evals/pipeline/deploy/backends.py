@@ -1,0 +1,134 @@
+"""Deployments to grade on: our own by default, the official executable or one that is already there by choice."""
+
+import asyncio
+import os
+import secrets
+import shutil
+import socket
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import httpx
+
+from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY
+from convex_evals.backend.deployment import Deployment, DeploymentSettings
+from convex_evals.core.errors import InfrastructureError
+from convex_evals.core.processes import base_environment, start
+from convex_evals.pipeline.grading.types import GradedDeployment
+from convex_evals.pipeline.tools import Tools
+from convex_evals.pipeline.types import GradingOptions
+
+OFFICIAL_PROGRAM: Final = "convex-local-backend"
+# The name and secret that the well-known local admin key was made from.
+_OFFICIAL_NAME: Final = "carnitas"
+_OFFICIAL_SECRET: Final = "4361726e697461732c206c69746572616c6c79206d65616e696e6720226c6974"
+_PATIENCE: Final = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """A running deployment. `embedded` is the object itself when it lives in this process."""
+
+    target: GradedDeployment
+    embedded: Deployment | None = None
+
+    async def is_pushed(self) -> bool:
+        """What the deployment itself says: whether a push was finished on it."""
+        if self.embedded is not None:
+            return self.embedded.application is not None
+        headers = {"Authorization": f"Convex {self.target.admin_key}"}
+        body = {"version": "1.44.0", "adminKey": self.target.admin_key}
+        async with httpx.AsyncClient(base_url=self.target.url, headers=headers, timeout=_PATIENCE) as client:
+            response = await client.post("/api/get_config_hashes", json=body)
+        return response.is_success and bool(response.json().get("udfServerVersion"))
+
+
+def open_backend(options: GradingOptions, tools: Tools, folder: Path) -> AbstractAsyncContextManager[Backend]:
+    """The deployment for a model's project; `folder` is for what it stores."""
+    if options.backend == "embedded":
+        return _embedded(tools)
+    if options.backend == "official":
+        return _official(tools, folder)
+    return _existing(options)
+
+
+def open_answer_backend(options: GradingOptions, tools: Tools, folder: Path) -> AbstractAsyncContextManager[Backend]:
+    """The one for the reference answer: of the same kind, except that a URL names only one deployment."""
+    return _official(tools, folder) if options.backend == "official" else _embedded(tools)
+
+
+@asynccontextmanager
+async def _embedded(tools: Tools) -> AsyncIterator[Backend]:
+    settings = DeploymentSettings(sdk=tools.toolchain.packages.package("convex"))
+    async with Deployment.run(settings) as deployment:
+        yield Backend(GradedDeployment(deployment.url, deployment.site_url, LOCAL_ADMIN_KEY), deployment)
+
+
+@asynccontextmanager
+async def _existing(options: GradingOptions) -> AsyncIterator[Backend]:
+    url = options.backend.rstrip("/")
+    key = options.admin_key or LOCAL_ADMIN_KEY
+    headers = {"Authorization": f"Convex {key}"}
+    try:
+        async with httpx.AsyncClient(headers=headers, timeout=_PATIENCE) as client:
+            response = await client.get(f"{url}/api/v1/get_canonical_urls")
+            response.raise_for_status()
+            site_url = response.json()["convexSiteUrl"]
+    except (httpx.HTTPError, ValueError, KeyError) as error:
+        raise InfrastructureError(f"The deployment at {url} does not answer as one should: {error}") from error
+    yield Backend(GradedDeployment(url, site_url, key))
+
+
+@asynccontextmanager
+async def _official(tools: Tools, folder: Path) -> AsyncIterator[Backend]:
+    program = shutil.which(OFFICIAL_PROGRAM, path=tools.settings.search_path)
+    if program is None:
+        raise InfrastructureError(
+            f"--backend official needs the program {OFFICIAL_PROGRAM} on PATH; install it or use --backend embedded."
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    port, site_port = _free_port(), _free_port()
+    target = GradedDeployment(f"http://127.0.0.1:{port}", f"http://127.0.0.1:{site_port}", LOCAL_ADMIN_KEY)
+    command = [program, "--port", str(port), "--site-proxy-port", str(site_port)]
+    command += ["--instance-name", _OFFICIAL_NAME, "--instance-secret", _OFFICIAL_SECRET]
+    command += ["--local-storage", str(folder / "storage"), str(folder / f"{secrets.token_hex(4)}.sqlite3")]
+    output = os.open(folder / "backend.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    silence = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        process = await start(
+            command,
+            cwd=folder,
+            stdin=silence,
+            stdout=output,
+            stderr=output,
+            environment=base_environment(folder),
+            timeout=None,
+        )
+        async with process:
+            await _until_it_answers(target.url, folder / "backend.log")
+            yield Backend(target)
+    finally:
+        os.close(output)
+        os.close(silence)
+
+
+async def _until_it_answers(url: str, log: Path) -> None:
+    async with httpx.AsyncClient(timeout=_PATIENCE) as client:
+        for _ in range(int(_PATIENCE * 20)):
+            try:
+                if (await client.get(f"{url}/version")).is_success:
+                    return
+            except httpx.TransportError:
+                pass  # it does not listen yet
+            await asyncio.sleep(0.05)
+    raise InfrastructureError(f"{OFFICIAL_PROGRAM} did not answer within {_PATIENCE:g} s; see {log}.")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,0 +1,180 @@
+"""`convex/_generated`, as the CLI would write it for a plain project.
+
+The CLI is asked once per version of `convex`, with a project of one module, and its answer is kept. What it writes for
+other plain projects differs in two places of `api.d.ts` only: the imports of modules and the list of their types.
+"""
+
+import json
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, Final
+
+from convex_evals.core.file_lock import file_lock
+from convex_evals.pipeline.deploy.backends import open_backend
+from convex_evals.pipeline.deploy.cli import ConvexCli, push, write_push_request
+from convex_evals.pipeline.grading.types import GradedDeployment
+from convex_evals.pipeline.step import RunningStep
+from convex_evals.pipeline.tools import Tools
+from convex_evals.pipeline.types import GradingOptions
+from convex_evals.pipeline.workspace import Workspace
+
+FORMAT: Final = 1  # of the kept files; another one when their meaning changes
+PROBE: Final = "convexEvalsProbe"
+_IMPORT: Final = f'import type * as {PROBE} from "../{PROBE}.js";\n'
+_ENTRY: Final = f"  {PROBE}: typeof {PROBE};\n"
+_PROBE_MODULE: Final = 'import { query } from "./_generated/server";\nexport const q = query(() => null);\n'
+_PROBE_SCHEMA: Final = 'import { defineSchema } from "convex/server";\nexport default defineSchema({});\n'
+_PLAIN_MODULE: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_/-][A-Za-z0-9]+)*\.(?:ts|tsx|js|jsx)")
+# Names that the CLI spells differently in `api.d.ts`, or that newer versions might.
+_DELICATE: Final = frozenset(
+    {
+        "api",
+        "await",
+        "break",
+        "case",
+        "catch",
+        "class",
+        "components",
+        "const",
+        "continue",
+        "debugger",
+        "default",
+        "delete",
+        "do",
+        "else",
+        "enum",
+        "export",
+        "extends",
+        "false",
+        "finally",
+        "for",
+        "fullApi",
+        "function",
+        "if",
+        "implements",
+        "import",
+        "in",
+        "instanceof",
+        "interface",
+        "internal",
+        "let",
+        "new",
+        "null",
+        "package",
+        "private",
+        "protected",
+        "public",
+        "return",
+        "static",
+        "super",
+        "switch",
+        "this",
+        "throw",
+        "true",
+        "try",
+        "typeof",
+        "var",
+        "void",
+        "while",
+        "with",
+        "yield",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedCode:
+    """What one version of the CLI generates for a project with the one module `PROBE`."""
+
+    files: dict[str, str]  # name below _generated -> text
+    definition: dict[str, Any]  # the module `convex.config.js` that it sends for projects without one
+
+    def for_modules(self, modules: Sequence[str]) -> dict[str, str] | None:
+        """The files for a project with these modules; None when their names need the CLI's care."""
+        stems = [module.rpartition(".")[0] for module in modules]
+        names = [re.sub(r"[/-]", "_", stem) for stem in stems]
+        plain = all(map(_PLAIN_MODULE.fullmatch, modules)) and _DELICATE.isdisjoint(names)
+        if not modules or not plain or len(set(names)) != len(names) or not self._is_understood:
+            return None
+        pairs = list(zip(stems, names, strict=True))
+        imports = "".join(f'import type * as {name} from "../{stem}.js";\n' for stem, name in pairs)
+        entries = "".join(f"  {_key(stem)}: typeof {name};\n" for stem, name in pairs)
+        api = self.files["api.d.ts"].replace(_IMPORT, imports).replace(_ENTRY, entries)
+        return {**self.files, "api.d.ts": api}
+
+    @property
+    def _is_understood(self) -> bool:
+        api = self.files.get("api.d.ts", "")
+        return api.count(_IMPORT) == api.count(_ENTRY) == 1 and api.count(PROBE) == 4
+
+
+def write_generated(convex: Path, files: dict[str, str]) -> None:
+    folder = convex / "_generated"
+    folder.mkdir(exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+async def learn_generated_code(
+    step: RunningStep, cli: ConvexCli, packages: Path, *, has_schema: bool
+) -> GeneratedCode | None:
+    """What this CLI generates, from the cache or by asking it; None when it does not answer as expected.
+
+    `packages` is the node_modules folder that the CLI belongs to.
+    """
+    kept = step.tools.cache / "generated" / f"{FORMAT}-{cli.version}-{'schema' if has_schema else 'plain'}.json"
+    if not kept.is_file():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        async with file_lock(kept.with_suffix(".lock")):
+            if not kept.is_file():
+                await _ask(step.tools, cli, packages, has_schema, kept)
+    try:
+        content = json.loads(kept.read_bytes())
+        return GeneratedCode(content["files"], content["definition"])
+    except (OSError, ValueError, KeyError):
+        step.say(f"convex {cli.version} was asked what it generates, and its answer is not usable")
+        return None
+
+
+async def _ask(tools: Tools, cli: ConvexCli, packages: Path, has_schema: bool, kept: Path) -> None:
+    folder = Path(mkdtemp(prefix=".asking-", dir=kept.parent))
+    try:
+        workspace = Workspace(folder)
+        workspace.prepare()
+        _write_probe(workspace.project, packages, has_schema)
+        asking = RunningStep("deploy", workspace, tools)
+        async with open_backend(GradingOptions(), tools, folder) as backend:
+            code = await _answer(asking, cli, workspace.project, backend.target)
+        if code is not None:
+            (folder / "code.json").write_text(json.dumps(asdict(code)))
+            (folder / "code.json").rename(kept)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _write_probe(project: Path, packages: Path, has_schema: bool) -> None:
+    (project / "convex").mkdir()
+    (project / "package.json").write_text(json.dumps({"private": True, "dependencies": {"convex": "*"}}))
+    (project / f"convex/{PROBE}.ts").write_text(_PROBE_MODULE)
+    if has_schema:
+        (project / "convex/schema.ts").write_text(_PROBE_SCHEMA)
+    (project / "node_modules").symlink_to(packages.resolve(), target_is_directory=True)
+
+
+async def _answer(step: RunningStep, cli: ConvexCli, project: Path, target: GradedDeployment) -> GeneratedCode | None:
+    request = project / "request"
+    written = await write_push_request(step, cli, project, target, request)
+    pushed = await push(step, cli, project, target)
+    if not written.ok or not pushed.ok:
+        return None
+    definition = json.loads(request.with_suffix(".json").read_bytes())["appDefinition"]["definition"]
+    files = {path.name: path.read_text() for path in sorted((project / "convex/_generated").iterdir())}
+    return GeneratedCode(files, definition)
+
+
+def _key(stem: str) -> str:
+    return f'"{stem}"' if re.search("[/-]", stem) else stem

@@ -1,0 +1,213 @@
+"""From the files a model wrote to a verdict: the six steps in their order."""
+
+import asyncio
+import errno
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from convex_evals.core.errors import InfrastructureError
+from convex_evals.core.verdicts import STEPS, Status, StepName
+from convex_evals.pipeline.deploy import (
+    AnswerFailure,
+    Backend,
+    deploy_answer,
+    deploy_project,
+    open_answer_backend,
+    open_backend,
+)
+from convex_evals.pipeline.failures import FAILURES
+from convex_evals.pipeline.filesystem import write_project
+from convex_evals.pipeline.grading.run import run_grader
+from convex_evals.pipeline.install import install_packages
+from convex_evals.pipeline.lint import lint
+from convex_evals.pipeline.options import with_suite_settings
+from convex_evals.pipeline.step import RunningStep
+from convex_evals.pipeline.tools import Tools
+from convex_evals.pipeline.typecheck import CheckedCopy, check_types, make_checked_copy
+from convex_evals.pipeline.types import Grade, GradingOptions, StepResult, Submission, TestCounts
+from convex_evals.pipeline.workspace import Workspace
+from convex_evals.suite import Eval, Pipeline
+
+
+OnStep = Callable[[StepResult], Awaitable[None]]
+
+
+async def _nobody(step: StepResult) -> None:
+    pass
+
+
+async def grade(
+    eval: Eval,
+    submission: Submission,
+    workspace: Path,
+    options: GradingOptions,
+    tools: Tools,
+    on_step: OnStep = _nobody,
+) -> Grade:
+    """Grades one submission in `workspace`, an empty folder that stays the caller's: logs and files are in it.
+
+    `on_step` is told of every step that ran, as soon as it is over.
+
+    Never raises for what a model wrote. What goes wrong by accident is a step with the status "infrastructure".
+    """
+    folders = Workspace(workspace)
+    folders.prepare()
+    started, cpu = time.perf_counter(), time.process_time()
+    grading = Grading(eval, folders, with_suite_settings(options, eval), tools, on_step)
+    await grading.run(submission)
+    own_cpu_ms = (time.process_time() - cpu) * 1000
+    return grading.verdict((time.perf_counter() - started) * 1000, own_cpu_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Backends:
+    """Where the project and the reference answer run."""
+
+    project: Backend
+    answer: Backend
+
+
+class Grading:
+    """One submission on its way through the steps."""
+
+    def __init__(
+        self, eval: Eval, workspace: Workspace, options: GradingOptions, tools: Tools, on_step: OnStep
+    ) -> None:
+        self._eval, self._workspace, self._options, self._tools = eval, workspace, options, tools
+        self._on_step = on_step
+        self._results: dict[StepName, StepResult] = {}
+        self._tests: TestCounts | None = None
+        self._broken: str | None = None
+
+    async def run(self, submission: Submission) -> None:
+        if not await self._passes("filesystem", lambda step: _at_once(write_project(step, submission))):
+            return
+        if self._eval.pipeline is Pipeline.STATIC:
+            await self._run_tests(None)
+            return
+        async with AsyncExitStack() as opened:
+            backends = await self._open(opened)
+            if backends is None:
+                return
+            answer = asyncio.create_task(self._deploy_answer(backends.answer))
+            opened.push_async_callback(_cancel, answer)
+            if await self._passes("install", lambda step: install_packages(step, self._options)):
+                deployed = await self._passes("deploy", lambda step: self._deploy(step, backends.project, answer))
+                if deployed:
+                    await self._check(backends)
+
+    def verdict(self, duration_ms: float, own_cpu_ms: float) -> Grade:
+        """Every step is there; those that did not run are skipped."""
+        steps = tuple(self._results.get(name) or self._skipped(name) for name in STEPS)
+        return Grade(
+            eval=self._eval.id,
+            status=_status(steps),
+            steps=steps,
+            tests=self._tests,
+            duration_ms=duration_ms,
+            cpu_ms=own_cpu_ms + sum(step.cpu_ms for step in steps),
+            broken=self._broken,
+        )
+
+    async def _passes(self, name: StepName, work: Callable[[RunningStep], Awaitable[StepResult]]) -> bool:
+        step = RunningStep(name, self._workspace, self._tools)
+        self._results[name] = result = await _guarded(step, work)
+        await self._on_step(result)
+        return result.status == "passed"
+
+    async def _open(self, opened: AsyncExitStack) -> Backends | None:
+        root = self._workspace.root
+        try:
+            return Backends(
+                await opened.enter_async_context(open_backend(self._options, self._tools, root / "backend")),
+                await opened.enter_async_context(open_answer_backend(self._options, self._tools, root / "answers")),
+            )
+        except (InfrastructureError, OSError) as error:
+            step = RunningStep("deploy", self._workspace, self._tools)
+            self._results["deploy"] = step.failed("backend-failed", str(error))
+            return None
+
+    async def _deploy_answer(self, backend: Backend) -> AnswerFailure | None:
+        step = RunningStep("deploy", self._workspace, self._tools, log="answer")
+        try:
+            return await deploy_answer(step, self._eval, backend, self._options)
+        except (InfrastructureError, OSError) as error:
+            return AnswerFailure("tool-crashed", str(error))
+
+    async def _deploy(
+        self, step: RunningStep, backend: Backend, answer: "asyncio.Task[AnswerFailure | None]"
+    ) -> StepResult:
+        result = await deploy_project(step, backend, self._options)
+        failure = await answer
+        step.say((self._workspace.logs / "answer.log").read_text(errors="replace"))
+        if failure is None:
+            return result
+        excerpt = f"The reference answer cannot be deployed:\n{failure.excerpt}"
+        if not FAILURES[failure.kind].retried:
+            self._broken = excerpt
+        return step.failed(failure.kind, excerpt)
+
+    async def _check(self, backends: Backends) -> None:
+        """The last three steps run whatever the others say."""
+        checked = make_checked_copy(self._workspace)
+        await asyncio.gather(
+            self._passes("tsc", lambda step: check_types(step, checked, self._options.compiler)),
+            self._passes("eslint", lambda step: self._lint(step, checked)),
+            self._run_tests(backends),
+        )
+
+    async def _lint(self, step: RunningStep, checked: CheckedCopy) -> StepResult:
+        return await lint(step, self._eval, checked, self._options.linter)
+
+    async def _run_tests(self, backends: Backends | None) -> None:
+        await self._passes("tests", lambda step: self._grade_tests(step, backends))
+
+    async def _grade_tests(self, step: RunningStep, backends: Backends | None) -> StepResult:
+        if self._eval.grader is None:
+            step.note("the eval has no grader, so no test is required")
+            self._tests = TestCounts(0, 0)
+            return step.passed()
+        graded = await run_grader(
+            self._eval,
+            project=backends.project.target if backends else None,
+            answer=backends.answer.target if backends else None,
+            files=self._workspace.project,
+            workspace=self._workspace,
+            options=self._options,
+            tools=self._tools,
+        )
+        self._tests, self._broken = graded.tests, self._broken or graded.broken
+        return graded.step
+
+    def _skipped(self, name: StepName) -> StepResult:
+        step = RunningStep(name, self._workspace, self._tools)
+        return replace(step.passed(), status="skipped", duration_ms=0.0)
+
+
+async def _guarded(step: RunningStep, work: Callable[[RunningStep], Awaitable[StepResult]]) -> StepResult:
+    """A program that cannot be started and a disk that cannot be written are not the model's doing."""
+    try:
+        return await work(step)
+    except InfrastructureError as error:
+        return step.failed("tool-missing", str(error))
+    except OSError as error:
+        full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+        return step.failed("disk-full" if full else "tool-crashed", str(error))
+
+
+def _status(steps: tuple[StepResult, ...]) -> Status:
+    """An accident anywhere means that the evidence is not complete: no verdict."""
+    found = {step.status for step in steps}
+    return next((status for status in ("infrastructure", "failed") if status in found), "passed")
+
+
+async def _at_once(result: StepResult) -> StepResult:
+    return result
+
+
+async def _cancel(task: "asyncio.Task[AnswerFailure | None]") -> None:
+    task.cancel()
+    await asyncio.wait({task})

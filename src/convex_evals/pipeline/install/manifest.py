@@ -1,0 +1,102 @@
+"""package.json, as far as it decides what is installed. Everything else in it is ignored, and said so."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from convex_evals.pipeline.install.specs import refuse_name, refuse_spec
+
+LARGEST: Final = 256_000
+MOST_DEPENDENCIES: Final = 200
+_REQUIRED: Final = ("peerDependencies", "devDependencies", "dependencies")  # the later one wins
+_IGNORED: Final = {
+    "bundleDependencies": "bundled dependencies are installed like others",
+    "bundledDependencies": "bundled dependencies are installed like others",
+    "engines": "the versions of Node and npm are ours",
+    "overrides": "every package gets the dependencies it asks for",
+    "pnpm": "every package gets the dependencies it asks for",
+    "resolutions": "every package gets the dependencies it asks for",
+    "scripts": "no script is ever run",
+    "workspaces": "a project is one package",
+}
+_QUOTED: Final = 5
+
+
+class ManifestError(Exception):
+    """`kind` is a key of the table of failures."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    dependencies: dict[str, str]
+    optional: dict[str, str]
+    notes: list[str] = field(default_factory=list)
+
+    def canonical(self) -> bytes:
+        """The same for all projects that need the same packages, whatever else their package.json says."""
+        content: dict[str, object] = {"private": True, "dependencies": dict(sorted(self.dependencies.items()))}
+        if self.optional:
+            content["optionalDependencies"] = dict(sorted(self.optional.items()))
+        return json.dumps(content, indent=1).encode()
+
+
+def read_manifest(text: str) -> Manifest:
+    content = _parse(text)
+    required: dict[str, str] = {}
+    for section in _REQUIRED:
+        required.update(_section(content, section))
+    optional = _section(content, "optionalDependencies")
+    required = {name: spec for name, spec in required.items() if name not in optional}
+    _check({**required, **optional})
+    return Manifest(required, optional, list(_notes(content)))
+
+
+def _parse(text: str) -> dict[str, object]:
+    if len(text) > LARGEST:
+        raise ManifestError("manifest-invalid", f"package.json has {len(text)} characters; at most {LARGEST} are read.")
+    try:
+        content = json.loads(text.removeprefix("\ufeff"))
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise ManifestError("manifest-invalid", f"package.json is not valid JSON ({place}: {error.msg}).") from error
+    except RecursionError as error:
+        raise ManifestError("manifest-invalid", "package.json is nested too deeply.") from error
+    if not isinstance(content, dict):
+        raise ManifestError("manifest-invalid", "package.json must hold a JSON object.")
+    return content
+
+
+def _section(content: dict[str, object], name: str) -> dict[str, str]:
+    section = content.get(name)
+    if section is None:
+        return {}
+    if not isinstance(section, dict) or not all(isinstance(spec, str) for spec in section.values()):
+        raise ManifestError("manifest-invalid", f"package.json: {name} must map names to versions.")
+    return section
+
+
+def _check(dependencies: dict[str, str]) -> None:
+    if len(dependencies) > MOST_DEPENDENCIES:
+        raise ManifestError("manifest-invalid", f"package.json names more than {MOST_DEPENDENCIES} dependencies.")
+    lines = [
+        f"package.json: {_quote(name)}: {_quote(spec)} {reason}."
+        for name, spec in dependencies.items()
+        if (reason := refuse_name(name) or refuse_spec(name, spec))
+    ]
+    if lines:
+        raise ManifestError("dependency-refused", "\n".join(lines[:_QUOTED]))
+
+
+def _notes(content: dict[str, object]) -> Iterator[str]:
+    for key, reason in _IGNORED.items():
+        if content.get(key):
+            yield f"package.json: {key} is ignored, because {reason}"
+
+
+def _quote(text: str) -> str:
+    return json.dumps(text if len(text) <= 100 else f"{text[:100]}…")

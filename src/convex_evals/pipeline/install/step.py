@@ -1,0 +1,96 @@
+"""Resolves package.json into the shared cache and links the project to it."""
+
+import json
+from pathlib import Path
+from typing import Final
+
+from convex_evals.core.errors import InfrastructureError
+from convex_evals.core.toolchain import InstalledPackages, NpmError, PackageSet
+from convex_evals.pipeline.install.manifest import Manifest, ManifestError, read_manifest
+from convex_evals.pipeline.step import RunningStep
+from convex_evals.pipeline.tools import Tools
+from convex_evals.pipeline.types import GradingOptions, StepResult
+
+# npm's own words for what went wrong. Whatever is not here says nothing about the project.
+_KINDS: Final = {
+    "E404": "package-not-found",
+    "ETARGET": "version-not-found",
+    "ENOVERSIONS": "version-not-found",
+    "ERESOLVE": "dependencies-conflict",
+    "EBADPLATFORM": "platform-unsupported",
+    "EINVALIDPACKAGENAME": "dependency-refused",
+    "EINVALIDTAGNAME": "dependency-refused",
+    "EUNSUPPORTEDPROTOCOL": "dependency-refused",
+    "E401": "registry-refused",
+    "E403": "registry-refused",
+    "ENEEDAUTH": "registry-refused",
+    "ENOSPC": "disk-full",
+    "EDQUOT": "disk-full",
+    "ENOTFOUND": "registry-unreachable",
+    "EAI_AGAIN": "registry-unreachable",
+    "ECONNREFUSED": "registry-unreachable",
+    "ECONNRESET": "registry-unreachable",
+    "ETIMEDOUT": "registry-unreachable",
+    "ERR_SOCKET_TIMEOUT": "registry-unreachable",
+    "EIDLETIMEOUT": "registry-unreachable",
+    "ENETUNREACH": "registry-unreachable",
+    "EHOSTUNREACH": "registry-unreachable",
+    "FETCH_ERROR": "registry-unreachable",
+}
+
+
+async def install_packages(step: RunningStep, options: GradingOptions) -> StepResult:
+    project = step.workspace.project
+    try:
+        manifest = read_manifest(_package_json(step, project / "package.json"))
+    except ManifestError as error:
+        return step.failed(error.kind, str(error))
+    for note in manifest.notes:
+        step.note(note)
+    try:
+        installed = await install_set(manifest, options, step.tools)
+    except NpmError as error:
+        return _npm_failed(step, error)
+    except InfrastructureError as error:
+        return step.failed("install-failed", str(error))
+    link_packages(project, installed)
+    _log_packages(step, installed)
+    return step.passed()
+
+
+async def install_set(manifest: Manifest, options: GradingOptions, tools: Tools) -> InstalledPackages:
+    """The packages of a manifest: from the cache, or resolved by npm. Raises NpmError, ToolchainError."""
+    before = options.packages_before.isoformat() if options.packages_before else None
+    packages = PackageSet("the project's packages", manifest.canonical(), before=before)
+    return await tools.packages.install(packages)
+
+
+def link_packages(project: Path, installed: InstalledPackages) -> None:
+    """A link, not a copy. npm makes no folder when there is nothing to install."""
+    installed.node_modules.mkdir(exist_ok=True)
+    (project / "node_modules").symlink_to(installed.node_modules, target_is_directory=True)
+
+
+def _package_json(step: RunningStep, path: Path) -> str:
+    if not path.is_file():
+        default = {"private": True, "dependencies": {"convex": step.tools.toolchain.packages.version("convex")}}
+        path.write_text(json.dumps(default, indent=2))
+        step.note(f"package.json is missing: assumed {json.dumps(default)}")
+    return path.read_text(encoding="utf-8")
+
+
+def _npm_failed(step: RunningStep, error: NpmError) -> StepResult:
+    if error.result is not None:
+        step.record(error.result)
+    return step.failed(_KINDS.get(error.code or "", "install-failed"), f"{error}\n{error.detail}".strip())
+
+
+def _log_packages(step: RunningStep, installed: InstalledPackages) -> None:
+    step.say(f"node_modules -> {installed.node_modules}")
+    try:
+        packages = json.loads((installed.folder / "package-lock.json").read_bytes())["packages"]
+    except (OSError, ValueError, KeyError):  # nothing was to be installed
+        return
+    for location, entry in packages.items():
+        if location:
+            step.say(f"{location} {entry.get('version')} {entry.get('integrity', '')}")

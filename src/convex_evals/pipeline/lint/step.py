@@ -1,0 +1,31 @@
+"""Lints every area of the checked copy."""
+
+import asyncio
+
+from convex_evals.pipeline.lint.eslint import run_eslint, suite_config
+from convex_evals.pipeline.lint.findings import Finding, LintAccident, excerpt_of
+from convex_evals.pipeline.lint.oxlint import run_oxlint
+from convex_evals.pipeline.step import RunningStep
+from convex_evals.pipeline.typecheck.checked import Area, CheckedCopy
+from convex_evals.pipeline.types import Linter, StepResult
+from convex_evals.suite import Eval
+
+
+async def lint(step: RunningStep, eval: Eval, checked: CheckedCopy, linter: Linter) -> StepResult:
+    try:
+        found = await asyncio.gather(*(_lint_area(step, eval, checked, area, linter) for area in checked.areas))
+    except LintAccident as accident:
+        return step.failed(accident.kind, str(accident))
+    findings = [finding for area in found for finding in area]
+    for finding in sorted(findings):
+        step.say(str(finding))
+    return step.failed("lint-findings", excerpt_of(findings)) if findings else step.passed()
+
+
+async def _lint_area(step: RunningStep, eval: Eval, checked: CheckedCopy, area: Area, linter: Linter) -> list[Finding]:
+    config = suite_config(eval, area)
+    if config is not None:
+        step.note(f"{area.folder} is linted by ESLint with the suite's {config.name}")
+    if config is not None or linter == "eslint":
+        return await run_eslint(step, checked.folder, area, config)
+    return await run_oxlint(step, checked.folder, area)

@@ -1,0 +1,109 @@
+"""A step while it runs: collects commands, log and notes, and becomes a StepResult."""
+
+import itertools
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from convex_evals.core.processes import ProcessResult, run
+from convex_evals.core.verdicts import Status, StepName
+from convex_evals.pipeline.confinement import LIMITS, MEGABYTE, TOOL_SECONDS, tool_environment, without_network
+from convex_evals.pipeline.failures import FAILURES
+from convex_evals.pipeline.tools import Tools
+from convex_evals.pipeline.types import Command, StepResult
+from convex_evals.pipeline.workspace import Workspace
+
+_LEAST_FREE: Final = 4 * MEGABYTE
+
+
+class RunningStep:
+    """The log is a file from the start, so that it is there whatever happens."""
+
+    def __init__(self, name: StepName, workspace: Workspace, tools: Tools, log: str | None = None) -> None:
+        self.name, self.workspace, self.tools = name, workspace, tools
+        self.log = workspace.logs / f"{log or name}.log"
+        self.log.write_text("")
+        self.notes: list[str] = []
+        self._commands: list[Command] = []
+        self._numbers = itertools.count()
+        self._started = time.perf_counter()
+
+    def say(self, text: str) -> None:
+        """Adds to the log."""
+        with self.log.open("a", encoding="utf-8", errors="replace") as file:
+            file.write(text if text.endswith("\n") else f"{text}\n")
+
+    def note(self, text: str) -> None:
+        """Something that was normalised or assumed: told with the result, and logged."""
+        if text not in self.notes:
+            self.notes.append(text)
+            self.say(f"note: {text}")
+
+    async def run(
+        self,
+        arguments: Sequence[str | Path],
+        *,
+        cwd: Path,
+        network: bool = False,
+        timeout: float = TOOL_SECONDS,
+        environment: Mapping[str, str] | None = None,
+    ) -> ProcessResult:
+        """Runs a tool in its confinement; command, complete output and ending go to the log."""
+        command = [str(argument) for argument in arguments]
+        output = self.workspace.logs / f".{self.log.stem}-{next(self._numbers)}.output"
+        result = await run(
+            command if network else without_network(command, self.tools.sandbox),
+            cwd=cwd,
+            timeout=timeout,
+            environment={**tool_environment(self.workspace.home), **(environment or {})},
+            limits=LIMITS,
+            log=output,
+        )
+        self.record(result, command)
+        return result
+
+    def record(self, result: ProcessResult, command: Sequence[str] | None = None) -> None:
+        """Takes a program that has ended into log and commands; its own output file is gone afterwards."""
+        arguments = tuple(command or result.arguments)
+        usage = result.usage
+        self._commands.append(
+            Command(arguments, result.ending, usage.wall * 1000, (usage.cpu_user + usage.cpu_system) * 1000)
+        )
+        with self.log.open("ab") as log:
+            log.write(f"$ {' '.join(arguments)}\n".encode(errors="replace"))
+            for output in (result.output, result.errors):
+                if output is not None and output.path.exists():
+                    with output.path.open("rb") as file:
+                        shutil.copyfileobj(file, log)
+            log.write(f"\n({result.ending})\n".encode())
+
+    def accident(self, result: ProcessResult) -> str | None:
+        """The kind of failure when a tool did not end by its own decision, or had no space to work in."""
+        if shutil.disk_usage(self.workspace.root).free < _LEAST_FREE:
+            return "disk-full"
+        if result.timed_out:
+            return "tool-timeout"
+        return "tool-crashed" if result.signal is not None else None
+
+    def passed(self) -> StepResult:
+        return self._result("passed", "", None)
+
+    def failed(self, kind: str, excerpt: str) -> StepResult:
+        """`kind` decides in the table of failures whether this is a verdict or an accident."""
+        self.say(f"{kind}: {excerpt}")
+        return self._result(FAILURES[kind].status, excerpt, kind)
+
+    def _result(self, status: Status, excerpt: str, kind: str | None) -> StepResult:
+        return StepResult(
+            name=self.name,
+            status=status,
+            duration_ms=(time.perf_counter() - self._started) * 1000,
+            cpu_ms=sum(command.cpu_ms for command in self._commands),
+            commands=tuple(self._commands),
+            excerpt=excerpt,
+            log=self.log,
+            failure=kind,
+            notes=tuple(self.notes),
+        )
