@@ -1,7 +1,7 @@
 """Code and environment variables, as workers ask for them when they first need them."""
 
 import contextlib
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -38,7 +38,8 @@ def code_key(version: int, definition_path: str) -> str:
 class CodeStore:
     def __init__(self) -> None:
         self._bundles: dict[str, CodeBundle] = {}
-        self._applications: OrderedDict[int, list[str]] = OrderedDict()
+        self._applications: dict[int, list[str]] = {}  # oldest first
+        self._users: Counter[int] = Counter()  # calls that run, by version
         self._environment_ids: OrderedDict[tuple[tuple[str, str], ...], str] = OrderedDict()
         self._environments: dict[str, dict[str, str]] = {}
         self._last_environment = 0
@@ -60,12 +61,25 @@ class CodeStore:
         return key
 
     def add_application(self, application: Application) -> None:
-        """Calls that began before a push finish with the code they began with, so the last few versions are kept."""
+        """The last few versions are kept, for calls that are about to begin."""
         self._applications[application.version] = self._add_definitions(application)
-        while len(self._applications) > KEPT_APPLICATIONS:
-            _, old = self._applications.popitem(last=False)
-            for key in old:
-                self.remove(key)
+        self._forget_applications()
+
+    @contextlib.contextmanager
+    def used(self, version: int) -> Iterator[None]:
+        """Calls finish with the code they began with: a version is kept while one of them runs."""
+        self._users[version] += 1
+        try:
+            yield
+        finally:
+            self._users -= Counter([version])  # drops what is down to zero
+            self._forget_applications()
+
+    def _forget_applications(self) -> None:
+        for version in list(self._applications)[:-KEPT_APPLICATIONS]:
+            if version not in self._users:
+                for key in self._applications.pop(version):
+                    self.remove(key)
 
     @contextlib.contextmanager
     def borrowed(self, application: Application) -> Iterator[None]:

@@ -64,7 +64,8 @@ class FunctionRuntime:
         Raises what the bridge raises.
         """
         if execution.kind in ("query", "mutation"):
-            return await self._functions.run(execution, bridge)
+            with self._code.used(execution.application_version):
+                return await self._functions.run(execution, bridge)
         pooled = await self._take_worker(execution)
         return await self._run_action(pooled, ActionExchange(next(self._numbers), execution, bridge, pooled.process))
 
@@ -113,10 +114,12 @@ class FunctionRuntime:
 
     async def _run_action(self, pooled: PooledWorker, exchange: ActionExchange) -> Outcome:
         execution = exchange.execution
+        version = execution.application_version
         async with pooled as worker:
-            code = self._code.require(execution.application_version, execution.definition_path)
-            message = exchange.run_message(code, self._code.environment_id(execution.env))
-            return await worker.run(exchange, message)
+            with self._code.used(version):
+                code = self._code.require(version, execution.definition_path)
+                message = exchange.run_message(code, self._code.environment_id(execution.env))
+                return await worker.run(exchange, message)
 
     async def _evaluate(self, evaluation: Evaluation) -> Sequence[Mapping[str, object]]:
         key = f"evaluation/{next(self._numbers)}"
