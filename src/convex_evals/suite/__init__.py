@@ -2,7 +2,7 @@
 
 from convex_evals.suite.answers import read_answer, read_texts
 from convex_evals.suite.eval import Eval, Grader, GraderKind, Pipeline
-from convex_evals.suite.fingerprints import EvalFingerprints
+from convex_evals.suite.fingerprints import Entry, EvalFingerprints, fingerprint
 from convex_evals.suite.loading import load_suite
 from convex_evals.suite.locations import find_suite
 from convex_evals.suite.problems import Problem
@@ -11,6 +11,7 @@ from convex_evals.suite.settings import SuiteSettings
 from convex_evals.suite.suite import Suite
 
 __all__ = [
+    "Entry",
     "Eval",
     "EvalFingerprints",
     "Grader",
@@ -21,6 +22,7 @@ __all__ = [
     "Suite",
     "SuiteSettings",
     "find_suite",
+    "fingerprint",
     "load_suite",
     "read_answer",
     "read_texts",

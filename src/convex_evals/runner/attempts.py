@@ -1,0 +1,139 @@
+"""Attempts at one eval and trial: the model is asked once, its answer is graded until there is a verdict."""
+
+import asyncio
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from convex_evals.core.errors import InfrastructureError
+from convex_evals.core.ids import prefix
+from convex_evals.models import StoredGeneration
+from convex_evals.pipeline.failures import FAILURES
+from convex_evals.pipeline.types import Grade, StepResult
+from convex_evals.runner.events import Finished, Generating, Grading, Retrying, StepFinished, Watcher
+from convex_evals.runner.grading import GradingError, GradingWorker
+from convex_evals.runner.messages import Assignment
+from convex_evals.runner.stopping import Stop
+from convex_evals.runner.work import ActiveRun, Work
+from convex_evals.scores import OpenAttempt, Outcome, ScoresStore, TestCounts
+
+PAUSES: Final = (1.0, 5.0)
+"""Seconds before the second and third attempt; there is no fourth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """An answer that waits for grading."""
+
+    run: ActiveRun
+    work: Work
+    attempt: OpenAttempt
+    files: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    store: ScoresStore
+    watcher: Watcher
+    stop: Stop
+    folder: Path
+    keep: bool
+
+    async def generate(self, run: ActiveRun, work: Work) -> Ready | None:
+        """Has the answer recorded before anything else is done with it. None: there is none to be had."""
+        item = run.item(work)
+        for pause in (*PAUSES, None):
+            self.watcher(Generating(item))
+            attempt = await asyncio.to_thread(self.store.begin_attempt, run.id, work.eval.id, work.trial)
+            try:
+                return Ready(run, work, attempt, await self._answer(run, work, attempt))
+            except InfrastructureError as error:
+                outcome = Outcome("infrastructure", failure="generation-failed", notes=(str(error),))
+            await self._finish(attempt, outcome)
+            if pause is None or self.stop.requested:
+                self.watcher(Finished(item, outcome))
+                return None
+            self.watcher(Retrying(item, outcome.notes[0]))
+            await asyncio.sleep(pause)
+        raise AssertionError("the last pause is None")
+
+    async def grade(self, ready: Ready, worker: GradingWorker) -> None:
+        """Grades until there is a verdict, or until infrastructure trouble has come too often."""
+        item, attempt = ready.run.item(ready.work), ready.attempt
+        for pause in (*PAUSES, None):
+            self.watcher(Grading(item))
+            outcome = await self._grade_once(ready, attempt, worker)
+            await self._finish(attempt, outcome)
+            if pause is None or not _is_tried_again(outcome) or self.stop.requested:
+                self.watcher(Finished(item, outcome))
+                return
+            self.watcher(Retrying(item, "; ".join(outcome.notes) or str(outcome.failure)))
+            await asyncio.sleep(pause)
+            attempt = await asyncio.to_thread(self._begin_again, attempt)
+
+    async def _answer(self, run: ActiveRun, work: Work, attempt: OpenAttempt) -> Mapping[str, str]:
+        if work.stored is not None:
+            await asyncio.to_thread(self.store.reuse_generation, attempt.id, work.stored.attempt)
+            return await asyncio.to_thread(self._stored_files, work.stored, work.eval.id)
+        generation = await run.model.generate(work.eval, work.trial)
+        await asyncio.to_thread(self.store.record_generation, attempt.id, generation)
+        return generation.files
+
+    def _stored_files(self, stored: StoredGeneration, asked: str) -> Mapping[str, str]:
+        (generation,) = (
+            details.generation
+            for details in self.store.details(stored.run, asked)
+            if details.attempt.id == stored.attempt and details.generation is not None
+        )
+        return self.store.read_files(generation.files)
+
+    def _begin_again(self, before: OpenAttempt) -> OpenAttempt:
+        attempt = self.store.begin_attempt(before.run_id, before.eval, before.trial)
+        self.store.reuse_generation(attempt.id, before.id)
+        return attempt
+
+    async def _grade_once(self, ready: Ready, attempt: OpenAttempt, worker: GradingWorker) -> Outcome:
+        item, recorded = ready.run.item(ready.work), set[str]()
+
+        async def record(step: StepResult) -> None:
+            await asyncio.to_thread(self.store.record_step, attempt.id, step)
+            recorded.add(step.name)
+            self.watcher(StepFinished(item, step))
+
+        folder = self.folder / prefix(attempt.run_id) / attempt.eval / f"{attempt.trial}-{attempt.number}"
+        folder.mkdir(parents=True)
+        try:
+            grade = await worker.grade(Assignment(ready.work.eval, ready.files, ready.run.options, folder), record)
+            for step in grade.steps:
+                if step.name not in recorded:
+                    await record(step)
+        except GradingError as error:
+            return Outcome("infrastructure", failure=error.failure, notes=(str(error),))
+        finally:
+            if not self.keep:
+                await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        return _outcome(grade)
+
+    async def _finish(self, attempt: OpenAttempt, outcome: Outcome) -> None:
+        await asyncio.to_thread(self.store.finish_attempt, attempt.id, outcome)
+
+
+def _outcome(grade: Grade) -> Outcome:
+    decisive = next((step for step in grade.steps if step.status == grade.status and step.failure), None)
+    return Outcome(
+        status=grade.status,
+        failed_step=grade.failed_step,
+        failure=decisive.failure if decisive else None,
+        tests=TestCounts(grade.tests.passed, grade.tests.total) if grade.tests else None,
+        duration_ms=grade.duration_ms,
+        cpu_ms=grade.cpu_ms,
+        broken=grade.broken,
+        notes=grade.notes,
+    )
+
+
+def _is_tried_again(outcome: Outcome) -> bool:
+    """As the table of failures has it."""
+    return outcome.failure in FAILURES and FAILURES[outcome.failure].retried

@@ -1,0 +1,66 @@
+"""What changed between two runs, eval by eval."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from convex_evals.core.verdicts import StepName
+from convex_evals.scores import AttemptRecord
+
+Change = Literal["better", "worse", "other step", "same", "no verdict", "only before", "only after"]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How one eval did in one run, over all its trials. `failed_step` is that of the first trial that failed."""
+
+    passed: int
+    failed: int
+    failed_step: StepName | None = None
+
+    @property
+    def verdicts(self) -> int:
+        return self.passed + self.failed
+
+    @property
+    def rate(self) -> float | None:
+        """None: there is no verdict, only infrastructure trouble."""
+        return self.passed / self.verdicts if self.verdicts else None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedEval:
+    """None stands for an eval that the run did not have."""
+
+    eval: str
+    before: Standing | None
+    after: Standing | None
+
+    @property
+    def change(self) -> Change:
+        if self.before is None or self.after is None:
+            return "only after" if self.before is None else "only before"
+        if self.before.rate is None or self.after.rate is None:
+            return "no verdict"
+        if self.before.rate != self.after.rate:
+            return "better" if self.after.rate > self.before.rate else "worse"
+        return "same" if self.before.failed_step == self.after.failed_step else "other step"
+
+
+def compare(before: Iterable[AttemptRecord], after: Iterable[AttemptRecord]) -> tuple[ComparedEval, ...]:
+    """Compares results (see `ScoresStore.results`), in the order of the evals' names."""
+    first, second = standings(before), standings(after)
+    return tuple(ComparedEval(name, first.get(name), second.get(name)) for name in sorted(first.keys() | second.keys()))
+
+
+def standings(results: Iterable[AttemptRecord]) -> dict[str, Standing]:
+    by_eval: dict[str, list[AttemptRecord]] = {}
+    for result in results:
+        by_eval.setdefault(result.eval, []).append(result)
+    return {name: _standing(trials) for name, trials in by_eval.items()}
+
+
+def _standing(trials: list[AttemptRecord]) -> Standing:
+    failed = [trial for trial in trials if trial.status == "failed"]
+    passed = sum(trial.status == "passed" for trial in trials)
+    return Standing(passed, len(failed), failed[0].failed_step if failed else None)

@@ -1,0 +1,60 @@
+"""What happens during a run, for whoever watches: the live table, the lines of a log."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from convex_evals.pipeline.types import StepResult
+from convex_evals.scores import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One piece of work: an eval of a run, for one trial."""
+
+    run: str
+    model: str
+    eval: str
+    trial: int
+
+
+@dataclass(frozen=True, slots=True)
+class Generating:
+    item: Item
+
+
+@dataclass(frozen=True, slots=True)
+class Grading:
+    item: Item
+
+
+@dataclass(frozen=True, slots=True)
+class StepFinished:
+    item: Item
+    step: StepResult
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """Infrastructure trouble: this attempt does not count and another one follows."""
+
+    item: Item
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    item: Item
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Stopping:
+    """Ctrl-C was pressed once."""
+
+
+Event = Generating | Grading | StepFinished | Retrying | Finished | Stopping
+Watcher = Callable[[Event], None]
+
+
+def nobody(event: Event) -> None:
+    """The watcher of a run that nobody watches."""

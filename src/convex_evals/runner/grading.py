@@ -1,0 +1,118 @@
+"""The run's side of one grading worker: started when it is needed, replaced when it dies."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from convex_evals.core.checkout import package_folder
+from convex_evals.core.errors import InfrastructureError
+from convex_evals.core.processes import PipedProcess, base_environment, start_piped
+from convex_evals.core.settings import Settings
+from convex_evals.pipeline.types import Grade, StepResult
+from convex_evals.runner.messages import Assignment, Graded, StepDone, Trouble, receive, send
+
+COMMAND: Final = (sys.executable, "-P", "-m", "convex_evals.runner.worker")
+OVERHEAD_SECONDS: Final = 1200.0
+"""What the steps before the grader may take at most, all limits of single tools together."""
+
+OnStep = Callable[[StepResult], Awaitable[None]]
+
+
+class GradingError(InfrastructureError):
+    """There is no grade, and the model has nothing to do with it. `failure` is the kind of failure."""
+
+    def __init__(self, failure: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.failure = failure
+
+
+@dataclass
+class GradingWorker:
+    """One process that grades one submission at a time."""
+
+    settings: Settings
+    folder: Path
+    """Its temporary folder: also the working folder of the process, and where its own log is."""
+    _process: PipedProcess | None = None
+    _stack: AsyncExitStack | None = None
+
+    async def grade(self, assignment: Assignment, on_step: OnStep) -> Grade:
+        """Grades; `on_step` is told of every step as it is done. Raises GradingError."""
+        process = await self._running()
+        try:
+            async with asyncio.timeout(assignment.options.grader_seconds + OVERHEAD_SECONDS):
+                return await _converse(process, assignment, on_step)
+        except TimeoutError:
+            await self.close()
+            raise GradingError("worker-hangs", "The grading worker did not come to an end and was stopped.") from None
+        except _WorkerGone:
+            ending = await self._bury()
+            raise GradingError("worker-died", f"The grading worker died ({ending}).") from None
+
+    async def close(self) -> None:
+        """Stops the process and everything below it."""
+        stack, self._stack, self._process = self._stack, None, None
+        if stack is not None:
+            await stack.aclose()
+
+    async def _running(self) -> PipedProcess:
+        if self._process is None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._stack = AsyncExitStack()
+            log = self._stack.enter_context((self.folder / "worker.log").open("ab"))
+            self._process = await self._stack.enter_async_context(
+                start_piped(COMMAND, cwd=self.folder, stderr=log.fileno(), environment=self._environment())
+            )
+        return self._process
+
+    async def _bury(self) -> str:
+        assert self._process is not None
+        self._process.process.kill()
+        ended = await self._process.process.wait()
+        await self.close()
+        return f"signal {ended.signal}" if ended.signal is not None else f"exit code {ended.exit_code}"
+
+    def _environment(self) -> dict[str, str]:
+        """No keys: a worker runs tools on files that a model wrote."""
+        extra = {
+            "CONVEX_EVALS_CACHE": str(self.settings.cache_folder),
+            "PYTHONPATH": str(package_folder().parent),
+            "TMPDIR": str(self.folder),  # whatever a killed worker leaves is removed with the folder
+            **({"CONVEX_EVALS_NODE": str(self.settings.node)} if self.settings.node else {}),
+            **self.settings.network_environment(),
+        }
+        return base_environment(self.settings.home, extra, path=self.settings.search_path)
+
+
+class _WorkerGone(Exception):
+    pass
+
+
+async def _converse(process: PipedProcess, assignment: Assignment, on_step: OnStep) -> Grade:
+    try:
+        await send(process.stdin, assignment)
+    except ConnectionError as error:
+        raise _WorkerGone from error
+    while True:
+        match await receive(process.stdout):
+            case StepDone(step):
+                await on_step(step)
+            case Graded(grade):
+                return grade
+            case Trouble(sentence):
+                raise GradingError("grading-broke", sentence)
+            case _:
+                raise _WorkerGone
+
+
+@asynccontextmanager
+async def grading_worker(settings: Settings, folder: Path) -> AsyncIterator[GradingWorker]:
+    worker = GradingWorker(settings, folder)
+    try:
+        yield worker
+    finally:
+        await worker.close()

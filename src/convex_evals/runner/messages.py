@@ -1,0 +1,67 @@
+"""Messages between a run and its grading workers: four bytes of length, then JSON.
+
+run    -> worker   Assignment
+worker -> run      StepDone, any number of times, then Graded or Trouble
+"""
+
+import asyncio
+import json
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from convex_evals.pipeline.types import Grade, GradingOptions, StepResult
+from convex_evals.runner.plain import from_plain, to_plain
+from convex_evals.suite import Eval
+
+_LENGTH: Final = struct.Struct("!I")
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What to grade, and the empty folder to do it in."""
+
+    eval: Eval
+    files: Mapping[str, str]
+    options: GradingOptions
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class StepDone:
+    step: StepResult
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    grade: Grade
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """The worker lives, but could not grade: nothing that a model did."""
+
+    sentence: str
+
+
+Message = Assignment | StepDone | Graded | Trouble
+_KINDS: Final[dict[str, type[Message]]] = {kind.__name__: kind for kind in (Assignment, StepDone, Graded, Trouble)}
+
+
+async def send(writer: asyncio.StreamWriter, message: Message) -> None:
+    body = json.dumps({"kind": type(message).__name__, "value": to_plain(message)}).encode()
+    writer.write(_LENGTH.pack(len(body)) + body)
+    await writer.drain()
+
+
+async def receive(reader: asyncio.StreamReader) -> Message | None:
+    """The next message, or None when the other side is gone."""
+    try:
+        header = await reader.readexactly(_LENGTH.size)
+        body = await reader.readexactly(_LENGTH.unpack(header)[0])
+    except (asyncio.IncompleteReadError, ConnectionResetError):
+        return None
+    envelope = json.loads(body)
+    return from_plain(_KINDS[envelope["kind"]], envelope["value"])

@@ -1,0 +1,159 @@
+"""What a run is going to do: a new one, the rest of an old one, or an old one's answers graded again."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from convex_evals.core.errors import UsageError
+from convex_evals.core.ids import prefix
+from convex_evals.models import Model, RunReplay, StoredAnswers, StoredGeneration, find_model
+from convex_evals.pipeline.types import GradingOptions
+from convex_evals.runner.options import options_from_json, options_json, pipeline_fingerprint
+from convex_evals.runner.work import ActiveRun, Work
+from convex_evals.scores import Fingerprints, PendingEval, PlannedEval, RunPlan, RunRecord, ScoresStore
+from convex_evals.suite import Entry, Eval, Suite, fingerprint
+
+DEFAULT_EXPERIMENT: Final = "default"
+REGRADE: Final = "regrade"  # label of a run whose answers are those of another run
+VALIDATE: Final = "validate"  # label of a run that checks the reference answers
+_SUITE: Final = "suite"
+_GRADING: Final = "grading"
+_REGRADE_OF: Final = "regradeOf"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a user asked for. `toolchain` is the fingerprint of the tools that will grade."""
+
+    suite: Suite
+    evals: Sequence[Eval]
+    options: GradingOptions
+    experiment: str = DEFAULT_EXPERIMENT
+    trials: int = 1
+    labels: tuple[str, ...] = ()
+    toolchain: str | None = None
+
+    @property
+    def numbers(self) -> range:
+        """Of the trials."""
+        return range(1, self.trials + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A run before it begins. `left_out` are selected evals that the model has no answer to."""
+
+    model: Model
+    options: GradingOptions
+    work: tuple[Work, ...]
+    run: RunPlan | RunRecord
+    left_out: tuple[str, ...] = ()
+
+    def begin(self, store: ScoresStore) -> ActiveRun:
+        """From here on the run is in the scores, running. One that is resumed must be held."""
+        if isinstance(self.run, RunPlan):
+            return ActiveRun(store.create_run(self.run), self.model, self.options, self.work)
+        store.resume_run(self.run.id)
+        return ActiveRun(self.run.id, self.model, self.options, self.work)
+
+
+def plan_run(model: Model, request: Request) -> Plan:
+    """Trial by trial, each in the suite's order."""
+    evals = _answered(model, request)
+    work = tuple(Work(each, trial) for trial in request.numbers for each in evals)
+    return Plan(model, request.options, work, _recorded(model, request, evals), _left_out(request, evals))
+
+
+def plan_regrading(run: RunRecord, request: Request, store: ScoresStore) -> Plan:
+    """The stored answers of a run, graded as a run of its own under the same model and experiment."""
+    model = _replay_of(run, store)
+    evals = _answered(model, request)
+    work = tuple(Work(each, trial, model.stored.place(each.id, trial)) for trial in request.numbers for each in evals)
+    recorded = _recorded(model, request, evals, {_REGRADE_OF: run.id})
+    return Plan(model, request.options, work, recorded, _left_out(request, evals))
+
+
+def plan_rest(run: RunRecord, suite: Suite, store: ScoresStore, admin_key: str | None = None) -> Plan:
+    """Whatever has no verdict yet, as it was planned. Raises UsageError when the evals are not what they were."""
+    options = options_from_json(run.options[_GRADING], admin_key)
+    evals = _unchanged_evals(run, suite, store)
+    source = source_of(run)
+    replay = _replay_of(store.find_run(source), store) if source is not None else None
+    model = replay or find_model(run.model, store, options.answer_files or ("**/*",))
+    pending = sorted(store.pending(run.id), key=lambda each: each.trial)
+    work = tuple(Work(evals[each.eval], each.trial, _stored(run, each, replay)) for each in pending)
+    return Plan(model, options, work, run)
+
+
+def suite_of(run: RunRecord) -> Path:
+    """The folder of the suite that the run was planned from."""
+    return Path(run.options[_SUITE])
+
+
+def source_of(run: RunRecord) -> str | None:
+    """The run whose answers this one grades again."""
+    source = run.options.get(_REGRADE_OF)
+    return str(source) if source is not None else None
+
+
+def _answered(model: Model, request: Request) -> list[Eval]:
+    evals = [each for each in request.evals if all(model.answers(each, trial) for trial in request.numbers)]
+    if not evals:
+        raise UsageError(f"{model.name} has no answer to any of the {len(request.evals)} selected evals.")
+    return evals
+
+
+def _replay_of(run: RunRecord, store: ScoresStore) -> RunReplay:
+    return RunReplay(StoredAnswers.of_run(store, run), run.model, run.provider)
+
+
+def _stored(run: RunRecord, pending: PendingEval, replay: RunReplay | None) -> StoredGeneration | None:
+    if pending.generated_by is not None:
+        return StoredGeneration(run.id, pending.generated_by)
+    return replay.stored.place(pending.eval, pending.trial) if replay else None
+
+
+def _unchanged_evals(run: RunRecord, suite: Suite, store: ScoresStore) -> dict[str, Eval]:
+    evals = {each.id: each for each in suite.evals}
+    for planned in store.export_run(run.id).evals:
+        found = evals.get(planned.eval)
+        if found is None or _planned(found) != planned:
+            what = "is gone" if found is None else "was changed"
+            raise UsageError(
+                f"{planned.eval} {what} since run {prefix(run.id)} began, so it cannot be resumed; start a new one."
+            )
+    return evals
+
+
+def _recorded(model: Model, request: Request, evals: Sequence[Eval], extra: Mapping[str, Any] | None = None) -> RunPlan:
+    return RunPlan(
+        model=model.name,
+        provider=model.provider,
+        experiment=request.experiment,
+        evals=tuple(_planned(each) for each in evals),
+        trials=request.trials,
+        fingerprints=_fingerprints(request, evals),
+        options={_SUITE: str(request.suite.root), _GRADING: options_json(request.options), **(extra or {})},
+        labels=request.labels,
+    )
+
+
+def _fingerprints(request: Request, evals: Sequence[Eval]) -> Fingerprints:
+    graders = [Entry(each.fingerprints.grader, each.id) for each in evals if each.fingerprints.grader is not None]
+    return Fingerprints(
+        suite=request.suite.fingerprint,
+        content=fingerprint(Entry(each.fingerprints.content, each.id) for each in evals),
+        grader=fingerprint(graders),
+        pipeline=pipeline_fingerprint(request.options),
+        toolchain=request.toolchain,
+    )
+
+
+def _planned(each: Eval) -> PlannedEval:
+    return PlannedEval(each.id, each.fingerprints.content, each.fingerprints.grader)
+
+
+def _left_out(request: Request, evals: Sequence[Eval]) -> tuple[str, ...]:
+    chosen = {each.id for each in evals}
+    return tuple(each.id for each in request.evals if each.id not in chosen)

@@ -1,0 +1,35 @@
+"""What is to be done for a run: one piece of work per eval and trial."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from convex_evals.models import Model, StoredGeneration
+from convex_evals.pipeline.types import GradingOptions
+from convex_evals.runner.events import Item
+from convex_evals.suite import Eval
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One eval and trial. With `stored` the model is not asked."""
+
+    eval: Eval
+    trial: int
+    stored: StoredGeneration | None = None
+
+
+@dataclass(slots=True)
+class ActiveRun:
+    """A run that is recorded and under way. `unfinished` counts the work that has no result yet."""
+
+    id: str
+    model: Model
+    options: GradingOptions
+    work: Sequence[Work]
+    unfinished: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.unfinished = len(self.work)
+
+    def item(self, work: Work) -> Item:
+        return Item(self.id, self.model.name, work.eval.id, work.trial)

@@ -1,0 +1,63 @@
+"""The temporary folder of one command: every grading has a folder in it, and nothing is left of it afterwards."""
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+PREFIX: Final = "convex-evals-run-"
+_LOCK: Final = ".lock"
+
+
+@contextmanager
+def open_workspace(parent: Path | None, *, keep: bool = False) -> Iterator[Path]:
+    """A folder below `parent` (or the system's temporary folder), removed at the end unless it is to be kept.
+
+    Folders of commands that were killed are removed as well: nobody holds their lock any more.
+    """
+    parent = parent or Path(tempfile.gettempdir())
+    parent.mkdir(parents=True, exist_ok=True)
+    _sweep(parent)
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
+    lock = _lock(folder)
+    try:
+        yield folder
+    finally:
+        if keep:
+            (folder / _LOCK).unlink(missing_ok=True)
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _sweep(parent: Path) -> None:
+    for lock in parent.glob(f"{PREFIX}*/{_LOCK}"):
+        with suppress(OSError):  # another user's, or another command was faster
+            descriptor = _take(lock)
+            if descriptor is not None:
+                shutil.rmtree(lock.parent, ignore_errors=True)
+                os.close(descriptor)
+
+
+def _lock(folder: Path) -> int:
+    """Locked before it has its name, so that no other command ever sees it free."""
+    unnamed = folder / f"{_LOCK}-{os.getpid()}"
+    descriptor = _take(unnamed)
+    assert descriptor is not None, "the folder is new and ours"
+    unnamed.rename(folder / _LOCK)
+    return descriptor
+
+
+def _take(path: Path) -> int | None:
+    """An open descriptor that holds the lock until it is closed, or None when somebody else holds it."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return descriptor
