@@ -1,4 +1,4 @@
-"""Projects with mistakes in their components, and what the CLI says about them."""
+"""Projects with mistakes in their components, and what the CLI says. All refusals of bindings: `push/test_tree.py`."""
 
 from typing import Any
 
@@ -6,11 +6,6 @@ import pytest
 
 COUNTER = "counter/convex.config.ts"
 DEFINE = 'import { defineComponent } from "convex/server";\nimport { v } from "convex/values";\n'
-APP = """
-import { defineApp } from "convex/server";
-import { v } from "convex/values";
-import counter from "./counter/convex.config";
-"""
 SCHEMA = """
 import { defineSchema, defineTable } from "convex/server";
 import { v } from "convex/values";
@@ -51,36 +46,6 @@ export default defineSchema({ counts: %s });
             id="required variable is not bound",
         ),
         pytest.param(
-            {
-                COUNTER: DEFINE + 'export default defineComponent("counter", { env: { MODE: v.literal("fast") } });',
-                "convex.config.ts": APP
-                + 'const app = defineApp();\napp.use(counter, { env: { MODE: "slow" as any } });\nexport default app;',
-            },
-            ['Component counter has an invalid value for env var MODE: "slow" is not one of "fast"'],
-            id="variable is bound to a wrong value",
-        ),
-        pytest.param(
-            {COUNTER: DEFINE + 'export default defineComponent("counter", { env: { SIZE: v.number() as any } });'},
-            ["Env var `SIZE` on component counter has a non-string validator."],
-            id="variable is not a string",
-        ),
-        pytest.param(
-            {
-                "convex.config.ts": APP
-                + "const app = defineApp();\napp.use(counter);\napp.use(counter);\nexport default app;"
-            },
-            ["Component app has multiple child components with the same name: counter"],
-            id="two instances of one name",
-        ),
-        pytest.param(
-            {
-                "convex.config.ts": APP
-                + 'const app = defineApp();\napp.use(counter, { httpPrefix: "/counter/" });\nexport default app;'
-            },
-            ["HTTP mount /counter/ is invalid: Child component counter doesn't have any HTTP routes."],
-            id="mounted without routes",
-        ),
-        pytest.param(
             {"counter/schema.ts": SCHEMA % 'defineTable({ value: v.number() }).index("by_size", ["size"])'},
             [
                 'In table "counts" the index "by_size" is invalid because it references the field "size" that does not '
@@ -92,11 +57,6 @@ export default defineSchema({ counts: %s });
             {"counter/schema.ts": 'throw new Error("no luck");\nexport default {};'},
             ["Hit an error while evaluating your schema:", "Uncaught Error: no luck", "../convex/counter/schema.ts:1"],
             id="schema throws",
-        ),
-        pytest.param(
-            {"counter/work.ts": '"use node";\nexport const answer = 42;'},
-            ['"use node" directive is not supported in components.'],
-            id="node action in a component",
         ),
         pytest.param(
             {
