@@ -10,7 +10,7 @@ from convex_evals.backend.system.filters import Filters, IndexFilter, Problem, S
 from convex_evals.backend.system.placeholder import UNDEFINED_PLACEHOLDER
 from convex_evals.backend.values import Value
 
-DOCUMENT_ID = str(DocumentId.new(10001))
+DOCUMENT_ID = str(DocumentId(10001, bytes(16)))  # fixed: test names must not differ between workers
 
 
 def filters(**document: Any) -> Filters:
