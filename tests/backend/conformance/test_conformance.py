@@ -39,7 +39,7 @@ def _items() -> Iterator[object]:
 
 
 @pytest.mark.timeout(300)  # the first test of a section waits for all of them
-@pytest.mark.parametrize("check", _items())
+@pytest.mark.parametrize("check", list(_items()))
 def test_an_item_behaves_as_the_page_says(check: Check) -> None:
     result = _section(check.section)[check.number]
     documented = _documented()[check.number]
