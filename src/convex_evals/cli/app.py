@@ -13,7 +13,9 @@ from convex_evals.cli.commands.conformance import conformance
 from convex_evals.cli.commands.db import db
 from convex_evals.cli.commands.doctor import doctor
 from convex_evals.cli.commands.list import list_evals
+from convex_evals.cli.commands.run import run
 from convex_evals.cli.commands.test import test
+from convex_evals.cli.commands.validate import validate
 
 SUMMARY = "Measures how well language models write Convex backends, and explains why they fail."
 
@@ -50,6 +52,8 @@ def command_tree() -> TyperGroup:
     app = typer.Typer(cls=QuickGroup, rich_markup_mode=None, pretty_exceptions_enable=False)
     settings = {"help_option_names": ["-h", "--help"]}
     app.callback(help=SUMMARY, invoke_without_command=True, context_settings=settings)(root)
+    app.command("run")(run)
+    app.command("validate")(validate)
     app.command("list")(list_evals)
     app.command("backend")(backend)
     app.add_typer(bench, name="bench")

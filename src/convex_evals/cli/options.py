@@ -1,7 +1,7 @@
 """Options that several commands share, so that they are spelled and explained once."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -32,4 +32,42 @@ Db = Annotated[
     typer.Option(
         "--db", metavar="URL", help="The scores: a SQLite file or postgresql://…; otherwise scores/scores.db."
     ),
+]
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--model", "-m", metavar="MODEL", help="Run this model: reference, empty, replay:DIR or replay:RUN."),
+]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", "-j", min=1, help="Grade so many answers at once; otherwise one per core.")
+]
+Trials = Annotated[int | None, typer.Option("--trials", min=1, help="Ask each task so many times; otherwise once.")]
+Backend = Annotated[
+    str | None,
+    typer.Option(
+        "--backend", metavar="BACKEND", help="Deploy to embedded (usual), official or the deployment at a URL."
+    ),
+]
+AdminKey = Annotated[
+    str | None, typer.Option("--admin-key", metavar="KEY", help="The admin key of the deployment at --backend URL.")
+]
+AnswerFiles = Annotated[
+    str | None,
+    typer.Option(
+        "--answer-files", metavar="GLOBS", help="Which files of reference answers count ('*.ts,package.json')."
+    ),
+]
+PackagesBefore = Annotated[
+    str | None,
+    typer.Option("--packages-before", metavar="DATE", help="Install packages as of this day, not the suite's."),
+]
+LinterName = Annotated[
+    Literal["oxlint", "eslint"] | None, typer.Option("--linter", help="Lint with oxlint (usual) or eslint.")
+]
+CompilerVersion = Annotated[
+    Literal["7", "5.9"] | None, typer.Option("--compiler", help="Check types with TypeScript 7 (usual) or 5.9.")
+]
+Keep = Annotated[bool, typer.Option("--keep", help="Keep the temporary folder with everything that was written.")]
+Scores = Annotated[
+    str | None,
+    typer.Option("--scores", metavar="URL", help="Where results are: a file or postgresql://…; else scores/scores.db."),
 ]

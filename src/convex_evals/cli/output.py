@@ -31,6 +31,11 @@ def write_json(value: object, destination: str) -> None:
         raise UsageError(f"The JSON cannot be written to {destination!r}: {error.strerror}.") from error
 
 
+def visible(text: str) -> str:
+    """The text with control characters shown, not obeyed: what models and their code print is shown as text."""
+    return "".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in text)
+
+
 def remark(text: str) -> None:
     print(text, file=sys.stderr)
 

@@ -4,6 +4,7 @@ from convex_evals.runner.comparison import Change, ComparedEval, Standing, compa
 from convex_evals.runner.events import (
     Event,
     Finished,
+    Generated,
     Generating,
     Grading,
     Item,
@@ -40,6 +41,7 @@ __all__ = [
     "Event",
     "Execution",
     "Finished",
+    "Generated",
     "Generating",
     "Grading",
     "Item",

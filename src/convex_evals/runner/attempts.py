@@ -12,7 +12,7 @@ from convex_evals.core.ids import prefix
 from convex_evals.models import StoredGeneration
 from convex_evals.pipeline.failures import FAILURES
 from convex_evals.pipeline.types import Grade, StepResult
-from convex_evals.runner.events import Finished, Generating, Grading, Retrying, StepFinished, Watcher
+from convex_evals.runner.events import Finished, Generated, Generating, Grading, Retrying, StepFinished, Watcher
 from convex_evals.runner.grading import GradingError, GradingWorker
 from convex_evals.runner.messages import Assignment
 from convex_evals.runner.stopping import Stop
@@ -48,7 +48,9 @@ class Attempts:
             self.watcher(Generating(item))
             attempt = await asyncio.to_thread(self.store.begin_attempt, run.id, work.eval.id, work.trial)
             try:
-                return Ready(run, work, attempt, await self._answer(run, work, attempt))
+                ready = Ready(run, work, attempt, await self._answer(run, work, attempt))
+                self.watcher(Generated(item))
+                return ready
             except InfrastructureError as error:
                 outcome = Outcome("infrastructure", failure="generation-failed", notes=(str(error),))
             await self._finish(attempt, outcome)

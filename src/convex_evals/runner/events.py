@@ -23,6 +23,11 @@ class Generating:
 
 
 @dataclass(frozen=True, slots=True)
+class Generated:
+    item: Item
+
+
+@dataclass(frozen=True, slots=True)
 class Grading:
     item: Item
 
@@ -52,9 +57,5 @@ class Stopping:
     """Ctrl-C was pressed once."""
 
 
-Event = Generating | Grading | StepFinished | Retrying | Finished | Stopping
+Event = Generating | Generated | Grading | StepFinished | Retrying | Finished | Stopping
 Watcher = Callable[[Event], None]
-
-
-def nobody(event: Event) -> None:
-    """The watcher of a run that nobody watches."""

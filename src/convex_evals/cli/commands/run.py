@@ -1,0 +1,91 @@
+"""`convex-evals run`: ask models, grade what comes back, keep every result."""
+
+from typing import Annotated
+
+import typer
+
+from convex_evals.cli.options import (
+    AdminKey,
+    AnswerFiles,
+    Backend,
+    Categories,
+    CompilerVersion,
+    EvalsFolder,
+    Filter,
+    Jobs,
+    JsonFile,
+    Keep,
+    LinterName,
+    Models,
+    Names,
+    PackagesBefore,
+    Scores,
+    Trials,
+)
+
+
+def run(
+    model: Models = None,
+    category: Categories = None,
+    filter: Filter = None,
+    name: Names = None,
+    failed: Annotated[bool, typer.Option("--failed", help="Only evals that failed in the model's last run.")] = False,
+    experiment: Annotated[
+        str | None, typer.Option("--experiment", "-e", metavar="NAME", help="The experiment the run belongs to.")
+    ] = None,
+    trials: Trials = None,
+    jobs: Jobs = None,
+    evals: EvalsFolder = None,
+    backend: Backend = None,
+    admin_key: AdminKey = None,
+    answer_files: AnswerFiles = None,
+    packages_before: PackagesBefore = None,
+    linter: LinterName = None,
+    compiler: CompilerVersion = None,
+    resume: Annotated[
+        str | None, typer.Option("--resume", metavar="RUN", help="Go on with a run: whatever has no verdict yet.")
+    ] = None,
+    regrade: Annotated[
+        str | None,
+        typer.Option("--regrade", metavar="RUN", help="Grade a run's stored answers again and show what changed."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only list what would run, and what is stored already.")
+    ] = False,
+    keep: Keep = False,
+    json: JsonFile = None,
+    scores: Scores = None,
+) -> None:
+    """Run models on a suite: every answer is graded and every result is kept.
+
+    Ctrl-C once finishes what is in flight and says how to resume; twice stops now. MODELS, TEST_FILTER and
+    EVALS_EXPERIMENT stand in for options that are not given. The exit code is 0 when every eval has a verdict, passed
+    or failed, and 3 when some have none.
+    """
+    from convex_evals.cli.runs.asking import Asked
+    from convex_evals.cli.runs.reporting import perform
+
+    asked = Asked(
+        models=model or (),
+        categories=category or (),
+        pattern=filter,
+        names=name or (),
+        failed=failed,
+        experiment=experiment,
+        trials=trials,
+        jobs=jobs,
+        evals=evals,
+        backend=backend,
+        admin_key=admin_key,
+        answer_files=answer_files,
+        packages_before=packages_before,
+        linter=linter,
+        compiler=compiler,
+        resume=resume,
+        regrade=regrade,
+        dry_run=dry_run,
+        keep=keep,
+        json=json,
+        scores=scores,
+    )
+    raise typer.Exit(perform(asked))

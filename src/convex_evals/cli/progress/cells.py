@@ -1,0 +1,66 @@
+"""How an eval and its steps look in one line; the same while it is under way and when it is done."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from convex_evals.core.verdicts import STEPS, Status, StepName
+from convex_evals.runner import Item
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+SIGNS: Final[Mapping[Status, tuple[str, str]]] = {
+    "passed": ("✓", "green"),
+    "failed": ("✗", "bold red"),
+    "skipped": ("–", "dim"),
+    "infrastructure": ("!", "bold yellow"),
+}
+RUNNING: Final = ("…", "cyan")
+_GAP: Final = "  "
+_SHORTEST_LABEL: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Names of items: model and trial are said only when there is more than one of them."""
+
+    with_model: bool
+    with_trial: bool
+    width: int
+
+    @classmethod
+    def of(cls, items: Iterable[Item], screen_width: int) -> "Labels":
+        items = list(items)
+        with_model = len({item.run for item in items}) > 1
+        with_trial = len({item.trial for item in items}) > 1
+        longest = max((len(_label(item, with_model, with_trial)) for item in items), default=0)
+        steps = sum(len(_GAP) + len(step) for step in STEPS)
+        room = screen_width - steps - len(_GAP) - len("without verdict")
+        return cls(with_model, with_trial, max(_SHORTEST_LABEL, min(longest, room)))
+
+    def label(self, item: Item) -> str:
+        label = _label(item, self.with_model, self.with_trial)
+        short = label if len(label) <= self.width else f"…{label[-self.width + 1 :]}"
+        return short.ljust(self.width)
+
+
+def _label(item: Item, with_model: bool, with_trial: bool) -> str:
+    return f"{f'{item.model} · ' if with_model else ''}{item.eval}{f' #{item.trial}' if with_trial else ''}"
+
+
+def heading(labels: Labels) -> "Text":
+    from rich.text import Text
+
+    return Text(_GAP.join(["eval".ljust(labels.width), *STEPS]), style="bold")
+
+
+def line(label: str, steps: Mapping[StepName, Status], current: StepName | None, remark: str = "") -> "Text":
+    from rich.text import Text
+
+    text = Text(label, no_wrap=True, overflow="crop")
+    for step in STEPS:
+        status = steps.get(step)
+        sign, style = SIGNS[status] if status else RUNNING if step == current else ("", "")
+        text.append(_GAP).append(sign.ljust(len(step)), style=style)
+    return text.append(f"{_GAP}{remark}", style="dim") if remark else text

@@ -1,0 +1,1 @@
+"""What the commands about runs share: carrying them out, and showing them as tables or JSON."""

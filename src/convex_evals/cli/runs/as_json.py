@@ -1,0 +1,114 @@
+"""Runs as JSON: the shapes are promised, so fields are added and never renamed."""
+
+from dataclasses import asdict
+from typing import Any
+
+from convex_evals.cli.runs.looking import result_details
+from convex_evals.runner import ComparedEval, Standing
+from convex_evals.scores import AttemptDetails, RunRecord, ScoresStore, StepRecord, TestCounts, Usage
+
+
+def runs_json(store: ScoresStore, runs: tuple[RunRecord, ...]) -> dict[str, Any]:
+    """`{"run": …, "evals": […]}`; of several runs a list of these under `runs`."""
+    every = [run_json(store, run) for run in runs]
+    return every[0] if len(every) == 1 else {"runs": every}
+
+
+def run_json(store: ScoresStore, run: RunRecord) -> dict[str, Any]:
+    return {"run": run_summary_json(run), "evals": [eval_json(store, each) for each in result_details(store, run.id)]}
+
+
+def run_summary_json(run: RunRecord) -> dict[str, Any]:
+    counts = run.counts
+    return {
+        "id": run.id,
+        "model": run.model,
+        "provider": run.provider,
+        "experiment": run.experiment,
+        "status": run.status,
+        "passed": counts.passed,
+        "failed": counts.failed,
+        "infrastructure": counts.infrastructure,
+        "skipped": counts.skipped,
+        "total": counts.total,
+        "trials": run.trials,
+        "reason": run.reason,
+        "labels": list(run.labels),
+        "options": dict(run.options),
+        "fingerprints": asdict(run.fingerprints),
+        "startedAt": run.started_at.isoformat(),
+        "finishedAt": run.finished_at.isoformat() if run.finished_at else None,
+    }
+
+
+def eval_json(store: ScoresStore, details: AttemptDetails) -> dict[str, Any]:
+    attempt, generation = details.attempt, details.generation
+    usage = generation.usage if generation else None
+    return {
+        "eval": attempt.eval,
+        "trial": attempt.trial,
+        "status": attempt.status,
+        "failedStep": attempt.failed_step,
+        "failure": attempt.failure,
+        "broken": attempt.broken,
+        "notes": list(attempt.notes),
+        "attempts": attempt.number,
+        "tests": _tests_json(attempt.tests),
+        "durationMs": attempt.duration_ms,
+        "cpuMs": attempt.cpu_ms,
+        "usage": _usage_json(usage),
+        "cost": usage.cost_usd if usage else None,
+        "costSource": usage.cost_source if usage else None,
+        "steps": [_step_json(store, step) for step in details.steps],
+    }
+
+
+def compared_json(compared: ComparedEval) -> dict[str, Any]:
+    return {
+        "eval": compared.eval,
+        "change": compared.change,
+        "before": _standing_json(compared.before),
+        "after": _standing_json(compared.after),
+    }
+
+
+def _standing_json(standing: Standing | None) -> dict[str, Any] | None:
+    if standing is None:
+        return None
+    return {"passed": standing.passed, "failed": standing.failed, "failedStep": standing.failed_step}
+
+
+def _step_json(store: ScoresStore, step: StepRecord) -> dict[str, Any]:
+    return {
+        "name": step.name,
+        "status": step.status,
+        "failure": step.failure,
+        "durationMs": step.duration_ms,
+        "cpuMs": step.cpu_ms,
+        "excerpt": step.excerpt,
+        "notes": list(step.notes),
+        "commands": [
+            {"arguments": list(each.arguments), "ending": each.ending, "wallMs": each.wall_ms, "cpuMs": each.cpu_ms}
+            for each in step.commands
+        ],
+        "log": store.read_text(step.log) if step.log is not None else "",
+    }
+
+
+def _tests_json(tests: TestCounts | None) -> dict[str, int] | None:
+    return {"passed": tests.passed, "total": tests.total} if tests else None
+
+
+def _usage_json(usage: Usage | None) -> dict[str, Any] | None:
+    if usage is None:
+        return None
+    return {
+        "inputTokens": usage.input_tokens,
+        "cachedTokens": usage.cached_tokens,
+        "outputTokens": usage.output_tokens,
+        "reasoningTokens": usage.reasoning_tokens,
+        "firstTokenMs": usage.first_token_ms,
+        "generationMs": usage.generation_ms,
+        "finishReason": usage.finish_reason,
+        "upstream": usage.upstream,
+    }

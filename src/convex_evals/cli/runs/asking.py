@@ -1,0 +1,126 @@
+"""What a user asked for on the command line or in the environment."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from convex_evals.core.errors import UsageError
+from convex_evals.core.settings import Settings
+from convex_evals.pipeline.types import Compiler, GradingOptions, Linter
+from convex_evals.suite import Selection
+
+BACKENDS = ("embedded", "official")
+Purpose = Literal["run", "validate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Options as they were given; None or empty means not given."""
+
+    models: Sequence[str] = ()
+    categories: Sequence[str] = ()
+    pattern: str | None = None
+    names: Sequence[str] = ()
+    failed: bool = False
+    experiment: str | None = None
+    trials: int | None = None
+    jobs: int | None = None
+    evals: Path | None = None
+    backend: str | None = None
+    admin_key: str | None = None
+    answer_files: str | None = None
+    packages_before: str | None = None
+    linter: Linter | None = None
+    compiler: Compiler | None = None
+    resume: str | None = None
+    regrade: str | None = None
+    dry_run: bool = False
+    keep: bool = False
+    json: str | None = None
+    scores: str | None = None
+    purpose: Purpose = "run"
+
+    @property
+    def selection(self) -> Selection:
+        return Selection(self.categories, self.pattern, self.names)
+
+    def completed(self, settings: Settings) -> "Asked":
+        """What was not given is taken from the environment, unless an earlier run already decided it."""
+        if self.resume is not None:
+            return self
+        asked = replace(self, pattern=self.pattern or settings.test_filter)
+        if self.regrade is not None:
+            return asked
+        return replace(asked, models=self.models or settings.models, experiment=self.experiment or settings.experiment)
+
+    def check(self) -> None:
+        """Raises UsageError for options that contradict each other."""
+        if self.resume is not None:
+            self._refuse("--resume", "continues a run as it was planned", self._planning_options())
+        elif self.regrade is not None:
+            asking = {"--model": self.models, "--experiment": self.experiment, "--trials": self.trials}
+            reason = "grades the answers that a run has stored"
+            self._refuse("--regrade", reason, {**asking, "--failed": self.failed})
+        elif not self.models:
+            raise UsageError("No model was named; add --model, for example --model reference, or set MODELS.")
+
+    def grading_options(self) -> GradingOptions:
+        return GradingOptions(
+            linter=self.linter or "oxlint",
+            compiler=self.compiler or "7",
+            backend=_backend(self.backend, self.admin_key),
+            admin_key=self.admin_key,
+            packages_before=_day(self.packages_before),
+            answer_files=_globs(self.answer_files),
+        )
+
+    def _planning_options(self) -> dict[str, object]:
+        return {
+            "--model": self.models,
+            "--category": self.categories,
+            "--filter": self.pattern,
+            "--name": self.names,
+            "--failed": self.failed,
+            "--experiment": self.experiment,
+            "--trials": self.trials,
+            "--regrade": self.regrade,
+            "--backend": self.backend,
+            "--answer-files": self.answer_files,
+            "--packages-before": self.packages_before,
+            "--linter": self.linter,
+            "--compiler": self.compiler,
+        }
+
+    def _refuse(self, option: str, reason: str, others: dict[str, object]) -> None:
+        given = [name for name, value in others.items() if value]
+        if given:
+            raise UsageError(f"{option} {reason}; leave out {', '.join(given)}.")
+
+
+def _backend(given: str | None, admin_key: str | None) -> str:
+    if given is None or given in BACKENDS:
+        return given or BACKENDS[0]
+    if urlsplit(given).scheme not in ("http", "https"):
+        raise UsageError(f"--backend must be embedded, official or the URL of a deployment, but it is {given!r}.")
+    if admin_key is None:
+        raise UsageError(f"--backend {given} needs the deployment's admin key; add --admin-key KEY.")
+    return given
+
+
+def _day(given: str | None) -> date | None:
+    try:
+        return None if given is None else date.fromisoformat(given)
+    except ValueError as error:
+        raise UsageError(f"--packages-before must be a day like 2026-11-01, but it is {given!r}.") from error
+
+
+def _globs(given: str | None) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    globs = tuple(part.strip() for part in given.split(",") if part.strip())
+    if not globs:
+        raise UsageError("--answer-files must be globs separated by commas, like '*.ts,package.json'; it is empty.")
+    return globs

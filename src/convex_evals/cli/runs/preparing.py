@@ -1,0 +1,104 @@
+"""From what was asked for to plans of runs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from convex_evals.cli.output import count, remark
+from convex_evals.cli.runs.asking import Asked
+from convex_evals.core.errors import UsageError
+from convex_evals.core.ids import prefix
+from convex_evals.models import find_model
+from convex_evals.runner import (
+    DEFAULT_EXPERIMENT,
+    REGRADE,
+    VALIDATE,
+    Plan,
+    Request,
+    complete_options,
+    plan_regrading,
+    plan_rest,
+    plan_run,
+    suite_of,
+)
+from convex_evals.scores import RunFilter, ScoresStore
+from convex_evals.suite import Eval, Suite, find_suite, load_suite, select
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """There are no plans when there is nothing left to do."""
+
+    suite: Suite
+    plans: tuple[Plan, ...]
+
+
+def prepare(asked: Asked, store: ScoresStore, toolchain: str | None) -> Prepared:
+    """`toolchain` is the fingerprint of the tools that will grade. Raises UsageError."""
+    if asked.resume is not None:
+        return _prepare_rest(asked, asked.resume, store)
+    suite = load_suite(find_suite(asked.evals))
+    _warn(suite)
+    evals = select(suite, asked.selection)
+    if not evals:
+        raise UsageError(f"No eval of {suite.root} can be loaded; `convex-evals list` says what is wrong with them.")
+    options = complete_options(asked.grading_options(), suite.settings)
+    request = Request(suite, evals, options, toolchain=toolchain)
+    return Prepared(suite, tuple(_plans(asked, request, store)))
+
+
+def _plans(asked: Asked, request: Request, store: ScoresStore) -> Iterator[Plan]:
+    if asked.regrade is not None:
+        plan = _plan_regrading(asked.regrade, request, store)
+        _say_left_out(plan)
+        yield plan
+        return
+    request = replace(
+        request,
+        experiment=asked.experiment or DEFAULT_EXPERIMENT,
+        trials=asked.trials or 1,
+        labels=(VALIDATE,) if asked.purpose == "validate" else (),
+    )
+    for name in dict.fromkeys(asked.models):
+        model = find_model(name, store, request.options.answer_files or ("**/*",))
+        evals = _failed(model.name, request, store) if asked.failed else request.evals
+        if evals:
+            plan = plan_run(model, replace(request, evals=evals))
+            _say_left_out(plan)
+            yield plan
+
+
+def _plan_regrading(reference: str, request: Request, store: ScoresStore) -> Plan:
+    run = store.find_run(reference)
+    again = replace(request, experiment=run.experiment, trials=run.trials, labels=(*run.labels, REGRADE))
+    return plan_regrading(run, again, store)
+
+
+def _prepare_rest(asked: Asked, reference: str, store: ScoresStore) -> Prepared:
+    run = store.find_run(reference)
+    suite = load_suite(find_suite(asked.evals or suite_of(run)))
+    plan = plan_rest(run, suite, store, asked.admin_key)
+    if not plan.work:
+        remark(f"Run {prefix(run.id)} has a verdict on everything; there is nothing to resume.")
+    return Prepared(suite, (plan,))
+
+
+def _failed(model: str, request: Request, store: ScoresStore) -> tuple[Eval, ...]:
+    """Those of the selected evals that failed in the model's last run."""
+    run = store.latest_run(RunFilter(model=model, experiment=request.experiment))
+    if run is None:
+        raise UsageError(f"--failed needs an earlier run of {model} ({request.experiment}), and there is none.")
+    failed = frozenset(store.failed_evals(run.id))
+    evals = tuple(each for each in request.evals if each.id in failed)
+    if not evals:
+        remark(f"Nothing of what was selected failed in {model}'s last run, {prefix(run.id)}.")
+    return evals
+
+
+def _warn(suite: Suite) -> None:
+    for problem in suite.problems:
+        remark(f"broken: {problem}")
+
+
+def _say_left_out(plan: Plan) -> None:
+    if plan.left_out:
+        remark(f"Left out, because {plan.model.name} has no answer to them: {count(len(plan.left_out), 'eval')}.")

@@ -1,0 +1,86 @@
+"""The commands `run` and `validate` from beginning to end: carry out, print, exit code."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from convex_evals.cli.main import INTERRUPTED
+from convex_evals.cli.output import print_table, table, write_json
+from convex_evals.cli.runs.as_json import runs_json
+from convex_evals.cli.runs.asking import Asked
+from convex_evals.cli.runs.preparing import Prepared
+from convex_evals.cli.runs.session import Session, carry_out, dry_run
+from convex_evals.cli.runs.summaries import comparison_lines, summary_lines
+from convex_evals.core.errors import InfrastructureError
+from convex_evals.core.settings import read_settings
+from convex_evals.runner import compare, source_of
+from convex_evals.scores import RunRecord, ScoresStore, database_status
+
+FAILED = 1
+
+
+def perform(asked: Asked) -> int:
+    """Does what was asked for and returns the exit code."""
+    settings = read_settings()
+    asked = asked.completed(settings)
+    asked.check()
+    with _open_scores(asked) as store:
+        if asked.dry_run:
+            _print_plans(dry_run(asked, settings, store))
+            return 0
+        session = carry_out(asked, settings, store)
+        _print_results(session, asked, store)
+        return _exit_code(session, asked, store)
+
+
+@contextmanager
+def _open_scores(asked: Asked) -> Iterator[ScoresStore]:
+    """A dry run leaves no file behind: it looks into empty scores when there are none."""
+    with ExitStack() as stack:
+        where: str | Path | None = asked.scores
+        if asked.dry_run and database_status(where).condition == "missing":
+            where = Path(stack.enter_context(TemporaryDirectory())) / "scores.db"
+        yield stack.enter_context(ScoresStore.open(where))
+
+
+def _print_plans(prepared: Prepared) -> None:
+    rows = table(["model", "eval", "trial", "pipeline", "what would be done"])
+    for plan in prepared.plans:
+        for work in plan.work:
+            what = "ask and grade" if work.stored is None else "grade the stored answer"
+            rows.add_row(plan.model.name, work.eval.id, str(work.trial), work.eval.pipeline, what)
+    print_table(rows)
+
+
+def _print_results(session: Session, asked: Asked, store: ScoresStore) -> None:
+    # With JSON on standard output, words for people go to standard error.
+    out = sys.stderr if asked.json == "-" else sys.stdout
+    for run in session.runs:
+        lines = [*summary_lines(store, run), *_changes(run, store)]
+        print("\n".join(lines), file=out)
+    if asked.json is not None:
+        write_json(runs_json(store, session.runs), asked.json)
+
+
+def _changes(run: RunRecord, store: ScoresStore) -> list[str]:
+    source = source_of(run)
+    if source is None:
+        return []
+    compared = compare(store.results(source), store.results(run.id))
+    return ["What grading again changed:", *comparison_lines(tuple(each for each in compared if each.after))]
+
+
+def _exit_code(session: Session, asked: Asked, store: ScoresStore) -> int:
+    if not session.complete:
+        return INTERRUPTED
+    if asked.purpose == "validate" and (session.suite.problems or _is_wrong(session, store)):
+        return FAILED
+    return InfrastructureError.exit_code if any(run.counts.infrastructure for run in session.runs) else 0
+
+
+def _is_wrong(session: Session, store: ScoresStore) -> bool:
+    """Whether a reference answer failed, or cannot be graded because its eval is broken."""
+    results = (result for run in session.runs for result in store.results(run.id))
+    return any(result.status == "failed" or result.broken for result in results)

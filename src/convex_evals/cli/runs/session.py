@@ -1,0 +1,64 @@
+"""Carries out what was asked for, and says how it went."""
+
+import asyncio
+import os
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from convex_evals.cli.output import remark
+from convex_evals.cli.progress import watching
+from convex_evals.cli.runs.asking import Asked
+from convex_evals.cli.runs.preparing import Prepared, prepare
+from convex_evals.core.settings import Settings
+from convex_evals.core.toolchain import find_toolchain, prepare_toolchain
+from convex_evals.runner import ActiveRun, Equipment, Execution, open_workspace
+from convex_evals.scores import RunRecord, ScoresStore
+from convex_evals.suite import Suite
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What came of it. `complete`: nobody stopped it."""
+
+    suite: Suite
+    runs: tuple[RunRecord, ...]
+    complete: bool
+
+
+def dry_run(asked: Asked, settings: Settings, store: ScoresStore) -> Prepared:
+    """What would be done. Changes nothing."""
+    toolchain = asyncio.run(find_toolchain(settings))
+    return prepare(asked, store, toolchain.fingerprint if toolchain else None)
+
+
+def carry_out(asked: Asked, settings: Settings, store: ScoresStore) -> Session:
+    """Does it. Raises UsageError, or InfrastructureError when it cannot go on."""
+    return asyncio.run(_carry_out(asked, settings, store))
+
+
+async def _carry_out(asked: Asked, settings: Settings, store: ScoresStore) -> Session:
+    toolchain = await prepare_toolchain(settings, remark)
+    with ExitStack() as stack:
+        if asked.resume is not None:
+            stack.enter_context(store.hold_run(store.find_run(asked.resume).id))
+        prepared = prepare(asked, store, toolchain.fingerprint)
+        runs = [plan.begin(store) for plan in prepared.plans]
+        if asked.resume is None:
+            for run in runs:
+                stack.enter_context(store.hold_run(run.id))
+        complete = await _execute(runs, asked, settings, store)
+    return Session(prepared.suite, tuple(store.find_run(run.id) for run in runs), complete)
+
+
+async def _execute(runs: list[ActiveRun], asked: Asked, settings: Settings, store: ScoresStore) -> bool:
+    items = [run.item(work) for run in runs for work in run.work]
+    with open_workspace(settings.output_folder, keep=asked.keep) as folder, watching(items) as watcher:
+        if asked.keep:
+            remark(f"Everything that is written stays in {folder}.")
+        jobs = asked.jobs or _cores()
+        return await Execution(runs, Equipment(store, settings, folder, jobs, watcher, asked.keep)).carry_out()
+
+
+def _cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
