@@ -9,11 +9,14 @@ from typer.main import get_command
 from convex_evals import __version__
 from convex_evals.cli.commands.backend import backend
 from convex_evals.cli.commands.bench import bench
+from convex_evals.cli.commands.compare import compare
 from convex_evals.cli.commands.conformance import conformance
 from convex_evals.cli.commands.db import db
 from convex_evals.cli.commands.doctor import doctor
 from convex_evals.cli.commands.list import list_evals
 from convex_evals.cli.commands.run import run
+from convex_evals.cli.commands.show import show
+from convex_evals.cli.commands.status import status
 from convex_evals.cli.commands.test import test
 from convex_evals.cli.commands.validate import validate
 
@@ -54,6 +57,9 @@ def command_tree() -> TyperGroup:
     app.callback(help=SUMMARY, invoke_without_command=True, context_settings=settings)(root)
     app.command("run")(run)
     app.command("validate")(validate)
+    app.command("status")(status)
+    app.command("show")(show)
+    app.command("compare")(compare)
     app.command("list")(list_evals)
     app.command("backend")(backend)
     app.add_typer(bench, name="bench")

@@ -28,7 +28,7 @@ class ProgressLines:
                 self._note(item, step)
             case Retrying(item, reason):
                 self._excerpts.pop(item, None)
-                self._say(f"{'retry':<14}  {self._label(item)}  {visible(reason)}")
+                self._say(f"tried again  {self._label(item)}  {visible(reason)}")
             case Finished(item, outcome):
                 self._say(self._finished(item, outcome))
             case Stopping():
@@ -40,8 +40,8 @@ class ProgressLines:
 
     def _finished(self, item: Item, outcome: Outcome) -> str:
         reason = why(outcome, self._excerpts.pop(item, {}))
-        progress = f"[{self._board.done}/{self._board.total}]"
-        return "  ".join(part for part in (f"{outcome.status:<14}", self._label(item), progress, reason) if part)
+        progress = f"{self._board.done}/{self._board.total}"
+        return "  ".join(part for part in (progress, outcome.status, self._label(item), reason) if part)
 
     def _label(self, item: Item) -> str:
         return self._labels.label(item).rstrip()

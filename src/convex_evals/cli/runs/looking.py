@@ -49,3 +49,13 @@ def can_resume(store: ScoresStore, run: RunRecord) -> bool:
     """Whether something is left to do that no process is doing."""
     unfinished = run.counts.remaining or run.counts.infrastructure
     return bool(unfinished) and condition(store, run) != "running"
+
+
+def find_attempt(store: ScoresStore, run: RunRecord, wanted: str, trial: int) -> AttemptDetails:
+    """The result of an eval and trial, or what there is of it while there is none."""
+    name = find_eval(store, run, wanted)
+    tried = [details for details in store.details(run.id, name) if details.attempt.trial == trial]
+    if not tried:
+        raise UsageError(f"{name} has not been tried in trial {trial} of run {prefix(run.id)} yet.")
+    results = [details for details in result_details(store, run.id, name) if details.attempt.trial == trial]
+    return results[-1] if results else tried[-1]

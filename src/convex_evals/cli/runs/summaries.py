@@ -9,7 +9,7 @@ from convex_evals.core.ids import prefix
 from convex_evals.runner import ComparedEval, Standing
 from convex_evals.scores import AttemptDetails, Counts, RunRecord, ScoresStore
 
-LONGEST_REASON = 100
+LONGEST_REASON = 120
 
 
 def summary_lines(store: ScoresStore, run: RunRecord) -> Iterator[str]:
@@ -41,11 +41,11 @@ def counted(counts: Counts) -> str:
 
 
 def reason(details: AttemptDetails) -> str:
-    """Why an attempt did not pass, in one line: the step, the tests, the first line of the excerpt."""
+    """Why an attempt did not pass, in one line: the step, the tests, the beginning of the excerpt."""
     attempt = details.attempt
     decisive = next((step for step in details.steps if step.status == attempt.status), None)
     said = attempt.broken or (decisive.excerpt if decisive else "") or "; ".join(attempt.notes) or attempt.failure or ""
-    first = next((line.strip() for line in said.splitlines() if line.strip()), "")
+    first = " · ".join([line.strip() for line in said.splitlines() if line.strip()][:2])
     tests = f" {attempt.tests.passed}/{attempt.tests.total}" if attempt.failed_step == "tests" and attempt.tests else ""
     where = "broken" if attempt.broken else decisive.name if decisive else attempt.status
     short = first if len(first) <= LONGEST_REASON else f"{first[: LONGEST_REASON - 1]}…"

@@ -1,0 +1,137 @@
+"""How `show` prints a run and an eval. Whatever a model or its code wrote is shown as text."""
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from convex_evals.cli.output import console, count, print_table, table, visible
+from convex_evals.cli.progress.cells import SIGNS
+from convex_evals.cli.runs.as_json import eval_json, run_summary_json
+from convex_evals.cli.runs.looking import can_resume, condition, result_details
+from convex_evals.cli.runs.summaries import headline, reason
+from convex_evals.core.errors import UsageError
+from convex_evals.core.ids import prefix
+from convex_evals.core.verdicts import STEPS, StepName
+from convex_evals.scores import AttemptDetails, RunRecord, ScoresStore, StepRecord
+
+
+def print_run(store: ScoresStore, run: RunRecord) -> None:
+    """Evals x steps."""
+    with_trial = run.trials > 1
+    rows = table(["eval", *(["trial"] if with_trial else []), "status", *STEPS, "seconds"])
+    for details in result_details(store, run.id):
+        attempt = details.attempt
+        trial = [str(attempt.trial)] if with_trial else []
+        seconds = f"{(attempt.duration_ms or 0) / 1000:.1f}"
+        rows.add_row(attempt.eval, *trial, attempt.status, *_signs(details), seconds)
+    print_table(rows)
+    print(f"\n{headline(run)} · {condition(store, run)}{f' ({run.reason})' if run.reason else ''}")
+    if can_resume(store, run):
+        print(f"`convex-evals run --resume {prefix(run.id)}` takes up what has no verdict.")
+
+
+def print_eval(store: ScoresStore, run: RunRecord, details: AttemptDetails) -> None:
+    """Every step with its excerpt, the files, and the attempts before."""
+    out = console()
+    for line in _eval_lines(store, run, details):
+        out.print(line, soft_wrap=True)
+
+
+def print_evidence(
+    store: ScoresStore,
+    details: AttemptDetails,
+    *,
+    log: StepName | None,
+    files: bool,
+    prompt: bool,
+    response: bool,
+) -> None:
+    """Complete texts, one after the other. Into a file or a pipe they go as they are."""
+    if log is not None:
+        _write(_log(store, details, log))
+    generation = details.generation
+    if generation is None and (files or prompt or response):
+        raise UsageError(f"{details.attempt.eval} was never answered, so there is nothing of the model to show.")
+    if generation is not None and prompt:
+        _write(store.read_text(generation.prompt))
+    if generation is not None and response:
+        _write(store.read_text(generation.response))
+    if generation is not None and files:
+        for path, text in store.read_files(generation.files).items():
+            _write(f"==> {visible(path)} <==\n{text}")
+
+
+def shown_json(store: ScoresStore, run: RunRecord, details: AttemptDetails) -> dict[str, Any]:
+    generation = details.generation
+    return {
+        "run": run_summary_json(run),
+        "eval": {
+            **eval_json(store, details),
+            "prompt": store.read_text(generation.prompt) if generation else None,
+            "response": store.read_text(generation.response) if generation else None,
+            "files": store.read_files(generation.files) if generation else {},
+        },
+    }
+
+
+def _eval_lines(store: ScoresStore, run: RunRecord, details: AttemptDetails) -> Iterator[str]:
+    attempt = details.attempt
+    yield f"{attempt.eval} · trial {attempt.trial} · {attempt.status} · run {prefix(run.id)} · {run.model}"
+    if attempt.status not in ("passed", "running"):
+        yield reason(details)
+    for note in attempt.notes:
+        yield f"note: {visible(note)}"
+    for step in details.steps:
+        yield from _step_lines(step)
+    yield from _file_lines(store, details)
+    earlier = [each for each in store.attempts(run.id, attempt.eval) if _is_before(each.number, each.trial, details)]
+    if earlier:
+        yield f"\n{count(len(earlier), 'earlier attempt')}, kept as evidence:"
+    for each in earlier:
+        yield f"  {each.number}: {each.status}{f' ({each.failure})' if each.failure else ''}"
+
+
+def _is_before(number: int, trial: int, details: AttemptDetails) -> bool:
+    return trial == details.attempt.trial and number < details.attempt.number
+
+
+def _step_lines(step: StepRecord) -> Iterator[str]:
+    sign, _ = SIGNS[step.status]
+    times = "" if step.status == "skipped" else f" · {step.duration_ms / 1000:.2f} s, CPU {step.cpu_ms / 1000:.2f} s"
+    yield f"{sign} {step.name} · {step.status}{f' ({step.failure})' if step.failure else ''}{times}"
+    for command in step.commands:
+        yield f"    $ {visible(' '.join(command.arguments))}  ({command.ending})"
+    for note in step.notes:
+        yield f"    note: {visible(note)}"
+    for line in step.excerpt.splitlines():
+        yield f"    {visible(line)}"
+
+
+def _file_lines(store: ScoresStore, details: AttemptDetails) -> Iterator[str]:
+    if details.generation is None:
+        yield "\nThe model gave no answer."
+        return
+    files = store.read_files(details.generation.files)
+    yield f"\n{count(len(files), 'file')}{':' if files else ''}"
+    for path, text in files.items():
+        yield f"  {visible(path)} ({count(len(text.splitlines()), 'line')})"
+
+
+def _log(store: ScoresStore, details: AttemptDetails, name: StepName) -> str:
+    step = next((each for each in details.steps if each.name == name), None)
+    if step is None or step.log is None:
+        raise UsageError(f"The step {name} of {details.attempt.eval} has no log: it was not reached.")
+    return store.read_text(step.log)
+
+
+def _signs(details: AttemptDetails) -> Iterator[str]:
+    found = {step.name: SIGNS[step.status][0] for step in details.steps}
+    tests = details.attempt.tests
+    if tests is not None and "tests" in found:
+        found["tests"] += f" {tests.passed}/{tests.total}"
+    return (found.get(step, "") for step in STEPS)
+
+
+def _write(text: str) -> None:
+    shown = visible(text) if sys.stdout.isatty() else text
+    sys.stdout.write(shown if shown.endswith("\n") or not shown else f"{shown}\n")
