@@ -22,7 +22,11 @@ class GraderRequest:
     options: GradingOptions
 
     @property
+    def suite(self) -> Path:
+        """The folder of the categories."""
+        return self.eval.path.parent.parent
+
+    @property
     def shared(self) -> Path | None:
         """The folder that holds the suite's own `grader/`: beside the categories, or one level up."""
-        suite = self.eval.path.parent.parent
-        return next((folder for folder in (suite, suite.parent) if (folder / "grader").is_dir()), None)
+        return next((each for each in (self.suite, self.suite.parent) if (each / "grader").is_dir()), None)

@@ -1,7 +1,9 @@
 """Runs an eval's grader and turns what it did into the result of the step `tests`."""
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from convex_evals.pipeline.grading.expected import Collection, expected_tests
 from convex_evals.pipeline.grading.python.grader import PythonGrader
@@ -15,6 +17,11 @@ from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.types import GradingOptions, TestCounts
 from convex_evals.pipeline.workspace import Workspace
 from convex_evals.suite import Eval, GraderKind
+
+RUNNERS: Final[dict[GraderKind, Callable[[GraderRequest, Tools], GraderRunner]]] = {
+    GraderKind.PYTEST: PythonGrader,
+    GraderKind.VITEST: VitestGrader,
+}
 
 
 async def run_grader(
@@ -33,11 +40,7 @@ async def run_grader(
         return _conclude(step, Verdict(GRADER_BROKEN, "the eval has no grader", TestCounts(0, 0)))
     with tempfile.TemporaryDirectory(prefix="grader-") as private:
         request = GraderRequest(eval, eval.grader, project, answer, files, Path(private), workspace.home, options)
-        runner: GraderRunner
-        if eval.grader.kind is GraderKind.PYTEST:
-            runner = PythonGrader(request, tools)
-        else:
-            runner = VitestGrader(request, tools)
+        runner = RUNNERS[eval.grader.kind](request, tools)
         return _conclude(step, await _run(step, runner, tools, eval))
 
 

@@ -112,7 +112,7 @@ def _assert_same_items(received: list[Any], expected: list[Any], what: str) -> N
 
 
 def _message(what: str, received: object, expected: object, note: str) -> str:
-    return f"{what or 'the value'} differs\nexpected: {show(expected)}\nreceived: {show(received)}\n{note}"
+    return f"{what or 'the value'}: not as expected\nexpected: {show(expected)}\nreceived: {show(received)}\n{note}"
 
 
 def closest(name: str, known: Collection[str]) -> str:

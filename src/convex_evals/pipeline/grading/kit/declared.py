@@ -30,7 +30,7 @@ def same_function_spec(
     problems = [problem for name in names for problem in _function_problems(name, received, expected, returns)]
     if exact:
         surplus = sorted(name for name, spec in received.items() if spec.is_public and name not in names)
-        problems += [f"{name}: expected nothing, received a public {received[name].kind}" for name in surplus]
+        problems += [f"{name}: expected nothing, received {received[name]}" for name in surplus]
     _report("the functions differ from those of the task", problems)
 
 
@@ -75,9 +75,9 @@ def _function_problems(
 ) -> Iterator[str]:
     wanted, found = expected[name], received.get(name)
     if found is None:
-        yield f"{name}: expected a {wanted.visibility} {wanted.kind}, received nothing; {closest(name, received)}"
+        yield f"{name}: expected {wanted}, received nothing; {closest(name, received)}"
         return
-    yield from _differing(name, f"a {wanted.visibility} {wanted.kind}", f"a {found.visibility} {found.kind}")
+    yield from _differing(name, str(wanted), str(found))
     yield from _differing(f"{name} args", shown(wanted.args), shown(found.args))
     if returns:
         yield from _differing(f"{name} returns", shown(wanted.returns), shown(found.returns))

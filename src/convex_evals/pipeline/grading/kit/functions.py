@@ -16,6 +16,9 @@ class FunctionSpec:
     args: Any
     returns: Any
 
+    def __str__(self) -> str:
+        return f"a public {self.kind}" if self.is_public else f"an internal {self.kind}"
+
     @property
     def visibility(self) -> str:
         return "public" if self.is_public else "internal"

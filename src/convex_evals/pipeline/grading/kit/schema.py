@@ -23,7 +23,7 @@ class VectorIndex:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """`document_type` is the validator as Convex writes it in JSON; `indexes` map names to fields."""
+    """`document_type` is the validator as Convex writes it in JSON; `indexes` map names to the declared fields."""
 
     name: str
     document_type: Any
@@ -65,7 +65,7 @@ def _table(entry: dict[str, Any]) -> Table:
     return Table(
         name=entry["tableName"],
         document_type=entry.get("documentType"),
-        indexes={index["indexDescriptor"]: list(index["fields"]) for index in entry.get("indexes", [])},
+        indexes={index["indexDescriptor"]: _declared_fields(index) for index in entry.get("indexes", [])},
         search_indexes={
             index["indexDescriptor"]: SearchIndex(index["searchField"], frozenset(index.get("filterFields") or ()))
             for index in entry.get("searchIndexes", [])
@@ -77,3 +77,9 @@ def _table(entry: dict[str, Any]) -> Table:
             for index in entry.get("vectorIndexes", [])
         },
     )
+
+
+def _declared_fields(index: dict[str, Any]) -> list[str]:
+    """Without the field that Convex adds at the end of every index."""
+    *fields, last = index["fields"]
+    return fields if last == "_creationTime" else [*fields, last]

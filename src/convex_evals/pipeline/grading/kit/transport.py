@@ -25,7 +25,7 @@ class Transport:
     name: str
     url: str
     site_url: str
-    admin_key: str
+    admin_key: str = field(repr=False)
     clock: Clock
     requests: list[str] | None = field(default=None)
 

@@ -8,7 +8,7 @@ from convex_evals.pipeline.grading.kit.errors import DeploymentLost, DeploymentT
 from convex_evals.pipeline.grading.report import Outcome
 
 # No answer can cause these: they are mistakes in the grader's own text.
-_AUTHORS_MISTAKES = (EvalBroken, FixtureLookupError, NameError, ImportError, SyntaxError)
+_AUTHORS_MISTAKES = (EvalBroken, FixtureLookupError, NameError, ImportError, SyntaxError, MemoryError)
 
 
 def classify(error: BaseException) -> Outcome:

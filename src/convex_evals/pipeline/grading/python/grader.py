@@ -26,6 +26,7 @@ class PythonGrader:
         request = self._request
         return Job(
             grader=request.grader.path,
+            suite=request.suite,
             imports=request.shared,
             report=request.private / f"{name}.json",
             log=request.private / f"{name}.log",

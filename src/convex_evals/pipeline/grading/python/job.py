@@ -13,6 +13,7 @@ class Job:
     """With `collect_only` the tests are named, not run, and no deployment is needed."""
 
     grader: Path
+    suite: Path
     imports: Path | None  # the folder whose packages the grader may import: the suite's shared `grader/`
     report: Path
     log: Path
@@ -30,7 +31,9 @@ class Job:
     @classmethod
     def loads(cls, text: str) -> "Job":
         content: dict[str, Any] = json.loads(text)
-        paths = {name: _path(content[name]) for name in ("grader", "imports", "report", "log", "home", "files")}
+        paths = {
+            name: _path(content[name]) for name in ("grader", "suite", "imports", "report", "log", "home", "files")
+        }
         deployments = {name: _deployment(content[name]) for name in ("project", "answer")}
         return cls(**{**content, **paths, **deployments})
 

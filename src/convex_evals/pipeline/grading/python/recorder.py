@@ -4,6 +4,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from _pytest.fixtures import FixtureLookupError
 
 from convex_evals.pipeline.grading.kit.comparing import difference, show
 from convex_evals.pipeline.grading.python.classify import classify
@@ -11,13 +12,17 @@ from convex_evals.pipeline.grading.report import Outcome, Report, TestReport
 
 
 class Recorder:
-    """A pytest plugin. A test passes when every phase of it does; the first one that does not decides."""
+    """A pytest plugin. A test passes when every phase of it does; the first one that does not decides.
+
+    One that never came to its last phase is not reported at all, so that leaving early is no way to pass.
+    """
 
     def __init__(self, grader: Path, report: Path) -> None:
         self._grader = grader
         self._path = report
         self._collected: list[str] = []
         self._tests: dict[str, TestReport] = {}
+        self._ended: set[str] = set()
         self._problems: list[str] = []
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -32,7 +37,10 @@ class Recorder:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
-        self._record(_name(item.nodeid), report, call)
+        name = _name(item.nodeid)
+        self._record(name, report, call)
+        if call.when == "teardown":
+            self._ended.add(name)
         return report
 
     def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> list[str] | None:
@@ -44,7 +52,8 @@ class Recorder:
         return [*summary, str(found)] if found.path else summary
 
     def pytest_sessionfinish(self) -> None:
-        Report(tuple(self._collected), tuple(self._tests.values()), "\n".join(self._problems)).write(self._path)
+        tests = tuple(test for test in self._tests.values() if test.name in self._ended)
+        Report(tuple(self._collected), tests, "\n".join(self._problems)).write(self._path)
 
     def _record(self, name: str, report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
         known = self._tests.get(name)
@@ -57,11 +66,17 @@ class Recorder:
     def _explain(self, report: pytest.TestReport, call: pytest.CallInfo[None]) -> tuple[str, str]:
         if call.excinfo is None:
             return getattr(report, "wasxfail", ""), ""
-        error = call.excinfo.value
-        is_plain = isinstance(error, AssertionError | pytest.fail.Exception | pytest.skip.Exception)
-        text = str(error) if is_plain else f"{type(error).__name__}: {error}"
+        text = _text(call.excinfo.value)
         entries = [entry for entry in call.excinfo.traceback if Path(entry.path) == self._grader]
         return text, f"{self._grader.name}:{entries[-1].lineno + 1}" if entries else ""
+
+
+def _text(error: BaseException) -> str:
+    if isinstance(error, FixtureLookupError):
+        return f"fixture {error.argname!r} not found"
+    if isinstance(error, AssertionError | pytest.fail.Exception | pytest.skip.Exception):
+        return str(error)
+    return f"{type(error).__name__}: {error}"
 
 
 def _outcome(report: pytest.TestReport, call: pytest.CallInfo[None]) -> Outcome:

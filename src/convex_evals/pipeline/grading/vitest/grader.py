@@ -69,7 +69,7 @@ class VitestGrader:
         """Where the suite's packages and shared files are, so that vitest serves all of them."""
         if self._own_packages is not None:
             return self._own_packages.parent
-        return self._request.shared or self._request.eval.path.parent.parent
+        return self._request.shared or self._request.suite
 
     def _program(self) -> list[str]:
         node = str(self._toolchain.node.executable)

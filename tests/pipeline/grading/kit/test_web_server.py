@@ -1,0 +1,43 @@
+"""The web server for functions that fetch."""
+
+import http.client
+from urllib.parse import urlsplit
+
+import pytest
+
+from convex_evals.pipeline.grading.kit import Reply, WebRequest, WebServer
+
+
+def ask(url: str, method: str = "GET", body: bytes | None = None) -> tuple[int, bytes]:
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=5)
+    connection.request(method, f"{parts.path}?{parts.query}", body, {"X-Mine": "1"})
+    response = connection.getresponse()
+    content = response.read()
+    connection.close()
+    return response.status, content
+
+
+def test_it_answers_as_told_and_remembers_what_it_was_asked() -> None:
+    with WebServer.run() as server:
+        address = server.reply("post", "/a", Reply.json({"ok": True}, status=201))
+        assert ask(f"{address}?x=1", "POST", b"hello") == (201, b'{"ok": true}')
+        assert ask(f"{server.url}/b")[0] == 404
+    first, second = server.requests
+    assert (first.method, first.path, first.query, first.body) == ("POST", "/a", {"x": "1"}, b"hello")
+    assert (first.headers["x-mine"], second.path) == ("1", "/b")
+
+
+def test_an_answer_may_depend_on_the_request() -> None:
+    def double(request: WebRequest) -> Reply:
+        return Reply.text(request.query["n"] * 2)
+
+    with WebServer.run() as server:
+        assert ask(server.reply("GET", "/double", double) + "?n=4") == (200, b"44")
+
+
+def test_it_is_gone_afterwards() -> None:
+    with WebServer.run() as server:
+        pass
+    with pytest.raises(ConnectionRefusedError):
+        ask(server.url)

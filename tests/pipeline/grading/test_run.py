@@ -1,0 +1,301 @@
+"""Python graders, run for real: what passes, what fails, whose fault it is, and what is told about it."""
+
+import asyncio
+import os
+import textwrap
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from convex_evals.pipeline.grading import GradedDeployment, GraderResult
+from convex_evals.pipeline.grading.kit import wait_until
+from convex_evals.pipeline.tools import Tools
+from convex_evals.suite import Eval
+
+WriteEval = Callable[..., Eval]
+Grade = Callable[..., Awaitable[GraderResult]]
+GONE = GradedDeployment("http://127.0.0.1:9", "http://127.0.0.1:9", "key")
+
+
+async def test_tests_that_all_pass_are_a_pass(write_eval: WriteEval, grade: Grade, graded: GradedDeployment) -> None:
+    eval = write_eval(
+        """
+        import pytest
+        from convex_evals.pipeline.grading.kit import same_schema
+
+        @pytest.mark.parametrize("body", ["hi", "there"])
+        def test_sends(project, body):
+            project.mutation("messages:send", channel="a", body=body)
+            assert [message["body"] for message in project.documents("messages")] == [body]
+
+        class TestDeclarations:
+            def test_schema(self, project, answer):
+                same_schema(project, answer)
+
+        def test_sources(files):
+            assert files.exists("convex/messages.ts")
+        """
+    )
+    result = await grade(eval, graded, graded)
+    assert result.step.status == "passed", result.step.log.read_text()
+    assert (result.tests.passed, result.tests.total) == (4, 4)
+    assert "test_sends[hi] PASSED" in result.step.log.read_text()
+    assert result.step.cpu_ms > 0
+    assert [command.ending for command in result.step.commands] == ["exit code 0", "exit code 0"]
+
+
+@dataclass(frozen=True)
+class Case:
+    grader: str
+    failure: str
+    excerpt: str
+    passed: int = 0
+    total: int = 1
+
+
+BAD: dict[str, Case] = {
+    "a wrong value is told as expected and received": Case(
+        """
+        def test_order(project):
+            project.insert_many("messages", [{"channel": "a", "body": body} for body in "ab"])
+            bodies = [message["body"] for message in project.query("messages:list", channel="a")]
+            assert bodies == ["b", "a"]
+
+        def test_fine(project):
+            pass
+        """,
+        "tests-failed",
+        """
+        ✗ test_order (grader.py:5)
+          assert ['a', 'b'] == ['b', 'a']
+            expected: ['b', 'a']
+            received: ['a', 'b']
+            first difference: [0]: expected 'b', received 'a'
+        """,
+        passed=1,
+        total=2,
+    ),
+    "an error of a function is told with its first lines": Case(
+        "def test_it(project): project.query('messages:broken')",
+        "tests-failed",
+        """
+        ✗ test_it (grader.py:1)
+          CallFailed: messages:broken failed on the project deployment: Uncaught Error: boom
+              at handler (../convex/messages.ts:""",
+    ),
+    "a look at what is not there is the answer's failure": Case(
+        "def test_it(project): project.query('messages:whoAmI')['name']", "tests-failed", "TypeError: 'NoneType'"
+    ),
+    "a slow function is the answer's failure": Case(
+        "def test_it(project): project.action('messages:slow', ms=60_000)",
+        "tests-failed",
+        "the action messages:slow did not answer within",
+    ),
+    "data that the answer's schema refuses is the answer's failure": Case(
+        """
+        import pytest
+
+        @pytest.fixture
+        def seeded(project):
+            project.insert("messages", text="no such field")
+
+        def test_it(seeded):
+            pass
+        """,
+        "tests-failed",
+        'insert into "messages" failed on the project deployment',
+    ),
+    "a failing teardown is a failure": Case(
+        """
+        import pytest
+
+        @pytest.fixture
+        def unchanged(project):
+            yield
+            assert project.documents("messages") == []
+
+        def test_it(unchanged, project):
+            project.insert("messages", channel="a", body="b")
+        """,
+        "tests-failed",
+        "expected: []",
+    ),
+    "a skipped test does not pass": Case(
+        "import pytest\ndef test_it(project): pytest.skip('not today')",
+        "tests-failed",
+        "✗ test_it (grader.py:2)\n  skipped, which is not a pass: not today",
+    ),
+    "a test that is expected to fail does not pass": Case(
+        "import pytest\n@pytest.mark.xfail\ndef test_it(): assert False",
+        "tests-failed",
+        "skipped, which is not a pass",
+    ),
+    "a test that is expected to fail does not pass by passing": Case(
+        "import pytest\n@pytest.mark.xfail\ndef test_it(): pass", "tests-failed", "skipped, which is not a pass"
+    ),
+    "a grader that cannot be imported is broken": Case(
+        "import no_such_module\ndef test_it(): pass",
+        "grader-broken",
+        "No module named 'no_such_module'",
+        total=0,
+    ),
+    "a grader with a syntax error is broken": Case("def test_it(:", "grader-broken", "SyntaxError", total=0),
+    "a grader without tests is broken": Case(
+        "def check_it(): pass", "grader-broken", "the grader has no tests", total=0
+    ),
+    "a grader that names what does not exist is broken": Case(
+        "def test_it(project): projct.query('a:b')", "grader-broken", "NameError: name 'projct' is not defined"
+    ),
+    "a grader that asks for an unknown fixture is broken": Case(
+        "def test_it(projet): pass", "grader-broken", "fixture 'projet' not found"
+    ),
+    "a failing reference answer is broken": Case(
+        "def test_it(answer): answer.query('messages:broken')",
+        "grader-broken",
+        "messages:broken failed on the answer deployment",
+    ),
+    "a grader that hangs in its own code hangs": Case(
+        "def test_it():\n    while True:\n        try: sum(range(1000))\n        except Exception: pass",
+        "grader-hangs",
+        "the test did not end in time, and it was not waiting for a function",
+    ),
+    "a grader that leaves is no pass": Case(
+        "import os\ndef test_it(): os._exit(0)", "grader-crashed", "the grader ended without a report (exit code 0)"
+    ),
+    "a grader that is killed is no pass": Case(
+        "import os, signal\ndef test_it(): os.kill(os.getpid(), signal.SIGSEGV)",
+        "grader-crashed",
+        "the grader ended without a report (killed by SIGSEGV)",
+    ),
+    "a grader that stops early is no pass": Case(
+        "import pytest\ndef test_it(): pytest.exit('enough', returncode=0)",
+        "grader-crashed",
+        "the report has other tests than the grader (missing: ['test_it'], not known: [])",
+    ),
+    "a grader that takes too much memory is broken": Case(
+        "def test_it(): bytearray(3 * 1024**3)", "grader-broken", "MemoryError"
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD.values(), ids=BAD)
+async def test_what_does_not_pass_is_told_apart(
+    write_eval: WriteEval, grade: Grade, graded: GradedDeployment, case: Case
+) -> None:
+    result = await grade(write_eval(case.grader), graded, graded, test_seconds=2.0)
+    assert (result.step.failure, result.tests.passed, result.tests.total) == (case.failure, case.passed, case.total)
+    assert textwrap.dedent(case.excerpt).strip() in result.step.excerpt
+    assert result.step.status == ("failed" if case.failure == "tests-failed" else "infrastructure")
+    assert (result.broken is not None) == (case.failure == "grader-broken")
+
+
+async def test_a_deployment_that_is_gone_is_infrastructure(write_eval: WriteEval, grade: Grade) -> None:
+    result = await grade(write_eval("def test_it(project): pass"), GONE)
+    assert (result.step.status, result.step.failure) == ("infrastructure", "deployment-lost")
+    assert "http://127.0.0.1:9" in result.step.excerpt
+
+
+async def test_a_static_eval_has_only_files(write_eval: WriteEval, grade: Grade) -> None:
+    passed = await grade(write_eval("def test_it(files): assert files.paths('convex/*')"))
+    assert passed.step.status == "passed"
+    broken = await grade(write_eval("def test_it(project): pass"))
+    assert broken.broken is not None
+    assert "a static eval has only `files`" in broken.broken
+
+
+async def test_an_eval_without_grader_is_broken(write_eval: WriteEval, grade: Grade) -> None:
+    result = await grade(write_eval({}))
+    assert (result.step.failure, result.broken) == ("grader-broken", "the eval has no grader")
+
+
+async def test_a_grader_sees_nothing_of_our_environment(
+    write_eval: WriteEval, grade: Grade, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    eval = write_eval(
+        f"""
+        import os
+        def test_it():
+            names = [name for name in sorted(os.environ) if not name.startswith("PYTEST_")]
+            assert names == ["HOME", "LANG", "PATH", "TZ"]
+            assert os.environ["HOME"] == os.getcwd() == "{tmp_path}/workspace/home"
+        """
+    )
+    result = await grade(eval)
+    assert result.step.status == "passed", result.step.excerpt
+
+
+async def test_a_suite_may_share_code_between_its_graders(write_eval: WriteEval, grade: Grade, tmp_path: Path) -> None:
+    (tmp_path / "evals/grader").mkdir(parents=True)
+    (tmp_path / "evals/grader/__init__.py").write_text("")
+    (tmp_path / "evals/grader/numbers_.py").write_text("ANSWER = 42")
+    eval = write_eval("from grader.numbers_ import ANSWER\ndef test_it(): assert ANSWER == 42")
+    result = await grade(eval)
+    assert result.step.status == "passed", result.step.log.read_text()
+
+
+async def test_the_time_of_the_whole_grader_is_limited(
+    write_eval: WriteEval, grade: Grade, graded: GradedDeployment
+) -> None:
+    eval = write_eval(
+        """
+        def test_first(project): project.action("messages:slow", ms=60_000)
+        def test_second(project): pass
+        """
+    )
+    result = await grade(eval, graded, grader_seconds=1.0)
+    assert (result.step.failure, result.tests.passed) == ("tests-failed", 0)
+    assert "✗ test_second\n  the tests before this one did not answer within 1 s" in result.step.excerpt
+
+
+async def test_a_grader_that_cannot_be_interrupted_is_killed(
+    write_eval: WriteEval, grade: Grade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    eval = write_eval(
+        "import signal, time\ndef test_it():\n    signal.signal(signal.SIGALRM, signal.SIG_IGN)\n    time.sleep(60)"
+    )
+    result = await grade(eval, grader_seconds=0.5)
+    assert result.step.failure == "grader-hangs"
+    assert "the grader did not end by itself (stopped after" in result.step.excerpt
+
+
+async def test_graders_leave_no_traces_beside_the_eval(write_eval: WriteEval, grade: Grade) -> None:
+    eval = write_eval("def test_it(): pass")
+    await grade(eval)
+    assert sorted(path.name for path in eval.path.iterdir()) == ["TASK.txt", "answer", "grader.py"]
+
+
+async def test_tests_are_counted_once_per_version_of_a_grader(write_eval: WriteEval, grade: Grade) -> None:
+    eval = write_eval("def test_it(): pass")
+    first, second = await grade(eval), await grade(eval)
+    assert [len(result.step.commands) for result in (first, second)] == [2, 1]
+
+
+async def test_many_graders_run_at_the_same_time(write_eval: WriteEval, grade: Grade, tools: Tools) -> None:
+    eval = write_eval("import time\ndef test_it(): time.sleep(0.5)")
+    await grade(eval)
+    started = asyncio.get_running_loop().time()
+    results = await asyncio.gather(*(grade(eval) for _ in range(4)))
+    assert [result.step.status for result in results] == ["passed"] * 4
+    assert asyncio.get_running_loop().time() - started < 1.8
+
+
+async def test_cancelling_stops_the_grader(write_eval: WriteEval, grade: Grade, tmp_path: Path) -> None:
+    mark = tmp_path / "running"
+    eval = write_eval(
+        f"""
+        import os, pathlib, time
+        def test_it():
+            pathlib.Path("{mark}").write_text(str(os.getpid()))
+            time.sleep(60)
+        """
+    )
+    grading = asyncio.create_task(grade(eval))
+    pid = await asyncio.to_thread(wait_until, lambda: mark.exists() and mark.read_text(), "the grader's start")
+    grading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await grading
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid), 0)
