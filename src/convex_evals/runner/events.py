@@ -9,12 +9,13 @@ from convex_evals.scores import Outcome
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One piece of work: an eval of a run, for one trial."""
+    """One piece of work: an eval of a run, for one trial. `static`: only the files are graded."""
 
     run: str
     model: str
     eval: str
     trial: int
+    static: bool = False
 
 
 @dataclass(frozen=True, slots=True)

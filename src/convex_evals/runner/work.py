@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from convex_evals.models import Model, StoredGeneration
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.runner.events import Item
-from convex_evals.suite import Eval
+from convex_evals.suite import Eval, Pipeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,4 +32,4 @@ class ActiveRun:
         self.unfinished = len(self.work)
 
     def item(self, work: Work) -> Item:
-        return Item(self.id, self.model.name, work.eval.id, work.trial)
+        return Item(self.id, self.model.name, work.eval.id, work.trial, work.eval.pipeline is Pipeline.STATIC)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from convex_evals.core.verdicts import STEPS, Status, StepName
+from convex_evals.core.verdicts import GATES, STEPS, Status, StepName
 from convex_evals.runner import Event, Finished, Generated, Generating, Grading, Item, Retrying, StepFinished, Stopping
 
 Phase = Literal["generating", "waiting", "grading", "retrying"]
@@ -17,13 +17,6 @@ class Row:
 
     phase: Phase = "generating"
     steps: dict[StepName, Status] = field(default_factory=dict)
-
-    @property
-    def current(self) -> StepName | None:
-        """The step that probably runs: the first one without a result."""
-        if self.phase != "grading":
-            return None
-        return next((step for step in STEPS if step not in self.steps), None)
 
 
 @dataclass
@@ -78,6 +71,18 @@ class Board:
         elif self.remaining_seconds is not None and self.done < self.total:
             parts.append(f"ETA {clock_time(self.remaining_seconds)}")
         return " · ".join([*parts, clock_time(self.elapsed)])
+
+
+def running_steps(item: Item, row: Row) -> frozenset[StepName]:
+    """The steps under way: gates one after the other, then the rest at once."""
+    if row.phase != "grading":
+        return frozenset()
+    gates = GATES[:1] if item.static else GATES
+    gate = next((step for step in gates if step not in row.steps), None)
+    if gate is not None:
+        return frozenset({gate})
+    rest = (step for step in STEPS if step not in GATES and not (item.static and step != "tests"))
+    return frozenset(step for step in rest if step not in row.steps)
 
 
 def _counted(counts: dict[Status, int]) -> list[str]:

@@ -1,6 +1,6 @@
 """How an eval and its steps look in one line; the same while it is under way and when it is done."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -55,12 +55,12 @@ def heading(labels: Labels) -> "Text":
     return Text(_GAP.join(["eval".ljust(labels.width), *STEPS]), style="bold")
 
 
-def line(label: str, steps: Mapping[StepName, Status], current: StepName | None, remark: str = "") -> "Text":
+def line(label: str, steps: Mapping[StepName, Status], running: Collection[StepName] = (), remark: str = "") -> "Text":
     from rich.text import Text
 
     text = Text(label, no_wrap=True, overflow="crop")
     for step in STEPS:
         status = steps.get(step)
-        sign, style = SIGNS[status] if status else RUNNING if step == current else ("", "")
+        sign, style = SIGNS[status] if status else RUNNING if step in running else ("", "")
         text.append(_GAP).append(sign.ljust(len(step)), style=style)
     return text.append(f"{_GAP}{remark}", style="dim") if remark else text

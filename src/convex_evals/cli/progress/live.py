@@ -8,7 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from convex_evals.cli.progress.board import Board, Row
+from convex_evals.cli.progress.board import Board, Row, running_steps
 from convex_evals.cli.progress.cells import Labels, heading, line
 from convex_evals.core.verdicts import Status, StepName
 from convex_evals.runner import Event, Finished, Item, Retrying, StepFinished
@@ -42,7 +42,7 @@ class LiveTable:
                 self._console.print(Text(f"{self._labels.label(item)}  tried again: {reason}", style="yellow"))
             case Finished(item, outcome):
                 remark = "without verdict" if outcome.status == "infrastructure" else ""
-                self._console.print(line(self._labels.label(item), self._steps.pop(item, {}), None, remark))
+                self._console.print(line(self._labels.label(item), self._steps.pop(item, {}), remark=remark))
         self._board.take(event)
 
     def __enter__(self) -> Self:
@@ -63,4 +63,5 @@ class LiveTable:
         return Group(*(self._line(item, row) for item, row in rows[:room]), *more, Text(self._board.summary()))
 
     def _line(self, item: Item, row: Row) -> Text:
-        return line(self._labels.label(item), dict(row.steps), row.current, "" if row.phase == "grading" else row.phase)
+        remark = "" if row.phase == "grading" else row.phase
+        return line(self._labels.label(item), dict(row.steps), running_steps(item, row), remark)
