@@ -64,7 +64,7 @@ def workers() -> Callable[[str], list[psutil.Process]]:
     """The workers of this process that run a script: `functions`, `actions` or `node`."""
 
     def find(script: str) -> list[psutil.Process]:
-        return [child for child in psutil.Process().children() if _runs(child, f"/js/{script}.mjs")]
+        return [child for child in psutil.Process().children(recursive=True) if _runs(child, f"/js/{script}.mjs")]
 
     return find
 

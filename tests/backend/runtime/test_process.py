@@ -7,7 +7,8 @@ import pytest
 from convex_evals.backend.errors import WorkerLost
 from convex_evals.backend.runtime import FunctionRuntime
 from convex_evals.backend.runtime.frames import BytesFrame, Message
-from convex_evals.backend.runtime.process import WorkerCommand, WorkerDeath, WorkerProcess
+from convex_evals.backend.runtime.process import WorkerDeath, WorkerProcess
+from convex_evals.backend.runtime.program import WorkerCommand
 from convex_evals.backend.runtime.sandbox import find_node
 
 
@@ -24,7 +25,7 @@ class Silence:
 
 async def test_a_node_that_is_not_there_is_reported(tmp_path: Path) -> None:
     runtime = FunctionRuntime(node=tmp_path / "node")
-    with pytest.raises(WorkerLost, match="cannot be started"):
+    with pytest.raises(WorkerLost, match="there is no such file"):
         await runtime.start()
     await runtime.stop()
 

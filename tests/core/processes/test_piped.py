@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from convex_evals.core.errors import ProcessError
-from convex_evals.core.processes import start_piped
+from convex_evals.core.processes import start, start_piped
 
 
 @pytest.fixture
@@ -82,3 +82,19 @@ async def test_a_program_that_does_not_start_leaves_no_open_file(tmp_path: Path,
             async with start_piped(["./none"], cwd=tmp_path, stderr=devnull):
                 pass
     assert len(os.listdir("/dev/fd")) <= before + 1  # noqa: PTH208 - plus the channel to the spawn server
+
+
+async def test_a_program_may_have_more_files_than_three(tmp_path: Path, devnull: int) -> None:
+    pairs = [os.pipe() for _ in range(4)]
+    script = "import os; [os.write(number, b'%d' % number) for number in (3, 4, 5, 6)]"
+    writers = [writer for _, writer in pairs]
+    command = [sys.executable, "-I", "-c", script]
+    async with await start(
+        command, cwd=tmp_path, stdin=devnull, stdout=devnull, stderr=devnull, more=writers
+    ) as program:
+        assert (await program.wait()).exit_code == 0
+    for writer in writers:
+        os.close(writer)
+    assert [os.read(reader, 10) for reader, _ in pairs] == [b"3", b"4", b"5", b"6"]
+    for reader, _ in pairs:
+        os.close(reader)

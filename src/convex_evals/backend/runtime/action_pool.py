@@ -8,7 +8,8 @@ from typing import Final
 from convex_evals.backend.errors import WorkerLost
 from convex_evals.backend.runtime.action_worker import ActionWorker
 from convex_evals.backend.runtime.code import CodeStore
-from convex_evals.backend.runtime.process import WorkerCommand, WorkerProcess
+from convex_evals.backend.runtime.process import WorkerProcess
+from convex_evals.backend.runtime.program import WorkerCommand
 
 MAX_WORKERS: Final = 64
 IDLE_SECONDS: Final = 5.0

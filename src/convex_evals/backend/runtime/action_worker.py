@@ -8,7 +8,8 @@ from convex_evals.backend.errors import WorkerLost
 from convex_evals.backend.runtime.action_exchange import ActionExchange, HttpExchange
 from convex_evals.backend.runtime.code import CodeStore
 from convex_evals.backend.runtime.frames import BytesFrame, Message
-from convex_evals.backend.runtime.process import WorkerCommand, WorkerDeath, WorkerProcess
+from convex_evals.backend.runtime.process import WorkerDeath, WorkerProcess
+from convex_evals.backend.runtime.program import WorkerCommand
 from convex_evals.backend.runtime.types import Failure, Outcome
 
 SETTLE_SECONDS: Final = 1.0

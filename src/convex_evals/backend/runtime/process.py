@@ -1,33 +1,17 @@
-"""One worker: a Node process of its own process group, and the two sockets to it."""
+"""One worker: a Node process, and the conversation over the two sockets to it."""
 
 import asyncio
-import contextlib
-import os
-import resource
-import signal
 import socket
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from convex_evals.backend.errors import SystemFailure, WorkerLost
 from convex_evals.backend.runtime.frames import BytesFrame, FrameParser, Message, bytes_frame, json_frame
+from convex_evals.backend.runtime.program import Program, WorkerCommand
 
 START_SECONDS: Final = 30.0
-KEPT_OUTPUT: Final = 16384
 OUT_OF_MEMORY_SIGNS: Final = ("heap out of memory", "Out of memory", "Allocation failed", "out of memory")
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerCommand:
-    node: Path
-    flags: Sequence[str]
-    script: Path
-    folder: Path  # its working directory
-    environment: dict[str, str] = field(default_factory=dict, hash=False)
-    memory_bytes: int | None = None  # what it may allocate after it has started, array buffers included
-    arguments: Sequence[str] = ()  # after the file descriptors
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +54,10 @@ class _Socket(asyncio.Protocol):
 class WorkerProcess:
     """Use `start`. `died` of the listener is called once, unless the worker was stopped."""
 
-    def __init__(self, process: asyncio.subprocess.Process, listener: Listener) -> None:
-        self._process = process
+    def __init__(self, program: Program, listener: Listener) -> None:
+        self._program = program
         self._listener = listener
         self._ready = asyncio.get_running_loop().create_future()
-        self._output = asyncio.create_task(self._read_output())
         self._end: asyncio.Task[None] | None = None
         self._is_stopped = False
         self._frames: asyncio.WriteTransport | None = None
@@ -83,25 +66,16 @@ class WorkerProcess:
     @classmethod
     async def start(cls, command: WorkerCommand, listener: Listener) -> "WorkerProcess":
         """Raises WorkerLost when it does not start."""
-        frames, their_frames = socket.socketpair()
-        questions, their_questions = socket.socketpair()
+        program = await Program.start(command)
+        worker = cls(program, listener)
         try:
-            process = await _spawn(command, [their_frames.fileno(), their_questions.fileno()])
-        except OSError as error:
-            frames.close()
-            questions.close()
-            raise WorkerLost(f"{command.node} cannot be started: {error}") from error
-        finally:
-            their_frames.close()
-            their_questions.close()
-        worker = cls(process, listener)
-        try:
-            await worker._connect(frames, questions)
+            await worker._connect(program.frames, program.questions)
             await worker._until_ready()
         except BaseException:
             await worker.stop()
             raise
-        _limit(process.pid, command.memory_bytes)
+        if command.memory_bytes is not None:
+            program.limit_memory(command.memory_bytes)
         return worker
 
     async def _until_ready(self) -> None:
@@ -120,7 +94,7 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int:
-        return self._process.pid
+        return self._program.pid
 
     def send(self, message: Message) -> None:
         if self._frames is not None and not self._frames.is_closing():
@@ -131,11 +105,11 @@ class WorkerProcess:
             self._frames.write(bytes_frame(channel, data))
 
     async def stop(self) -> None:
-        """Kills the whole process group and waits for it."""
+        """Kills it with everything it started, and waits for that."""
         self._is_stopped = True
         self.kill()
-        await self._process.wait()
-        await self._output
+        await self._program.status()
+        await self._program.output()
         if self._end is not None:
             await self._end
         await self._close()
@@ -147,8 +121,7 @@ class WorkerProcess:
         await asyncio.sleep(0)  # lets the transports close their sockets
 
     def kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        self._program.kill()
 
     def _on_frame(self, frame: Message | BytesFrame) -> None:
         if isinstance(frame, dict) and frame["op"] == "ready":
@@ -171,53 +144,9 @@ class WorkerProcess:
         if self._is_stopped:
             return
         self.kill()  # a worker without its socket is of no use
-        status = await self._process.wait()
-        death = WorkerDeath(status, await self._output)
+        death = WorkerDeath(await self._program.status(), await self._program.output())
         await self._close()
         if not self._ready.done():
             self._ready.set_exception(death.error())
         if not self._is_stopped:
             self._listener.died(death)
-
-    async def _read_output(self) -> str:
-        """The last part of what the process wrote to standard error."""
-        kept = b""
-        stream = self._process.stderr
-        while stream is not None and (chunk := await stream.read(4096)):
-            kept = (kept + chunk)[-KEPT_OUTPUT:]
-        return kept.decode(errors="replace")
-
-
-async def _spawn(command: WorkerCommand, descriptors: Sequence[int]) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        command.node,
-        *command.flags,
-        command.script,
-        *map(str, descriptors),
-        *command.arguments,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
-        pass_fds=descriptors,
-        env=command.environment,
-        cwd=command.folder,
-        start_new_session=True,
-    )
-
-
-def _limit(pid: int, memory_bytes: int | None) -> None:
-    """No core files, and a bound on memory outside the JavaScript heap, where the system can set it from outside."""
-    status = Path(f"/proc/{pid}/status")
-    if not hasattr(resource, "prlimit") or not status.exists():
-        return
-    with contextlib.suppress(ProcessLookupError):
-        resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
-        if memory_bytes is not None:
-            limit = _data_bytes(status.read_text()) + memory_bytes
-            resource.prlimit(pid, resource.RLIMIT_DATA, (limit, limit))
-
-
-def _data_bytes(status: str) -> int:
-    """What the process has allocated so far; most of it is address space that Node will never touch."""
-    (line,) = (line for line in status.splitlines() if line.startswith("VmData:"))
-    return int(line.split()[1]) * 1024

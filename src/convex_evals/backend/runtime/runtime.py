@@ -15,7 +15,7 @@ from convex_evals.backend.runtime.code import CodeBundle, CodeStore
 from convex_evals.backend.runtime.evaluated_code import evaluated_code
 from convex_evals.backend.runtime.evaluation import Evaluation
 from convex_evals.backend.runtime.functions_worker import FunctionsWorker
-from convex_evals.backend.runtime.process import WorkerCommand
+from convex_evals.backend.runtime.program import WorkerCommand
 from convex_evals.backend.runtime.sandbox import Sandbox
 from convex_evals.backend.runtime.types import Execution, HttpRequestHead, Outcome, SyscallBridge
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from convex_evals.backend.deployed import Module
 from convex_evals.backend.errors import SystemFailure
-from convex_evals.backend.runtime.process import WorkerCommand
+from convex_evals.backend.runtime.program import WorkerCommand
 
 SCRIPTS: Final = Path(__file__).parent / "js"
 MEGABYTE: Final = 1024 * 1024

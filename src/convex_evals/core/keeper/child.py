@@ -4,18 +4,10 @@ import errno
 import os
 import resource
 import signal
-from typing import Final, NamedTuple, NoReturn
+from collections.abc import Sequence
+from typing import Final, NoReturn
 
 from convex_evals.core.keeper import tree, wire
-
-
-class Streams(NamedTuple):
-    """File descriptors the program gets as 0, 1 and 2."""
-
-    stdin: int
-    stdout: int
-    stderr: int
-
 
 _RESET_SIGNALS: Final = tuple(
     number
@@ -24,8 +16,11 @@ _RESET_SIGNALS: Final = tuple(
 )
 
 
-def start(request: wire.Request, streams: Streams) -> int | wire.Failure:
-    """Forks and executes the program; its process id, or why it did not start."""
+def start(request: wire.Request, streams: Sequence[int]) -> int | wire.Failure:
+    """Forks and executes the program; its process id, or why it did not start.
+
+    The program gets `streams` as its file descriptors 0, 1, 2 and so on.
+    """
     report, confession = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -40,12 +35,12 @@ def start(request: wire.Request, streams: Streams) -> int | wire.Failure:
     return _parse(failure)
 
 
-def _become(request: wire.Request, streams: Streams, confession: int) -> NoReturn:
+def _become(request: wire.Request, streams: Sequence[int], confession: int) -> NoReturn:
     stage = "cwd"
     try:
         tree.die_with_parent(signal.SIGKILL)
         os.setsid()
-        _connect(streams)
+        confession = _connect(streams, confession)
         os.chdir(request["cwd"])
         stage = "limits"
         for name, bounds in request["limits"].items():
@@ -61,16 +56,17 @@ def _become(request: wire.Request, streams: Streams, confession: int) -> NoRetur
         os._exit(127)
 
 
-def _connect(streams: Streams) -> None:
-    # Lifted above 2 first, so that connecting one stream cannot overwrite the source of the next.
-    for target, source in enumerate([_lifted(stream) for stream in streams]):
+def _connect(streams: Sequence[int], confession: int) -> int:
+    """Returns where the confession is now."""
+    # Lifted above all targets first, so that connecting one stream cannot overwrite the source of the next.
+    *sources, confession = [_lifted(descriptor, len(streams)) for descriptor in (*streams, confession)]
+    for target, source in enumerate(sources):
         os.dup2(source, target, inheritable=True)
+    return confession
 
 
-def _lifted(descriptor: int) -> int:
-    kept = []
-    while descriptor <= 2:
-        kept.append(descriptor)
+def _lifted(descriptor: int, lowest: int) -> int:
+    while descriptor < lowest:
         descriptor = os.dup(descriptor)
     return descriptor
 

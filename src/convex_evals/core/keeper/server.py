@@ -11,9 +11,9 @@ import sys
 from contextlib import suppress
 from typing import Final, NoReturn
 
-from convex_evals.core.keeper import child, watch
+from convex_evals.core.keeper import watch
 
-DESCRIPTORS_PER_REQUEST: Final = 4
+MOST_DESCRIPTORS: Final = 8  # a channel and up to seven files of the program
 
 
 def serve(descriptor: int) -> None:
@@ -23,7 +23,7 @@ def serve(descriptor: int) -> None:
     requests = socket.socket(fileno=descriptor)
     requests.set_inheritable(False)
     while True:
-        data, descriptors, _, _ = socket.recv_fds(requests, 1, DESCRIPTORS_PER_REQUEST)
+        data, descriptors, _, _ = socket.recv_fds(requests, 1, MOST_DESCRIPTORS)
         if not data:
             return
         # A machine out of processes cannot fork; closing the channel then tells whoever asked.
@@ -38,10 +38,10 @@ def serve(descriptor: int) -> None:
 def _keep_and_exit(descriptors: list[int]) -> NoReturn:
     for received in descriptors:
         os.set_inheritable(received, False)
-    channel, stdin, stdout, stderr = descriptors
+    channel, *streams = descriptors
     code = 1
     try:
-        watch.keep(socket.socket(fileno=channel), child.Streams(stdin, stdout, stderr))
+        watch.keep(socket.socket(fileno=channel), streams)
         code = 0
     except BaseException:
         sys.excepthook(*sys.exc_info())

@@ -6,6 +6,7 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -17,7 +18,7 @@ BURIAL_SECONDS: Final = 10.0
 _MEMORY_UNIT: Final = 1 if sys.platform == "darwin" else 1024
 
 
-def keep(channel: socket.socket, streams: child.Streams) -> None:
+def keep(channel: socket.socket, streams: Sequence[int]) -> None:
     """Answers one request: first {"pid"} or {"failure"}, and at the end one `Ending`."""
     request = wire.receive(channel)
     if request is None:

@@ -113,14 +113,16 @@ async def start(
     stdin: int,
     stdout: int,
     stderr: int,
+    more: Sequence[int] = (),
     environment: Mapping[str, str] | None = None,
     timeout: float | None = None,
     grace: float = 2.0,
     limits: Limits = UNLIMITED,
 ) -> Process:
-    """Starts a program on file descriptors that stay the caller's own. Most callers want `run` instead."""
+    """Starts a program on file descriptors that stay the caller's own; it gets `more` as 3, 4 and so on, at most four.
+    Most callers want `run` instead."""
     request = _request(arguments, cwd, dict(environment or {}), timeout, grace, limits)
-    channel = spawner.open_keeper((stdin, stdout, stderr))
+    channel = spawner.open_keeper((stdin, stdout, stderr, *more))
     try:
         await asyncio.get_running_loop().sock_sendall(channel, wire.encode(request))
         answer = await _receive(channel, request["program"])

@@ -5,6 +5,7 @@ import os
 import socket
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -26,8 +27,8 @@ class Spawner:
         self._requests: socket.socket | None = None
         self._server: tuple[int, int] | None = None
 
-    def open_keeper(self, streams: tuple[int, int, int]) -> socket.socket:
-        """A non-blocking channel to a new keeper whose program will have these streams."""
+    def open_keeper(self, streams: Sequence[int]) -> socket.socket:
+        """A non-blocking channel to a new keeper whose program will have these as files 0, 1, 2 and so on."""
         channel, keeper_end = socket.socketpair()
         with keeper_end:
             descriptors = [keeper_end.fileno(), *streams]

@@ -42,6 +42,10 @@ const errorWith = (members: PropertyDescriptorMap) => Object.defineProperties(ne
 
 export const CASES: Record<string, () => unknown> = {
   loop: forever,
+  announcedLoop: () => {
+    console.log("looping");
+    forever();
+  },
   hoard,
   hoardBuffers,
   recurse,

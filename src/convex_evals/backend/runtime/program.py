@@ -1,0 +1,120 @@
+"""The Node program of a worker: started under a keeper, so that it cannot outlive this process, whatever it does."""
+
+import asyncio
+import contextlib
+import os
+import resource
+import signal
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from convex_evals.backend.errors import WorkerLost
+from convex_evals.core.errors import ProcessError
+from convex_evals.core.processes import Process, start
+
+KEPT_OUTPUT: Final = 16384
+FRAMES: Final = 3  # file descriptors of the program
+QUESTIONS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerCommand:
+    node: Path
+    flags: Sequence[str]
+    script: Path
+    folder: Path  # its working directory
+    environment: dict[str, str] = field(default_factory=dict, hash=False)
+    memory_bytes: int | None = None  # what it may allocate after it has started, array buffers included
+    arguments: Sequence[str] = ()  # after the file descriptors
+
+    @property
+    def words(self) -> list[str | Path]:
+        return [self.node, *self.flags, self.script, str(FRAMES), str(QUESTIONS), *self.arguments]
+
+
+class Program:
+    """Use `start`. `frames` and `questions` are our ends of the two sockets to it."""
+
+    def __init__(
+        self, process: Process, frames: socket.socket, questions: socket.socket, errors: socket.socket
+    ) -> None:
+        self._process = process
+        self.frames = frames
+        self.questions = questions
+        self._output = asyncio.create_task(_read_end(errors))
+
+    @classmethod
+    async def start(cls, command: WorkerCommand) -> "Program":
+        """Raises WorkerLost when it does not start."""
+        ours, theirs = zip(*(socket.socketpair() for _ in range(3)), strict=True)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        frames, questions, errors = (end.fileno() for end in theirs)
+        try:
+            process = await start(
+                command.words,
+                cwd=command.folder,
+                stdin=nothing,
+                stdout=nothing,
+                stderr=errors,
+                more=(frames, questions),
+                environment=command.environment,
+            )
+        except BaseException as error:
+            for end in ours:
+                end.close()
+            if isinstance(error, ProcessError):
+                raise WorkerLost(str(error)) from error
+            raise
+        finally:
+            os.close(nothing)
+            for end in theirs:
+                end.close()
+        return cls(process, *ours)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    async def status(self) -> int:
+        """Waits for its end: the exit code, or the negative number of the signal that ended it."""
+        try:
+            ended = await self._process.wait()
+        except ProcessError:
+            return -signal.SIGKILL  # its keeper was killed, and took it along
+        return -(ended.signal or 0) if ended.exit_code is None else ended.exit_code
+
+    async def output(self) -> str:
+        """The last part of what it wrote to standard error. Known when it has ended."""
+        return await self._output
+
+    def limit_memory(self, more_bytes: int) -> None:
+        """Bounds memory outside the JavaScript heap, too, where the system can set that from outside."""
+        status = Path(f"/proc/{self.pid}/status")
+        if not hasattr(resource, "prlimit"):
+            return
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            limit = _data_bytes(status.read_text()) + more_bytes
+            resource.prlimit(self.pid, resource.RLIMIT_DATA, (limit, limit))
+
+
+async def _read_end(source: socket.socket) -> str:
+    reader, writer = await asyncio.open_connection(sock=source)
+    kept = b""
+    try:
+        while chunk := await reader.read(4096):
+            kept = (kept + chunk)[-KEPT_OUTPUT:]
+    finally:
+        writer.close()
+    return kept.decode(errors="replace")
+
+
+def _data_bytes(status: str) -> int:
+    """What the process has allocated so far; most of it is address space that Node will never touch."""
+    (line,) = (line for line in status.splitlines() if line.startswith("VmData:"))
+    return int(line.split()[1]) * 1024

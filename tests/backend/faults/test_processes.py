@@ -1,0 +1,149 @@
+"""`convex-evals backend` as a process: killed under load, interrupted with clients, out of disk space."""
+
+import asyncio
+import contextlib
+import os
+import resource
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+import pytest
+import pytest_asyncio
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+COMMAND = [str(Path(sys.executable).with_name("convex-evals")), "backend", "--port", "0", "--site-proxy-port", "0"]
+MEGABYTE = 1024 * 1024
+
+Until = Callable[..., Awaitable[None]]
+Join = Callable[[Any], Awaitable[Any]]
+
+
+@dataclass
+class Backend:
+    """A deployment in another process."""
+
+    process: asyncio.subprocess.Process
+    url: str
+    admin_key: str
+    client: httpx.AsyncClient
+    family: list[psutil.Process]
+
+    async def call(self, kind: str, path: str, **args: object) -> httpx.Response:
+        return await self.client.post(f"/api/{kind}", json={"path": path, "args": args})
+
+    async def notes(self) -> list[str]:
+        value: list[str] = (await self.call("query", "notes:list")).json()["value"]
+        return value
+
+    def note_family(self) -> None:
+        """Who must be gone when the process is."""
+        self.family = psutil.Process(self.process.pid).children(recursive=True)
+
+    def is_gone(self) -> bool:
+        return not any(member.is_running() and member.status() != psutil.STATUS_ZOMBIE for member in self.family)
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def backend(tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[Backend]]]:
+    """Starts one on the same database file each time."""
+    async with contextlib.AsyncExitStack() as opened:
+
+        async def start(**options: Any) -> Backend:
+            process = await asyncio.create_subprocess_exec(
+                *COMMAND, str(tmp_path / "db.sqlite3"), stdout=asyncio.subprocess.PIPE, cwd=tmp_path, **options
+            )
+            assert process.stdout is not None
+            opened.push_async_callback(_reap, process)
+            said = [(await process.stdout.readline()).decode().split()[-1] for _ in range(3)]
+            client = await opened.enter_async_context(httpx.AsyncClient(base_url=said[0], timeout=30))
+            return Backend(process, said[0], said[2], client, [])
+
+        yield start
+
+
+async def _reap(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        process.kill()
+    await process.communicate()
+
+
+async def test_what_was_acknowledged_survives_a_kill_under_load(
+    backend: Any, deploy: Any, faults_app: dict[str, str], until: Until
+) -> None:
+    first = await backend()
+    await deploy(first, faults_app)
+    acknowledged: list[str] = []
+
+    async def write(writer: int) -> None:
+        for number in range(10_000):
+            text = f"{writer}-{number}"
+            if (await first.call("mutation", "notes:add", text=text)).json()["status"] == "success":
+                acknowledged.append(text)
+
+    writers = [asyncio.create_task(write(writer)) for writer in range(8)]
+    await until(lambda: len(acknowledged) >= 200)
+    first.note_family()
+    first.process.kill()
+    await asyncio.gather(*writers, return_exceptions=True)
+    await until(first.is_gone)
+    second = await backend()
+    found = await second.notes()
+    assert set(acknowledged) <= set(found)
+    assert len(found) == len(set(found)) <= len(acknowledged) + len(writers)
+    assert (await second.call("mutation", "notes:add", text="after")).json()["status"] == "success"
+
+
+async def test_a_kill_leaves_no_process_not_even_one_that_loops(
+    backend: Any, deploy: Any, faults_app: dict[str, str], until: Until
+) -> None:
+    running = await backend()
+    await deploy(running, faults_app)
+    paths = ("hostile:asAction", "hostileNode:asNode")
+    calls = [asyncio.create_task(running.call("action", path, name="announcedLoop")) for path in paths]
+    await until(lambda: _are_looping(running, 2))
+    running.note_family()
+    assert len(running.family) >= 3
+    running.process.kill()
+    await until(running.is_gone)
+    await asyncio.gather(*calls, return_exceptions=True)
+
+
+async def _are_looping(backend: Backend, count: int) -> bool:
+    headers = {"Authorization": f"Convex {backend.admin_key}"}
+    page = await backend.client.get("/api/stream_function_logs", params={"cursor": 0}, headers=headers)
+    return sum(entry["logLines"] == ["[LOG] 'looping'"] for entry in page.json()["entries"]) == count
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_an_interrupt_ends_everything_in_good_order(
+    backend: Any, deploy: Any, faults_app: dict[str, str], join: Join, until: Until, number: signal.Signals
+) -> None:
+    running = await backend()
+    await deploy(running, faults_app)
+    client = await join(running)
+    await client.subscribe("notes:list")
+    await client.value()
+    acting = asyncio.create_task(running.call("action", "notes:slow", name="it", milliseconds=60_000))
+    looping = asyncio.create_task(running.call("action", "hostile:asAction", name="announcedLoop"))
+    await until(lambda: _has_notes(running))
+    await until(lambda: _are_looping(running, 1))
+    running.note_family()
+    running.process.send_signal(number)
+    assert await asyncio.wait_for(running.process.wait(), 5) == 0
+    await client.connection.wait_closed()
+    assert client.connection.close_code == 1001
+    await until(running.is_gone)
+    await asyncio.gather(acting, looping, return_exceptions=True)
+    again = await backend()
+    assert await again.notes() == ["it began"]
+
+
+async def _has_notes(backend: Backend) -> bool:
+    return await backend.notes() != []
