@@ -12,12 +12,12 @@ from convex_evals.core.ids import prefix
 from convex_evals.models import StoredGeneration
 from convex_evals.pipeline.failures import FAILURES
 from convex_evals.pipeline.types import Grade, StepResult
-from convex_evals.runner.events import Finished, Generated, Generating, Grading, Retrying, StepFinished, Watcher
+from convex_evals.runner.events import Finished, Generated, Generating, Grading, Item, Retrying, StepFinished, Watcher
 from convex_evals.runner.grading import GradingError, GradingWorker
 from convex_evals.runner.messages import Assignment
 from convex_evals.runner.stopping import Stop
 from convex_evals.runner.work import ActiveRun, Work
-from convex_evals.scores import OpenAttempt, Outcome, ScoresStore, TestCounts
+from convex_evals.scores import Generation, OpenAttempt, Outcome, ScoresStore, TestCounts
 
 PAUSES: Final = (1.0, 5.0)
 """Seconds before the second and third attempt; there is no fourth."""
@@ -42,24 +42,22 @@ class Attempts:
     keep: bool
 
     async def generate(self, run: ActiveRun, work: Work) -> Ready | None:
-        """Has the answer recorded before anything else is done with it. None: there is none to be had."""
+        """An answer, recorded before anything else is done with it. None: there is none to be had."""
         item = run.item(work)
         for pause in (*PAUSES, None):
             self.watcher(Generating(item))
             attempt = await asyncio.to_thread(self.store.begin_attempt, run.id, work.eval.id, work.trial)
             try:
-                ready = Ready(run, work, attempt, await self._answer(run, work, attempt))
-                self.watcher(Generated(item))
-                return ready
+                generation = await run.model.generate(work.eval, work.trial) if work.stored is None else work.stored
             except InfrastructureError as error:
                 outcome = Outcome("infrastructure", failure="generation-failed", notes=(str(error),))
-            await self._finish(attempt, outcome)
-            if pause is None or self.stop.requested:
-                self.watcher(Finished(item, outcome))
+                if await self._finish(item, attempt, outcome, pause):
+                    continue
                 return None
-            self.watcher(Retrying(item, outcome.notes[0]))
-            await asyncio.sleep(pause)
-        raise AssertionError("the last pause is None")
+            files = await asyncio.to_thread(self._keep, attempt, generation)
+            self.watcher(Generated(item))
+            return Ready(run, work, attempt, files)
+        return None
 
     async def grade(self, ready: Ready, worker: GradingWorker) -> None:
         """Grades until there is a verdict, or until infrastructure trouble has come too often."""
@@ -67,21 +65,27 @@ class Attempts:
         for pause in (*PAUSES, None):
             self.watcher(Grading(item))
             outcome = await self._grade_once(ready, attempt, worker)
-            await self._finish(attempt, outcome)
-            if pause is None or not _is_tried_again(outcome) or self.stop.requested:
-                self.watcher(Finished(item, outcome))
+            if not await self._finish(item, attempt, outcome, pause):
                 return
-            self.watcher(Retrying(item, "; ".join(outcome.notes) or str(outcome.failure)))
-            await asyncio.sleep(pause)
             attempt = await asyncio.to_thread(self._begin_again, attempt)
 
-    async def _answer(self, run: ActiveRun, work: Work, attempt: OpenAttempt) -> Mapping[str, str]:
-        if work.stored is not None:
-            await asyncio.to_thread(self.store.reuse_generation, attempt.id, work.stored.attempt)
-            return await asyncio.to_thread(self._stored_files, work.stored, work.eval.id)
-        generation = await run.model.generate(work.eval, work.trial)
-        await asyncio.to_thread(self.store.record_generation, attempt.id, generation)
-        return generation.files
+    def _keep(self, attempt: OpenAttempt, generation: Generation | StoredGeneration) -> Mapping[str, str]:
+        if isinstance(generation, Generation):
+            self.store.record_generation(attempt.id, generation)
+            return generation.files
+        self.store.reuse_generation(attempt.id, generation.attempt)
+        return self._stored_files(generation, attempt.eval)
+
+    async def _finish(self, item: Item, attempt: OpenAttempt, outcome: Outcome, pause: float | None) -> bool:
+        """Records how an attempt ended, and says whether another one follows; the pause before it is over then."""
+        await asyncio.to_thread(self.store.finish_attempt, attempt.id, outcome)
+        if pause is not None and _is_tried_again(outcome) and not self.stop.requested:
+            self.watcher(Retrying(item, "; ".join(outcome.notes) or str(outcome.failure)))
+            await asyncio.sleep(pause)
+            if not self.stop.requested:
+                return True
+        self.watcher(Finished(item, outcome))
+        return False
 
     def _stored_files(self, stored: StoredGeneration, asked: str) -> Mapping[str, str]:
         (generation,) = (
@@ -117,9 +121,6 @@ class Attempts:
             if not self.keep:
                 await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         return _outcome(grade)
-
-    async def _finish(self, attempt: OpenAttempt, outcome: Outcome) -> None:
-        await asyncio.to_thread(self.store.finish_attempt, attempt.id, outcome)
 
 
 def _outcome(grade: Grade) -> Outcome:

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Final
 
 from convex_evals.core.checkout import package_folder
-from convex_evals.core.errors import InfrastructureError
+from convex_evals.core.errors import InfrastructureError, ProcessError
 from convex_evals.core.processes import PipedProcess, base_environment, start_piped
 from convex_evals.core.settings import Settings
 from convex_evals.pipeline.types import Grade, StepResult
-from convex_evals.runner.messages import Assignment, Graded, StepDone, Trouble, receive, send
+from convex_evals.runner.messages import Assignment, Graded, Message, StepDone, Trouble, receive, send
 
 COMMAND: Final = (sys.executable, "-P", "-m", "convex_evals.runner.worker")
+LOG: Final = "worker.log"
 OVERHEAD_SECONDS: Final = 1200.0
 """What the steps before the grader may take at most, all limits of single tools together."""
 
@@ -50,8 +51,7 @@ class GradingWorker:
             await self.close()
             raise GradingError("worker-hangs", "The grading worker did not come to an end and was stopped.") from None
         except _WorkerGone:
-            ending = await self._bury()
-            raise GradingError("worker-died", f"The grading worker died ({ending}).") from None
+            raise GradingError("worker-died", f"The grading worker died: {await self._bury()}.") from None
 
     async def close(self) -> None:
         """Stops the process and everything below it."""
@@ -63,18 +63,24 @@ class GradingWorker:
         if self._process is None:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._stack = AsyncExitStack()
-            log = self._stack.enter_context((self.folder / "worker.log").open("ab"))
+            log = self._stack.enter_context((self.folder / LOG).open("ab"))
             self._process = await self._stack.enter_async_context(
                 start_piped(COMMAND, cwd=self.folder, stderr=log.fileno(), environment=self._environment())
             )
         return self._process
 
     async def _bury(self) -> str:
+        """Makes sure that nothing is left of it; how it ended."""
         assert self._process is not None
         self._process.process.kill()
-        ended = await self._process.process.wait()
-        await self.close()
-        return f"signal {ended.signal}" if ended.signal is not None else f"exit code {ended.exit_code}"
+        try:
+            ended = await self._process.process.wait()
+            await self.close()
+        except ProcessError as error:  # whoever watched over it was killed as well
+            return str(error).rstrip(".")
+        if ended.signal is not None:
+            return f"signal {ended.signal}"
+        return f"exit code {ended.exit_code}, {_last_line(self.folder / LOG)}"
 
     def _environment(self) -> dict[str, str]:
         """No keys: a worker runs tools on files that a model wrote."""
@@ -98,7 +104,7 @@ async def _converse(process: PipedProcess, assignment: Assignment, on_step: OnSt
     except ConnectionError as error:
         raise _WorkerGone from error
     while True:
-        match await receive(process.stdout):
+        match await _received(process):
             case StepDone(step):
                 await on_step(step)
             case Graded(grade):
@@ -107,6 +113,18 @@ async def _converse(process: PipedProcess, assignment: Assignment, on_step: OnSt
                 raise GradingError("grading-broke", sentence)
             case _:
                 raise _WorkerGone
+
+
+async def _received(process: PipedProcess) -> Message | None:
+    try:
+        return await receive(process.stdout)
+    except (KeyError, TypeError, ValueError) as error:  # not one of our messages
+        raise _WorkerGone from error
+
+
+def _last_line(log: Path) -> str:
+    lines = log.read_text(errors="replace").splitlines()
+    return lines[-1] if lines else "without a word"
 
 
 @asynccontextmanager
