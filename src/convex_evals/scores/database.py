@@ -47,8 +47,9 @@ class Database:
     def own_connection(self) -> Iterator[Connection]:
         """A PostgreSQL connection outside transactions, for as long as the block; what it holds goes with it."""
         with said_plainly(self.location), self._engine.connect() as connection:
+            connection.execution_options(isolation_level="AUTOCOMMIT")
             connection.detach()
-            yield connection.execution_options(isolation_level="AUTOCOMMIT")
+            yield connection
 
     def close(self) -> None:
         self._engine.dispose()

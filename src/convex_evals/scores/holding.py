@@ -3,15 +3,20 @@
 import fcntl
 import hashlib
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from sqlalchemy import text
 
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
 from convex_evals.scores.database import Database
+
+_PATIENCE: Final = 4
+_PATIENCE_SECONDS: Final = 0.05
 
 
 @contextmanager
@@ -42,7 +47,7 @@ def _held_file(database: Database, run_id: str) -> Iterator[None]:
     assert database.location.path is not None
     path = _lock_path(database.location.path, run_id)
     path.parent.mkdir(exist_ok=True)
-    descriptor = _lock(path, create=True)
+    descriptor = _lock_patiently(path)
     if descriptor is None:
         raise _held_elsewhere(run_id)
     try:
@@ -50,6 +55,16 @@ def _held_file(database: Database, run_id: str) -> Iterator[None]:
     finally:
         path.unlink(missing_ok=True)
         os.close(descriptor)
+
+
+def _lock_patiently(path: Path) -> int | None:
+    """Whoever only looks whether the run is held also takes the lock, for an instant."""
+    for _ in range(_PATIENCE):
+        descriptor = _lock(path, create=True)
+        if descriptor is not None:
+            return descriptor
+        time.sleep(_PATIENCE_SECONDS)
+    return None
 
 
 def _lock(path: Path, *, create: bool) -> int | None:

@@ -35,16 +35,16 @@ def find_location(given: str | Path | None = None) -> Location:
     except (ArgumentError, ValueError) as error:
         # The text may hold a password, so it is not quoted.
         raise UsageError(f"{_EXPECTED}, found a URL that cannot be read.") from error
-    return _from_url(url)
+    return _from_url(url, given)
 
 
-def _from_url(url: URL) -> Location:
+def _from_url(url: URL, given: str) -> Location:
     if url.drivername in _POSTGRESQL:
         return Location(url.set(drivername="postgresql+psycopg"), None, url.render_as_string(hide_password=True))
     if url.drivername not in _SQLITE:
         raise UsageError(f"{_EXPECTED}, found a URL that begins with '{url.drivername}://'.")
     if url.query or not url.database or url.database == ":memory:":
-        raise UsageError(f"{_EXPECTED}, found '{url.render_as_string()}', which names no file.")
+        raise UsageError(f"{_EXPECTED}, found '{given}', which names no file.")
     return _file(Path(url.database))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from sqlalchemy import Connection, NullPool, create_engine, inspect, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError
 
 from convex_evals.core.errors import InfrastructureError, UsageError
 from convex_evals.scores.database import BUSY_SECONDS, for_writing, sqlite_engine
@@ -107,10 +107,10 @@ def _use_write_ahead_log(path: Path) -> None:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             return
-        except sqlite3.OperationalError as error:
+        except sqlite3.Error as error:
             # SQLite does not wait here when another process is opening the same new file.
             if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                raise OperationalError("PRAGMA journal_mode = WAL", None, error) from error
+                raise DBAPIError("PRAGMA journal_mode = WAL", None, error) from error
         finally:
             connection.close()
         time.sleep(_RETRY_SECONDS)

@@ -1,0 +1,106 @@
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from convex_evals.core.errors import InfrastructureError, UsageError
+from convex_evals.core.ids import is_id, prefix
+from convex_evals.scores import Outcome, TestCounts
+
+EVAL = "000-a/000-b"
+
+
+def test_an_attempt_is_numbered_and_finished_with_everything(scene: Any) -> None:
+    run_id = scene.run(trials=2)
+    scene.attempt(run_id, status="infrastructure")
+    begun = scene.store.begin_attempt(run_id, EVAL, 1)
+    assert is_id(begun.id) and (begun.run_id, begun.eval, begun.trial, begun.number) == (run_id, EVAL, 1, 2)
+    assert scene.store.begin_attempt(run_id, EVAL, 2).number == 1
+    outcome = Outcome(
+        "failed", "tests", "grader.assertion", TestCounts(5, 6), 1500.5, 900.25, "no answer\0", ["a", "b\0\ud800"]
+    )
+    scene.store.finish_attempt(begun.id, outcome)
+    record = scene.store.attempts(run_id, EVAL)[1]
+    assert (record.id, record.number, record.status) == (begun.id, 2, "failed")
+    assert (record.failed_step, record.failure, record.tests) == ("tests", "grader.assertion", TestCounts(5, 6))
+    assert (record.duration_ms, record.cpu_ms, record.broken) == (1500.5, 900.25, "no answer␀")
+    assert record.notes == ("a", "b\0\ud800")
+    assert record.started_at <= record.finished_at <= datetime.now(UTC)
+    assert scene.store.attempts(run_id, "another") == ()
+
+
+def test_a_retry_leaves_the_attempt_before_it_as_it_was(scene: Any) -> None:
+    run_id = scene.run()
+    scene.attempt(run_id, status="infrastructure")
+    before = scene.store.attempts(run_id)
+    scene.attempt(run_id, status="passed")
+    assert scene.store.attempts(run_id)[:1] == before
+    assert [(each.number, each.status) for each in scene.store.results(run_id)] == [(2, "passed")]
+
+
+def test_attempts_come_by_eval_trial_and_number(scene: Any) -> None:
+    evals = ("000-a/010-b", "000-a/009-c", "000-a/009_b", "000-A/000-z")
+    run_id = scene.run(*evals, trials=2)
+    for trial in (2, 1):
+        for name in evals:
+            scene.attempt(run_id, name, trial)
+    listed = [(each.eval, each.trial) for each in scene.store.attempts(run_id)]
+    assert listed == sorted((name, trial) for name in evals for trial in (1, 2))
+
+
+def test_an_open_attempt_is_no_result_and_neither_is_an_interrupted_one(scene: Any) -> None:
+    run_id = scene.run(trials=2)
+    scene.attempt(run_id, trial=1, status="infrastructure")
+    for trial in (1, 2):
+        scene.store.begin_attempt(run_id, EVAL, trial)
+    assert [each.number for each in scene.store.results(run_id)] == [1]
+    scene.store.finish_run(run_id, "stopped")
+    assert [each.status for each in scene.store.attempts(run_id)] == ["infrastructure", "interrupted", "interrupted"]
+    assert [each.number for each in scene.store.results(run_id)] == [1]
+    assert scene.store.find_run(run_id).counts.remaining == 1
+
+
+def test_only_one_attempt_at_an_eval_and_trial_is_open_at_a_time(scene: Any) -> None:
+    run_id = scene.run()
+    scene.store.begin_attempt(run_id, EVAL)
+    with pytest.raises(InfrastructureError) as raised:
+        scene.store.begin_attempt(run_id, EVAL)
+    assert str(raised.value) == (
+        f"Attempt 1 at {EVAL} (trial 1 of run {prefix(run_id)}) is still open; wait for the process that works on it."
+    )
+
+
+@pytest.mark.parametrize(("eval", "trial"), [("000-a/999-z", 1), (EVAL, 0), (EVAL, 2)])
+def test_only_what_is_planned_can_be_attempted(scene: Any, eval: str, trial: int) -> None:
+    run_id = scene.run()
+    with pytest.raises(UsageError, match=f"^Trial {trial} of eval '{eval}' is not in the plan of run"):
+        scene.store.begin_attempt(run_id, eval, trial)
+    with pytest.raises(UsageError, match="is not in the plan"):
+        scene.store.begin_attempt("x" * 32, eval, trial)
+
+
+def test_nothing_is_attempted_in_a_finished_run(scene: Any) -> None:
+    run_id = scene.run()
+    scene.store.finish_run(run_id, "completed")
+    with pytest.raises(UsageError, match=f"^Run {prefix(run_id)} is completed; resume it first.$"):
+        scene.store.begin_attempt(run_id, EVAL)
+
+
+def test_a_finished_attempt_takes_nothing_more(scene: Any) -> None:
+    run_id = scene.run()
+    begun = scene.attempt(run_id)
+    before = scene.store.export_run(run_id)
+    for record in (
+        lambda: scene.store.finish_attempt(begun.id, Outcome("failed")),
+        lambda: scene.store.record_step(begun.id, scene.step(b"late")),
+        lambda: scene.store.record_generation(begun.id, scene.generation()),
+        lambda: scene.store.reuse_generation(begun.id, begun.id),
+    ):
+        with pytest.raises(InfrastructureError, match=r"is over \(passed\), so nothing can be added to it"):
+            record()
+    assert scene.store.export_run(run_id) == before
+
+
+def test_an_attempt_that_was_never_begun_is_one_sentence(scene: Any) -> None:
+    with pytest.raises(UsageError, match=r"^There is no attempt 'x' in these scores; begin it first.$"):
+        scene.store.finish_attempt("x", Outcome("passed"))

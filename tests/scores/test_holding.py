@@ -1,0 +1,81 @@
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from convex_evals.core.errors import UsageError
+from convex_evals.core.ids import prefix
+from convex_evals.scores import ScoresStore
+
+HOLDER = """
+import sys, time
+from convex_evals.scores import ScoresStore
+with ScoresStore.open(sys.argv[1]) as store, store.hold_run(sys.argv[2]):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_run_is_held_by_one_at_a_time(scene: Any, where: str) -> None:
+    run_id, other = scene.run(), scene.run()
+    assert not scene.store.is_run_held(run_id)
+    with scene.store.hold_run(run_id), ScoresStore.open(where) as second:
+        assert second.is_run_held(run_id) and not second.is_run_held(other)
+        with pytest.raises(UsageError) as raised, second.hold_run(run_id):
+            pass
+        assert str(raised.value) == (
+            f"Another process is working on run {prefix(run_id)}; wait for it, or stop it first."
+        )
+        with second.hold_run(other):
+            pass
+    assert not scene.store.is_run_held(run_id)
+    with scene.store.hold_run(run_id):
+        assert scene.store.is_run_held(run_id)
+
+
+def test_a_hold_ends_with_its_process(scene: Any, where: str) -> None:
+    run_id = scene.run()
+    command = [sys.executable, "-c", HOLDER, where, run_id]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+        assert scene.store.is_run_held(run_id)
+        holder.send_signal(signal.SIGKILL)
+        holder.wait()
+    deadline = time.monotonic() + 10
+    while scene.store.is_run_held(run_id) and time.monotonic() < deadline:
+        time.sleep(0.05)  # the server needs a moment to notice
+    with scene.store.hold_run(run_id):
+        pass
+
+
+def test_of_many_that_want_it_one_gets_it_each_time(scene: Any) -> None:
+    run_id = scene.run()
+    inside: list[int] = []
+
+    def try_to_hold(number: int) -> bool:
+        try:
+            with scene.store.hold_run(run_id):
+                inside.append(number)
+                alone = len(inside) == 1
+                time.sleep(0.001)
+                inside.remove(number)
+                assert alone
+                return True
+        except UsageError:
+            return False
+
+    with ThreadPoolExecutor(4) as threads:
+        assert any(threads.map(try_to_hold, range(60)))
+    assert inside == []
+
+
+def test_nothing_is_left_behind_beside_a_file(scene: Any, server: Any, where: str) -> None:
+    with scene.store.hold_run(scene.run()):
+        pass
+    if server.name == "sqlite":
+        assert list(Path(f"{where}-holds").iterdir()) == []

@@ -1,0 +1,68 @@
+from typing import Any
+
+import pytest
+
+from convex_evals.core.verdicts import STEPS
+from convex_evals.scores import CommandRecord
+
+EVAL = "000-a/000-b"
+LOG = b"\x1b[31merror\x1b[0m TS2322\r\n\xff\xfe\0" * 100
+
+
+def test_a_step_comes_back_with_its_commands_and_complete_log(scene: Any) -> None:
+    run_id = scene.run()
+    begun = scene.store.begin_attempt(run_id, EVAL)
+    step = scene.step(
+        LOG,
+        name="tsc",
+        status="failed",
+        duration_ms=1200.5,
+        cpu_ms=1100.25,
+        excerpt="a.ts(1,1): error\0\ud800 ü",
+        failure="tsc.errors",
+        notes=("added a tsconfig\0",),
+    )
+    scene.store.record_step(begun.id, step)
+    (record,) = scene.store.details(run_id)[0].steps
+    assert (record.attempt_id, record.name, record.status, record.failure) == (begun.id, "tsc", "failed", "tsc.errors")
+    assert (record.duration_ms, record.cpu_ms) == (1200.5, 1100.25)
+    assert record.commands == (CommandRecord(("tsc", "--noEmit"), "exit code 0", 812.5, 640.25),)
+    assert record.excerpt == "a.ts(1,1): error␀? ü"
+    assert record.notes == ("added a tsconfig\0",)
+    assert scene.store.read_bytes(record.log) == LOG
+    assert scene.store.read_text(record.log) == LOG.decode(errors="replace")
+
+
+def test_a_step_without_a_log_has_none(scene: Any) -> None:
+    run_id = scene.run()
+    scene.store.record_step(scene.store.begin_attempt(run_id, EVAL).id, scene.step(status="skipped", commands=()))
+    (record,) = scene.store.details(run_id)[0].steps
+    assert (record.log, record.commands) == (None, ())
+
+
+def test_steps_come_in_the_order_of_the_pipeline_whatever_ended_first(scene: Any) -> None:
+    run_id = scene.run()
+    begun = scene.store.begin_attempt(run_id, EVAL)
+    for name in sorted(STEPS, reverse=True):
+        scene.store.record_step(begun.id, scene.step(name.encode(), name=name))
+    assert tuple(step.name for step in scene.store.details(run_id, EVAL)[0].steps) == STEPS
+
+
+def test_a_step_is_recorded_once(scene: Any) -> None:
+    run_id = scene.run()
+    begun = scene.store.begin_attempt(run_id, EVAL)
+    scene.store.record_step(begun.id, scene.step(b"first"))
+    before = scene.store.export_run(run_id)
+    with pytest.raises(ValueError, match=r"step tsc of attempt .* is recorded already"):
+        scene.store.record_step(begun.id, scene.step(b"second", status="failed"))
+    assert scene.store.export_run(run_id) == before
+
+
+def test_a_log_that_cannot_be_read_records_nothing(scene: Any, execute: Any) -> None:
+    run_id = scene.run()
+    begun = scene.store.begin_attempt(run_id, EVAL)
+    step = scene.step(b"soon gone")
+    step.log.unlink()
+    with pytest.raises(FileNotFoundError):
+        scene.store.record_step(begun.id, step)
+    assert execute("SELECT count(*) FROM steps") == [(0,)]
