@@ -19,9 +19,14 @@ def render_files(files: Mapping[str, str]) -> str:
 
 
 def _section(name: str, text: str) -> str:
+    return f"## {_heading(name)}\n\n{render_block(text, _language(name))}"
+
+
+def render_block(text: str, language: str) -> str:
+    """A code block whose fence is longer than any in the text."""
     fence = "`" * max(3, 1 + max((len(ticks) for ticks in _TICKS.findall(text)), default=0))
     end = "" if not text or text.endswith("\n") else "\n"
-    return f"## {_heading(name)}\n\n{fence}{_language(name)}\n{text}{end}{fence}\n"
+    return f"{fence}{language}\n{text}{end}{fence}\n"
 
 
 def _heading(name: str) -> str:
