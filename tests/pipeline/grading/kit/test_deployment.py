@@ -230,6 +230,16 @@ def test_work_is_measured(project: Deployment) -> None:
     assert work.bytes_read > 0
 
 
+def test_reads_that_are_under_way_together_are_one_round_trip(project: Deployment) -> None:
+    ids = project.insert_many("messages", [{"channel": "a", "body": str(n)} for n in range(40)])
+    with project.trace() as one_by_one:
+        project.query("messages:oneByOne", ids=ids)
+    with project.trace() as together:
+        project.query("messages:together", ids=ids[:10])
+    assert one_by_one.round_trips == 40
+    assert together.round_trips <= 2  # the collect is longer than what is fetched at first
+
+
 def test_calls_that_an_action_makes_are_measured_too(project: Deployment) -> None:
     with WebServer.run() as server, project.trace() as work:
         project.action("messages:fetchAndKeep", url=server.reply("POST", "/texts", Reply.json(["a", "b"])))

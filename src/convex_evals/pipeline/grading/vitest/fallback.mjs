@@ -1,8 +1,10 @@
-// Packages that a suite's own node_modules does not have come from our toolchain.
+// Packages that a suite's own node_modules does not have come from our toolchain. Nothing is cached beside the suite.
 
 const isBare = (source) => !/^[./\0#]|^node:|^[a-z]+:\/\//.test(source);
 
-export const fallbackTo = (manifest) => ({
+export const fallbackTo = (manifest, cacheDir) => ({
+  cacheDir,
+  test: { fsModuleCache: false },
   plugins: [
     {
       name: "convex-evals:toolchain-packages",

@@ -15,11 +15,12 @@ from convex_evals.pipeline.grading.request import GraderRequest
 from convex_evals.pipeline.grading.runner import GraderRun
 from convex_evals.pipeline.grading.types import GradedDeployment
 from convex_evals.pipeline.grading.vitest.commands import write_commands
-from convex_evals.pipeline.grading.vitest.report import read_list, read_results
+from convex_evals.pipeline.grading.vitest.report import read_names, read_results
 from convex_evals.pipeline.tools import Tools
 
 FALLBACK: Final = Path(__file__).with_name("fallback.mjs")
-CONFIG: Final = 'import {{ fallbackTo }} from "{fallback}";\nexport default fallbackTo("{manifest}");\n'
+NO_NAME: Final = "(?!)"  # matches no test, so that all are named and none is run
+CONFIG: Final = 'import {{ fallbackTo }} from "{fallback}";\nexport default fallbackTo("{manifest}", "{cache}");\n'
 
 
 class VitestGrader:
@@ -35,33 +36,31 @@ class VitestGrader:
 
     async def collect(self) -> GraderRun:
         """The reference answer stands in for the model's: names must not depend on what a model wrote."""
-        names = self._request.private / "tests.json"
         request = self._request
-        result = await self._vitest("list", [f"--json={names}"], self._environment(request.answer, request.eval.answer))
-        return GraderRun(result, read_list(names))
+        environment = self._environment(request.answer, request.eval.answer)
+        result = await self._vitest("collected", [f"--testNamePattern={NO_NAME}"], environment)
+        return GraderRun(result, read_names(self._report("collected")))
 
     async def run(self, expected: tuple[str, ...]) -> GraderRun:
-        report = self._request.private / "report.json"
         limit = int(self._request.options.test_seconds * 1000)
-        options = [
-            "--reporter=verbose",
-            "--reporter=json",
-            f"--outputFile.json={report}",
-            f"--testTimeout={limit}",
-            f"--hookTimeout={limit}",
-        ]
-        result = await self._vitest("run", options, self._environment(self._request.project, self._request.files))
-        return GraderRun(result, await self._unless_lost(read_results(report, expected)))
+        limits = [f"--testTimeout={limit}", f"--hookTimeout={limit}"]
+        environment = self._environment(self._request.project, self._request.files)
+        result = await self._vitest("tests", limits, environment)
+        return GraderRun(result, await self._unless_lost(read_results(self._report("tests"), expected)))
 
-    async def _vitest(self, command: str, options: list[str], environment: dict[str, str]) -> ProcessResult:
-        grader = self._request.grader.path
+    def _report(self, name: str) -> Path:
+        return self._request.private / f"{name}.json"
+
+    async def _vitest(self, name: str, options: list[str], environment: dict[str, str]) -> ProcessResult:
+        file = str(self._request.grader.path.relative_to(self._root))
+        reporters = ["--reporter=verbose", "--reporter=json", f"--outputFile.json={self._report(name)}"]
         return await run(
-            [*self._program(), command, str(grader.relative_to(self._root)), f"--root={self._root}", *options],
+            [*self._program(), "run", file, f"--root={self._root}", "--allowOnly", *reporters, *options],
             cwd=self._root,
             timeout=self._request.options.grader_seconds,
             environment=environment,
             limits=replace(LIMITS, cpu_seconds=int(self._request.options.grader_seconds)),
-            log=self._request.private / f"{command}.log",
+            log=self._request.private / f"{name}.log",
         )
 
     @property
@@ -77,7 +76,7 @@ class VitestGrader:
             return [node, str(own)]
         config = self._request.private / "vitest.config.mjs"
         manifest = self._toolchain.packages.folder / "package.json"
-        config.write_text(CONFIG.format(fallback=FALLBACK, manifest=manifest))
+        config.write_text(CONFIG.format(fallback=FALLBACK, manifest=manifest, cache=self._request.private / "cache"))
         return [*self._toolchain.node_command("vitest"), f"--config={config}"]
 
     def _environment(self, project: GradedDeployment | None, files: Path) -> dict[str, str]:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,12 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _FRAME = re.compile(r"^\s+at ")
 
 
-def read_list(path: Path) -> Report | None:
-    """What `vitest list --json` wrote."""
-    entries = _read(path)
-    return None if entries is None else Report(tuple(entry["name"] for entry in entries), ())
+def read_names(path: Path) -> Report | None:
+    """The tests of a run that ran none of them."""
+    results = _read(path)
+    if results is None:
+        return None
+    return Report(tuple(test.name for test in _tests(results)), (), _problem(results))
 
 
 def read_results(path: Path, expected: tuple[str, ...]) -> Report | None:
@@ -23,11 +26,28 @@ def read_results(path: Path, expected: tuple[str, ...]) -> Report | None:
     results = _read(path)
     if results is None:
         return None
-    tests = [_test(entry) for file in results["testResults"] for entry in file["assertionResults"]]
-    problem = "\n".join(filter(None, (_clean(file.get("message") or "") for file in results["testResults"])))
+    tests, problem = _tests(results), _problem(results)
     if problem:
         tests += [TestReport(name, "failed", problem) for name in _missing(expected, tests)]
     return Report(tuple(test.name for test in tests), tuple(tests))
+
+
+def _tests(results: Any) -> list[TestReport]:
+    return [test for file in results["testResults"] for test in _tests_of(file)]
+
+
+def _tests_of(file: dict[str, Any]) -> list[TestReport]:
+    """When a file failed and none of its tests did, their preparation failed: those that did not run failed with it."""
+    tests = [_test(entry) for entry in file["assertionResults"]]
+    if file["status"] != "failed" or any(test.outcome == "failed" for test in tests):
+        return tests
+    message = _clean(file.get("message") or "") or "what prepares the tests failed, see the log"
+    return [replace(test, outcome="failed", message=message) if test.outcome == "skipped" else test for test in tests]
+
+
+def _problem(results: Any) -> str:
+    """Why a file failed as a whole."""
+    return "\n".join(filter(None, (_clean(file.get("message") or "") for file in results["testResults"])))
 
 
 def _missing(expected: tuple[str, ...], tests: list[TestReport]) -> Iterator[str]:

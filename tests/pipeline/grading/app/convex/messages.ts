@@ -29,6 +29,24 @@ export const scan = query({
       .collect(),
 });
 
+export const oneByOne = query({
+  args: { ids: v.array(v.id("messages")) },
+  handler: async (ctx, args) => {
+    const found = [];
+    for (const id of args.ids) found.push(await ctx.db.get("messages", id));
+    return found.length;
+  },
+});
+
+export const together = query({
+  args: { ids: v.array(v.id("messages")) },
+  handler: async (ctx, args) => {
+    const reads = args.ids.map((id) => ctx.db.get("messages", id));
+    const listed = ctx.db.query("messages").collect();
+    return (await Promise.all(reads)).length + (await listed).length;
+  },
+});
+
 export const page = query({
   args: { paginationOpts: paginationOptsValidator },
   handler: async (ctx, args) => await ctx.db.query("messages").paginate(args.paginationOpts),
