@@ -24,6 +24,7 @@ class UsageStats:
     database_write_documents: int = 0
     database_queries: int = 0
     database_read_indexes: tuple[str, ...] = ()  # "messages.by_channel"; an addition of ours
+    round_trips: int = 0  # how often the function waited for syscalls; an addition of ours
     storage_read_bytes: int = 0
     storage_write_bytes: int = 0
     vector_index_read_bytes: int = 0
@@ -40,6 +41,7 @@ class UsageStats:
             "databaseWriteDocuments": self.database_write_documents,
             "databaseQueries": self.database_queries,
             "databaseReadIndexes": list(self.database_read_indexes),
+            "roundTrips": self.round_trips,
             "storageReadBytes": self.storage_read_bytes,
             "storageWriteBytes": self.storage_write_bytes,
             "vectorIndexReadBytes": self.vector_index_read_bytes,

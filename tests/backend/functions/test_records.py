@@ -44,6 +44,7 @@ async def test_an_execution_is_recorded_with_what_it_read_and_wrote(app: World) 
     assert (written.udf_type, written.identifier, written.request_id) == ("Mutation", "messages:fill", "a" * 16)
     assert (written.usage.database_write_documents, written.usage.database_read_documents) == (3, 0)
     assert written.usage.database_write_bytes > 0
+    assert written.usage.round_trips == 3
     assert (read.usage.database_read_documents, read.usage.database_write_documents) == (3, 0)
     assert read.usage.database_read_bytes == written.usage.database_write_bytes
     assert (read.cached, read.error, read.return_bytes) == (False, None, 29)

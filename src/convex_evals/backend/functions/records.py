@@ -51,6 +51,7 @@ def record_attempt(
                 database_write_documents=usage.documents_written,
                 database_queries=usage.database_queries,
                 database_read_indexes=indexes_read(attempt.transaction),
+                round_trips=attempt.round_trips,
             ),
         )
     )

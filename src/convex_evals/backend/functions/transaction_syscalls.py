@@ -70,6 +70,7 @@ class TransactionSyscalls:
         return syscall(SyscallArgs(parse_args(args), method))
 
     async def call(self, calls: Sequence[SyscallRequest]) -> Sequence[SyscallReply]:
+        self._attempt.round_trips += 1
         return [await self._reply(request) for request in calls]
 
     def pulled(self, counts: Mapping[int, int]) -> None:

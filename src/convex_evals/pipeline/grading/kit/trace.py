@@ -16,7 +16,10 @@ CLOCK_SLACK_MS: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class TracedCall:
-    """One execution: `function` is like `messages:list`, or `GET /path`; `indexes` like `messages.by_channel`."""
+    """One execution: `function` is like `messages:list`, or `GET /path`; `indexes` like `messages.by_channel`.
+
+    `round_trips` is how often a query or mutation stopped to wait: reads that are under way together count once.
+    """
 
     function: str
     kind: str  # "query", "mutation", "action", "httpaction"
@@ -26,6 +29,7 @@ class TracedCall:
     documents_written: int
     bytes_written: int
     database_queries: int
+    round_trips: int
     indexes: tuple[str, ...]
     is_nested: bool
     error: str | None
@@ -56,6 +60,10 @@ class Work:
     @property
     def database_queries(self) -> int:
         return sum(call.database_queries for call in self.calls)
+
+    @property
+    def round_trips(self) -> int:
+        return sum(call.round_trips for call in self.calls)
 
     @property
     def indexes(self) -> frozenset[str]:
@@ -120,6 +128,7 @@ def _call(entry: dict[str, Any]) -> TracedCall:
         documents_written=int(usage.get("databaseWriteDocuments", 0)),
         bytes_written=int(usage["databaseWriteBytes"]),
         database_queries=int(usage.get("databaseQueries", 0)),
+        round_trips=int(usage.get("roundTrips", 0)),
         indexes=tuple(usage.get("databaseReadIndexes", ())),
         is_nested=bool(entry.get("parentExecutionId")),
         error=entry.get("error"),
