@@ -39,6 +39,7 @@ def files(tmp_path: Path) -> Sources:
         "convex/_generated/api.d.ts": "generated",
         "src/App.tsx": "export default function App() { return <button onClick={() => go(1)}>Go</button>; }",
         "package.json": '{"dependencies": {"convex": "1.44.0"}}',
+        "tsconfig.json": '{"compilerOptions": {"strict": true,} /* yes */}',
         "broken.json": "{",
         "list.json": "[]",
     }.items():
@@ -52,7 +53,14 @@ def files(tmp_path: Path) -> Sources:
 
 
 def test_only_what_was_written_is_listed(files: Sources) -> None:
-    assert files.paths() == ["broken.json", "convex/messages.ts", "list.json", "package.json", "src/App.tsx"]
+    assert files.paths() == [
+        "broken.json",
+        "convex/messages.ts",
+        "list.json",
+        "package.json",
+        "src/App.tsx",
+        "tsconfig.json",
+    ]
     assert files.paths("convex/**/*.ts") == ["convex/messages.ts"]
     assert [module.path for module in files.modules("**/*")] == ["convex/messages.ts", "src/App.tsx"]
     assert not files.exists("link.ts")
@@ -60,6 +68,7 @@ def test_only_what_was_written_is_listed(files: Sources) -> None:
 
 def test_json_files_are_read(files: Sources) -> None:
     assert files.package_json["dependencies"] == {"convex": "1.44.0"}
+    assert files.json("tsconfig.json") == {"compilerOptions": {"strict": True}}
     with pytest.raises(AssertionError, match=r"broken.json is not valid JSON"):
         files.json("broken.json")
     with pytest.raises(AssertionError, match=r"list.json must hold a JSON object"):

@@ -1,5 +1,6 @@
 """What graders import. The fixtures `project`, `answer`, `files` and `web_server` need no import."""
 
+from convex_evals.pipeline.grading.kit.caller import Caller
 from convex_evals.pipeline.grading.kit.comparing import assert_same, without
 from convex_evals.pipeline.grading.kit.declared import same_function_spec, same_schema
 from convex_evals.pipeline.grading.kit.deployment import Deployment
@@ -12,6 +13,7 @@ from convex_evals.pipeline.grading.kit.web_server import Reply, WebRequest, WebS
 
 __all__ = [
     "CallFailed",
+    "Caller",
     "Deployment",
     "Int64",
     "Reply",

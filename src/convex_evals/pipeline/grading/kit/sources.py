@@ -1,6 +1,5 @@
 """The fixture `files`: what the model wrote. For checks that behaviour cannot make."""
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
@@ -9,6 +8,7 @@ from ast_grep_py import SgRoot
 
 from convex_evals.pipeline.grading.kit.comparing import closest
 from convex_evals.pipeline.grading.kit.modules import Module
+from convex_evals.pipeline.jsonc import parse_jsonc
 
 NOT_WRITTEN: Final = frozenset({"node_modules", "_generated", ".git", "dist"})
 LANGUAGES: Final = {
@@ -46,9 +46,9 @@ class Sources:
         return self.json("package.json")
 
     def json(self, path: str) -> dict[str, Any]:
-        """The object in a JSON file."""
+        """The object in a JSON file; comments and trailing commas are allowed, as in tsconfig.json."""
         try:
-            content = json.loads(self.text(path))
+            content = parse_jsonc(self.text(path))
         except ValueError as error:
             raise AssertionError(f"{path} is not valid JSON: {error}") from error
         if not isinstance(content, dict):
