@@ -162,7 +162,7 @@ async def join() -> AsyncIterator[Callable[[Deployment], Awaitable[Client]]]:
 
     async def connect(deployment: Deployment) -> Client:
         url = deployment.url.replace("http", "ws", 1)
-        connection = await websockets.connect(f"{url}/api/1.44.0/sync", max_size=None, compression=None)
+        connection = await websockets.connect(f"{url}/api/sync", max_size=None, compression=None)
         opened.append(await Client(connection).connect())
         return opened[-1]
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import os
 import resource
 import signal
 import sys
@@ -147,3 +146,43 @@ async def test_an_interrupt_ends_everything_in_good_order(
 
 async def _has_notes(backend: Backend) -> bool:
     return await backend.notes() != []
+
+
+def limit_files(backend: Backend, size: int) -> None:
+    """As if the disk were full: no file of the process may grow beyond this."""
+    resource.prlimit(backend.process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+
+async def test_a_full_disk_fails_what_cannot_be_kept_and_nothing_else(
+    backend: Any, deploy: Any, faults_app: dict[str, str], join: Join, tmp_path: Path
+) -> None:
+    first = await backend()
+    await deploy(first, faults_app)
+    client = await join(first)
+    await client.subscribe("notes:list")
+    await client.value()
+    kept = ["before"]
+    assert (await first.call("mutation", "notes:add", text="before")).status_code == 200
+    limit_files(first, max(file.stat().st_size for file in tmp_path.glob("db.sqlite3*")) + MEGABYTE)
+    for number in range(10):
+        text = f"{number} {'x' * 500_000}"
+        refused = await first.call("mutation", "notes:add", text=text)
+        if refused.status_code != 200:
+            break
+        kept.append(text)
+    assert (refused.status_code, refused.json()["code"]) == (500, "InternalServerError")
+    assert len(kept) >= 2
+    assert await first.notes() == kept
+    limit_files(first, 0)
+    failed = await first.call("action", "notes:slow", name="it", milliseconds=0)
+    assert "Your request couldn't be completed. Try again later." in failed.json()["errorMessage"]
+    assert await first.notes() == kept
+    limit_files(first, resource.RLIM_INFINITY)
+    kept.append("after")
+    assert (await first.call("mutation", "notes:add", text="after")).status_code == 200
+    while await client.value() != kept:
+        pass
+    first.process.kill()
+    await first.process.wait()
+    second = await backend()
+    assert await second.notes() == kept

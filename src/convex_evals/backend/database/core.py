@@ -145,6 +145,11 @@ class TransactionCore:
 
     # ------------------------------------------------------------------ writes
 
+    @property
+    def newest_creation_ms(self) -> float:
+        """Documents of later transactions are created after this, whatever the clock says."""
+        return self._next_creation_time if self._next_creation_time > self.started_ms else 0.0
+
     def next_creation_time(self) -> float:
         creation_time = self._next_creation_time
         self._next_creation_time = math.nextafter(creation_time, math.inf)

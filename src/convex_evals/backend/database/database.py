@@ -24,6 +24,7 @@ from convex_evals.backend.values import sort_key
 
 RETENTION_NS: Final = 30 * 10**9
 COLLECT_EVERY_NS: Final = 10**9
+TICK_NS: Final = 1000  # creation times are milliseconds in a float: less could not be told apart
 
 CommitCallback = Callable[[Commit], None]
 
@@ -82,7 +83,7 @@ class Database:
         if transaction.pending.is_empty:
             return Commit(transaction.ts, source=source)
         self._check_conflicts(transaction)
-        ts = max(time.time_ns(), self._latest + 1)
+        ts = max(time.time_ns(), self._latest + TICK_NS, round(transaction.newest_creation_ms * 1e6) + TICK_NS)
         writes = self._resolve_writes(transaction, ts)
         if self._file is not None:
             self._file.write(ts, writes)

@@ -48,3 +48,11 @@ export const slow = action(async (ctx, { name, milliseconds }: { name: string; m
   await sleep(milliseconds);
   await ctx.runMutation(add_, { text: `${name} ended` });
 });
+
+export const later = mutation(async (ctx, { text, milliseconds }: { text: string; milliseconds: number }) => {
+  await ctx.scheduler.runAfter(milliseconds, add_, { text });
+});
+
+export const times = query(async (ctx) => (await ctx.db.query("notes").collect()).map((note) => note._creationTime));
+
+export const now = query(async () => Date.now());
