@@ -56,6 +56,7 @@ def check_no_halves(store: ScoresStore, details: AttemptDetails) -> None:
     assert details.generation.usage is not None
 
 
+@pytest.mark.slow
 def test_killing_a_writer_at_any_moment_loses_at_most_what_was_in_flight(
     scene: Any, server: Any, where: str, tmp_path: Path
 ) -> None:
@@ -81,6 +82,7 @@ def test_killing_a_writer_at_any_moment_loses_at_most_what_was_in_flight(
         assert statuses.count("interrupted") <= 1 and set(statuses) <= {"passed", "interrupted"}
 
 
+@pytest.mark.slow
 def test_runs_of_several_processes_share_a_database(scene: Any, server: Any, where: str, tmp_path: Path) -> None:
     trials, evals = 5, ("000-a/000-b", "000-a/001-c")
     runs = [scene.run(*evals, trials=trials) for _ in range(2)]
@@ -118,6 +120,7 @@ def test_two_that_begin_the_same_attempt_get_one_between_them(scene: Any, where:
         assert sum(threads.map(begin, range(6))) == 1
 
 
+@pytest.mark.slow
 def test_many_processes_can_open_a_new_database_at_once(server: Any) -> None:
     where = server.empty()
     program = "import sys; from convex_evals.scores import ScoresStore; ScoresStore.open(sys.argv[1]).close()"

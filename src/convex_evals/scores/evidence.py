@@ -1,7 +1,7 @@
 """What is recorded of an attempt while it happens."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -96,4 +96,4 @@ class Outcome:
     duration_ms: float = 0.0
     cpu_ms: float = 0.0
     broken: str | None = None  # why the eval itself is wrong
-    notes: Sequence[str] = field(default=())
+    notes: Sequence[str] = ()
