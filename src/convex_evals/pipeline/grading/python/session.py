@@ -47,7 +47,8 @@ def run_session(job: Job) -> int:
         TimeLimits(clock, job.test_seconds, job.grader_seconds),
         Recorder(job.grader, job.report),
     ]
-    arguments = [*OPTIONS, f"--rootdir={job.suite}", str(job.grader)]
+    temporary = job.report.parent / "temporary"
+    arguments = [*OPTIONS, f"--rootdir={job.suite}", f"--basetemp={temporary}", str(job.grader)]
     if job.collect_only:
         arguments.append("--collect-only")
     return int(pytest.main(arguments, plugins=plugins))

@@ -1,0 +1,67 @@
+"""The page about graders names everything that graders can use, and its first example works."""
+
+import re
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from convex_evals.core.checkout import checkout_root
+from convex_evals.pipeline.grading import GradedDeployment, GraderResult, kit
+from convex_evals.pipeline.grading.kit.endpoints import HttpEndpoints
+from convex_evals.pipeline.grading.kit.environment import Environment
+from convex_evals.pipeline.grading.kit.functions import FunctionSpec
+from convex_evals.pipeline.grading.kit.jobs import CronJob, ScheduledFunction
+from convex_evals.pipeline.grading.kit.live import LiveQuery
+from convex_evals.pipeline.grading.kit.modules import Module
+from convex_evals.pipeline.grading.kit.pages import Page
+from convex_evals.pipeline.grading.kit.responses import Response
+from convex_evals.pipeline.grading.kit.schema import Schema, Table
+from convex_evals.pipeline.grading.kit.storage import Storage
+from convex_evals.pipeline.grading.kit.syntax import Chain
+from convex_evals.pipeline.grading.kit.trace import TracedCall, Work
+from convex_evals.pipeline.grading.python.fixtures import Fixtures
+from convex_evals.suite import Eval
+
+DESCRIBED = (
+    *(kit.Deployment, kit.Sources, kit.WebRequest, kit.Reply, HttpEndpoints, Environment, FunctionSpec, CronJob),
+    *(ScheduledFunction, LiveQuery, Module, Page, Response, Schema, Table, Storage, Chain, TracedCall, Work, Fixtures),
+)
+# What is there for the machinery, or said in other words.
+NOT_FOR_AUTHORS = {
+    *("transport", "authorization", "acting_as", "open", "node", "url", "site_url", "root", "path", "name", "id"),
+    *("is_enforced", "scheduled_for", "scheduled_at", "clear", "headers"),
+}
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    root = checkout_root()
+    assert root is not None
+    return (root / "docs/graders.md").read_text()
+
+
+def members(kind: type) -> Iterator[str]:
+    declared = {*dir(kind), *getattr(kind, "__annotations__", {})}
+    return (name for name in sorted(declared) if not name.startswith("_") and name not in NOT_FOR_AUTHORS)
+
+
+@pytest.mark.parametrize("kind", DESCRIBED, ids=lambda kind: kind.__name__)
+def test_every_member_is_on_the_page(page: str, kind: type) -> None:
+    assert [name for name in members(kind) if not re.search(rf"\b{name}\b", page)] == []
+
+
+def test_every_name_to_import_is_on_the_page(page: str) -> None:
+    assert [name for name in kit.__all__ if f"`{name}`" not in page] == []
+
+
+async def test_the_first_example_is_a_working_grader(
+    page: str,
+    write_eval: Callable[[str], Eval],
+    grade: Callable[..., Awaitable[GraderResult]],
+    graded: GradedDeployment,
+) -> None:
+    example = re.search(r"```python\n(.*?)```", page, re.DOTALL)
+    assert example is not None
+    result = await grade(write_eval(example[1]), graded, files=Path("/nonexistent"))
+    assert (result.step.status, result.tests.total) == ("passed", 2), result.step.excerpt
