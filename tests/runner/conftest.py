@@ -1,0 +1,47 @@
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from convex_evals.core.settings import Settings, read_settings
+from convex_evals.scores import ScoresStore
+from convex_evals.suite import Suite, load_suite
+
+GRADER = """\
+import time
+from pathlib import Path
+
+
+def test_says_hello(files):
+    time.sleep({seconds})
+    assert files.text("hello.txt") == "hello\\n"
+"""
+MakeSuite = Callable[..., Suite]
+
+
+@pytest.fixture
+def make_suite(tmp_path: Path) -> MakeSuite:
+    """A suite of evals that grade files only, so that they are quick. `seconds` is how long a grader takes."""
+
+    def make_suite(count: int = 2, *, seconds: float = 0, grader: str = GRADER) -> Suite:
+        for number in range(count):
+            path = tmp_path / "suite" / "000-basics" / f"{number:03}-hello"
+            (path / "answer").mkdir(parents=True)
+            (path / "TASK.txt").write_text("Say hello.\n")
+            (path / "answer" / "hello.txt").write_text("hello\n")
+            (path / "eval.json").write_text('{"pipeline": "static"}')
+            (path / "grader.py").write_text(grader.format(seconds=seconds))
+        return load_suite(tmp_path / "suite")
+
+    return make_suite
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[ScoresStore]:
+    with ScoresStore.open(tmp_path / "scores.db") as opened:
+        yield opened
+
+
+@pytest.fixture
+def settings() -> Settings:
+    return read_settings()

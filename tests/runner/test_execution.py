@@ -1,0 +1,241 @@
+"""Runs carried out with real workers and real scores."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+import pytest
+
+from convex_evals.core.errors import InfrastructureError
+from convex_evals.core.settings import Settings
+from convex_evals.models import Model, find_model
+from convex_evals.pipeline.types import GradingOptions
+from convex_evals.runner import (
+    ActiveRun,
+    Equipment,
+    Event,
+    Execution,
+    Finished,
+    Grading,
+    Request,
+    Retrying,
+    StepFinished,
+    Stopping,
+    Watcher,
+    plan_rest,
+    plan_run,
+)
+from convex_evals.scores import AttemptRecord, Generation, ScoresStore
+from convex_evals.suite import Eval, Suite
+
+MakeSuite = Callable[..., Suite]
+NO_TESTS = "# nothing is tested for {seconds} s\n"
+
+
+@dataclass
+class Bench:
+    """What is needed to carry out runs in a test."""
+
+    store: ScoresStore
+    settings: Settings
+    folder: Path
+
+    def begin(self, model: Model, suite: Suite, trials: int = 1) -> ActiveRun:
+        return plan_run(model, Request(suite, suite.evals, GradingOptions(), trials=trials)).begin(self.store)
+
+    def execution(self, *runs: ActiveRun, watcher: Watcher, jobs: int = 1) -> Execution:
+        return Execution(runs, Equipment(self.store, self.settings, self.folder, jobs, watcher))
+
+    async def carry_out(self, *runs: ActiveRun, watcher: Watcher = lambda event: None, jobs: int = 1) -> bool:
+        return await self.execution(*runs, watcher=watcher, jobs=jobs).carry_out()
+
+    def attempts(self, run: ActiveRun) -> list[tuple[str, int, str, str | None]]:
+        return [(each.eval[-9:], each.number, each.status, each.failure) for each in self.store.attempts(run.id)]
+
+
+@pytest.fixture
+def bench(store: ScoresStore, settings: Settings, tmp_path: Path) -> Bench:
+    return Bench(store, settings, tmp_path / "workspace")
+
+
+@pytest.fixture
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("convex_evals.runner.attempts.PAUSES", (0.0, 0.0))
+
+
+@dataclass
+class CountingModel:
+    """Writes what is right, and fails to answer as often as it is told to."""
+
+    troubles: int = 0
+    asked: list[str] = field(default_factory=list)
+    name: str = "reference"  # a run of this name can be resumed
+    provider: str = "test"
+
+    def answers(self, asked: Eval, trial: int) -> bool:
+        return True
+
+    async def generate(self, asked: Eval, trial: int) -> Generation:
+        self.asked.append(f"{asked.name} {trial}")
+        if len(self.asked) <= self.troubles:
+            raise InfrastructureError("The provider is overloaded.")
+        return Generation(asked.task, "hello", {"hello.txt": "hello\n"})
+
+
+def workers() -> Iterator[psutil.Process]:
+    for process in psutil.Process().children(recursive=True):
+        if "convex_evals.runner.worker" in process.cmdline():
+            yield process
+
+
+async def test_every_eval_and_trial_is_answered_graded_and_recorded(bench: Bench, make_suite: MakeSuite) -> None:
+    model, events = CountingModel(), list[Event]()
+    run = bench.begin(model, make_suite(2), trials=2)
+    assert await bench.carry_out(run, watcher=events.append, jobs=2)
+    record = bench.store.find_run(run.id)
+    assert (record.status, record.counts.passed, record.counts.total) == ("completed", 4, 4)
+    assert sorted(model.asked) == ["000-hello 1", "000-hello 2", "001-hello 1", "001-hello 2"]
+    assert sum(isinstance(event, Finished) for event in events) == 4
+    for details in bench.store.details(run.id):
+        assert details.generation is not None
+        assert bench.store.read_files(details.generation.files) == {"hello.txt": "hello\n"}
+        assert [(step.name, step.status) for step in details.steps if step.status != "skipped"] == [
+            ("filesystem", "passed"),
+            ("tests", "passed"),
+        ]
+        assert all(step.log for step in details.steps)
+
+
+async def test_runs_that_are_carried_out_together_each_come_to_their_end(bench: Bench, make_suite: MakeSuite) -> None:
+    suite = make_suite(2)
+    runs = [bench.begin(find_model(name, bench.store), suite) for name in ("reference", "empty")]
+    assert await bench.carry_out(*runs, jobs=2)
+    counts = [bench.store.find_run(run.id).counts for run in runs]
+    assert [(each.passed, each.failed) for each in counts] == [(2, 0), (0, 2)]
+
+
+async def test_an_eval_whose_worker_is_killed_is_graded_again_without_asking_the_model(
+    bench: Bench, make_suite: MakeSuite, no_pauses: None
+) -> None:
+    killed: list[int] = []
+
+    def kill_once(event: Event) -> None:
+        if isinstance(event, StepFinished) and not killed:
+            killed.extend(process.pid for process in workers())
+            os.kill(killed[0], signal.SIGKILL)
+
+    model = CountingModel()
+    run = bench.begin(model, make_suite(1, seconds=0.5))
+    assert await bench.carry_out(run, watcher=kill_once)
+    assert bench.attempts(run) == [
+        ("000-hello", 1, "infrastructure", "worker-died"),
+        ("000-hello", 2, "passed", None),
+    ]
+    assert model.asked == ["000-hello 1"]
+    assert bench.store.find_run(run.id).counts.passed == 1
+
+
+async def test_a_worker_that_is_killed_every_time_leaves_no_verdict_after_three_attempts(
+    bench: Bench, make_suite: MakeSuite, no_pauses: None
+) -> None:
+    def kill(event: Event) -> None:
+        if isinstance(event, StepFinished):
+            for process in workers():
+                process.kill()
+
+    run = bench.begin(CountingModel(), make_suite(1, seconds=0.5))
+    assert await bench.carry_out(run, watcher=kill)
+    assert [number for _, number, status, _ in bench.attempts(run) if status == "infrastructure"] == [1, 2, 3]
+    record = bench.store.find_run(run.id)
+    assert (record.status, record.counts.infrastructure, record.counts.failed) == ("completed", 1, 0)
+
+
+async def test_a_model_that_is_out_of_reach_for_a_moment_is_asked_again(
+    bench: Bench, make_suite: MakeSuite, no_pauses: None
+) -> None:
+    events: list[Event] = []
+    run = bench.begin(CountingModel(troubles=2), make_suite(1))
+    assert await bench.carry_out(run, watcher=events.append)
+    assert bench.attempts(run) == [
+        ("000-hello", 1, "infrastructure", "generation-failed"),
+        ("000-hello", 2, "infrastructure", "generation-failed"),
+        ("000-hello", 3, "passed", None),
+    ]
+    assert [event.reason for event in events if isinstance(event, Retrying)] == ["The provider is overloaded."] * 2
+
+
+async def test_a_model_that_stays_out_of_reach_leaves_no_verdict(
+    bench: Bench, make_suite: MakeSuite, no_pauses: None
+) -> None:
+    run = bench.begin(CountingModel(troubles=9), make_suite(1))
+    assert await bench.carry_out(run)
+    assert bench.store.find_run(run.id).counts.infrastructure == 1
+    (result,) = bench.store.results(run.id)
+    assert (result.number, result.notes) == (3, ("The provider is overloaded.",))
+
+
+async def test_a_broken_eval_is_not_tried_again(bench: Bench, make_suite: MakeSuite) -> None:
+    run = bench.begin(CountingModel(), make_suite(1, grader=NO_TESTS))
+    assert await bench.carry_out(run)
+    (result,) = bench.store.results(run.id)
+    assert (result.status, result.number) == ("infrastructure", 1)
+    assert result.broken
+
+
+async def test_asked_to_stop_it_finishes_what_is_in_flight_and_the_rest_can_be_resumed(
+    bench: Bench, make_suite: MakeSuite
+) -> None:
+    suite, model = make_suite(16), CountingModel()
+    run = bench.begin(model, suite)
+    events: list[Event] = []
+
+    def interrupt(event: Event) -> None:
+        events.append(event)
+        if isinstance(event, Grading) and sum(isinstance(each, Grading) for each in events) == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    assert not await bench.carry_out(run, watcher=interrupt, jobs=2)
+    record = bench.store.find_run(run.id)
+    assert (record.status, record.reason, record.counts.passed) == ("stopped", "interrupted", 2)
+    assert any(isinstance(event, Stopping) for event in events)
+    asked_before = len(model.asked)
+    assert asked_before < 16
+
+    rest = plan_rest(record, suite, bench.store)
+    assert sum(work.stored is not None for work in rest.work) == asked_before - 2
+    resumed = ActiveRun(run.id, model, rest.options, rest.work)
+    bench.store.resume_run(run.id)
+    assert await bench.carry_out(resumed, jobs=2)
+    assert bench.store.find_run(run.id).counts.passed == 16
+    assert sorted(model.asked) == [f"{number:03}-hello 1" for number in range(16)]
+
+
+async def test_asked_to_stop_twice_it_stops_now_and_leaves_no_process(bench: Bench, make_suite: MakeSuite) -> None:
+    run = bench.begin(CountingModel(), make_suite(2, seconds=60))
+
+    def interrupt_twice(event: Event) -> None:
+        if isinstance(event, StepFinished):
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+
+    async with asyncio.timeout(30):
+        assert not await bench.carry_out(run, watcher=interrupt_twice)
+    assert list(workers()) == []
+    attempts: tuple[AttemptRecord, ...] = bench.store.attempts(run.id)
+    assert {each.status for each in attempts} == {"interrupted"}
+
+
+async def test_a_mistake_of_ours_ends_the_run_and_is_not_wrapped(bench: Bench, make_suite: MakeSuite) -> None:
+    class WrongModel(CountingModel):
+        async def generate(self, asked: Eval, trial: int) -> Generation:
+            raise ZeroDivisionError("a mistake")
+
+    run = bench.begin(WrongModel(), make_suite(1))
+    with pytest.raises(ZeroDivisionError):
+        await bench.carry_out(run)
+    record = bench.store.find_run(run.id)
+    assert (record.status, record.reason) == ("failed", "a mistake")
