@@ -1,22 +1,64 @@
+import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
+Start = Callable[..., subprocess.Popen[str]]
+PROGRAM = Path(sys.executable).parent / "convex-evals"
+HELLO = """\
+import time
+
+
+def test_says_hello(files):
+    time.sleep({seconds})
+    assert files.text("hello.txt") == "hello\\n"
+
+
+def test_says_it_to_the_right_one(files):
+    assert files.text("to.txt") == "{to}\\n"
+"""
 
 
 @pytest.fixture
 def convex_evals(tmp_path: Path) -> Command:
     """Runs the installed command in a temporary folder, as a user would."""
 
-    def convex_evals(*arguments: str | Path, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
-        program = Path(sys.executable).parent / "convex-evals"
-        return subprocess.run([program, *arguments], cwd=cwd, capture_output=True, text=True, timeout=60)
+    def convex_evals(
+        *arguments: str | Path, cwd: Path = tmp_path, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, **variables}
+        return subprocess.run(
+            [PROGRAM, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=100
+        )
 
     return convex_evals
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[Start]:
+    """Starts the installed command and leaves it running; what a test forgets to end is killed."""
+    processes: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: str | Path, **variables: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [PROGRAM, *arguments],
+            cwd=tmp_path,
+            env={**os.environ, **variables},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
 
 
 @pytest.fixture
@@ -33,3 +75,21 @@ def suite_folder(tmp_path: Path) -> Path:
     (root / "001-queries/000-index/grader.test.ts").write_text("")
     (root / "001-queries/000-index/GAPS.txt").write_text("Order is not checked.\n")
     return root
+
+
+@pytest.fixture
+def hello_suite(tmp_path: Path) -> Callable[..., Path]:
+    """Evals that grade files only, so that they are quick. The answers of those in `wrong` pass one test of two."""
+
+    def hello_suite(count: int = 3, *, seconds: float = 0, wrong: tuple[int, ...] = ()) -> Path:
+        for number in range(count):
+            path = tmp_path / "evals" / "000-basics" / f"{number:03}-hello"
+            (path / "answer").mkdir(parents=True, exist_ok=True)
+            (path / "TASK.txt").write_text("Say hello.\n")
+            (path / "answer" / "hello.txt").write_text("hello\n")
+            (path / "answer" / "to.txt").write_text("nobody\n" if number in wrong else "world\n")
+            (path / "eval.json").write_text('{"pipeline": "static"}')
+            (path / "grader.py").write_text(HELLO.format(seconds=seconds, to="world"))
+        return tmp_path / "evals"
+
+    return hello_suite

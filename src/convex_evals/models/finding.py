@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from convex_evals.core.errors import UsageError
 from convex_evals.models.empty import EmptyModel
@@ -10,12 +10,15 @@ from convex_evals.models.model import Model
 from convex_evals.models.reference import ReferenceModel
 from convex_evals.models.replay import FolderReplay, RunReplay
 from convex_evals.models.stored import StoredAnswers
-from convex_evals.scores import ScoresStore
+
+if TYPE_CHECKING:
+    from convex_evals.scores import ScoresStore
+
 
 REPLAY: Final = "replay:"
 
 
-def find_model(name: str, store: ScoresStore, answer_files: Sequence[str] = ("**/*",)) -> Model:
+def find_model(name: str, store: "ScoresStore", answer_files: Sequence[str] = ("**/*",)) -> Model:
     """The model of this name. `answer_files` are the globs that `reference` honours. Raises UsageError."""
     if name == "reference":
         return ReferenceModel(answer_files)
@@ -29,7 +32,7 @@ def find_model(name: str, store: ScoresStore, answer_files: Sequence[str] = ("**
     )
 
 
-def _find_replay(name: str, source: str, store: ScoresStore) -> Model:
+def _find_replay(name: str, source: str, store: "ScoresStore") -> Model:
     """Named after the complete path or id, so that the run can be resumed from anywhere."""
     folder = Path(source).absolute()
     if source and folder.is_dir():

@@ -1,11 +1,14 @@
 """The answers that an earlier run stored."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
-from convex_evals.scores import Generation, GenerationRecord, RunRecord, ScoresStore
+from convex_evals.scores import Generation, GenerationRecord, RunRecord
+
+if TYPE_CHECKING:
+    from convex_evals.scores import ScoresStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +23,12 @@ class StoredGeneration:
 class StoredAnswers:
     """Of each eval and trial the latest answer; a retry only graded it again, so there is never more than one."""
 
-    store: ScoresStore
+    store: "ScoresStore"
     run: str
     records: dict[tuple[str, int], GenerationRecord]
 
     @classmethod
-    def of_run(cls, store: ScoresStore, run: RunRecord) -> Self:
+    def of_run(cls, store: "ScoresStore", run: RunRecord) -> Self:
         found = {
             (details.attempt.eval, details.attempt.trial): details.generation
             for details in store.details(run.id)

@@ -31,7 +31,6 @@ from convex_evals.pipeline.types import Grade, GradingOptions, StepResult, Submi
 from convex_evals.pipeline.workspace import Workspace
 from convex_evals.suite import Eval, Pipeline
 
-
 OnStep = Callable[[StepResult], Awaitable[None]]
 
 

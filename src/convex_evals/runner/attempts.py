@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.ids import prefix
@@ -17,7 +17,10 @@ from convex_evals.runner.grading import GradingError, GradingWorker
 from convex_evals.runner.messages import Assignment
 from convex_evals.runner.stopping import Stop
 from convex_evals.runner.work import ActiveRun, Work
-from convex_evals.scores import Generation, OpenAttempt, Outcome, ScoresStore, TestCounts
+from convex_evals.scores import Generation, OpenAttempt, Outcome, TestCounts
+
+if TYPE_CHECKING:
+    from convex_evals.scores import ScoresStore
 
 PAUSES: Final = (1.0, 5.0)
 """Seconds before the second and third attempt; there is no fourth."""
@@ -35,7 +38,7 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    store: ScoresStore
+    store: "ScoresStore"
     watcher: Watcher
     stop: Stop
     folder: Path

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from convex_evals.core.errors import ConvexEvalsError
 from convex_evals.core.settings import Settings
@@ -19,7 +19,10 @@ from convex_evals.runner.events import Stopping, Watcher
 from convex_evals.runner.grading import grading_worker
 from convex_evals.runner.stopping import Stop, heeding_signals
 from convex_evals.runner.work import ActiveRun, Work
-from convex_evals.scores import RunStatus, ScoresStore
+from convex_evals.scores import RunStatus
+
+if TYPE_CHECKING:
+    from convex_evals.scores import ScoresStore
 
 GENERATORS: Final = 8
 
@@ -28,7 +31,7 @@ GENERATORS: Final = 8
 class Equipment:
     """What runs are carried out with. `folder` is temporary and belongs to this command alone."""
 
-    store: ScoresStore
+    store: "ScoresStore"
     settings: Settings
     folder: Path
     jobs: int

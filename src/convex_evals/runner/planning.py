@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
@@ -11,8 +11,11 @@ from convex_evals.models import Model, RunReplay, StoredAnswers, StoredGeneratio
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.runner.options import options_from_json, options_json, pipeline_fingerprint
 from convex_evals.runner.work import ActiveRun, Work
-from convex_evals.scores import Fingerprints, PendingEval, PlannedEval, RunPlan, RunRecord, ScoresStore
+from convex_evals.scores import Fingerprints, PendingEval, PlannedEval, RunPlan, RunRecord
 from convex_evals.suite import Entry, Eval, Suite, fingerprint
+
+if TYPE_CHECKING:
+    from convex_evals.scores import ScoresStore
 
 DEFAULT_EXPERIMENT: Final = "default"
 REGRADE: Final = "regrade"  # label of a run whose answers are those of another run
@@ -50,7 +53,7 @@ class Plan:
     run: RunPlan | RunRecord
     left_out: tuple[str, ...] = ()
 
-    def begin(self, store: ScoresStore) -> ActiveRun:
+    def begin(self, store: "ScoresStore") -> ActiveRun:
         """From here on the run is in the scores, running. One that is resumed must be held."""
         if isinstance(self.run, RunPlan):
             return ActiveRun(store.create_run(self.run), self.model, self.options, self.work)
@@ -65,7 +68,7 @@ def plan_run(model: Model, request: Request) -> Plan:
     return Plan(model, request.options, work, _recorded(model, request, evals), _left_out(request, evals))
 
 
-def plan_regrading(run: RunRecord, request: Request, store: ScoresStore) -> Plan:
+def plan_regrading(run: RunRecord, request: Request, store: "ScoresStore") -> Plan:
     """The stored answers of a run, graded as a run of its own under the same model and experiment."""
     model = _replay_of(run, store)
     evals = _answered(model, request)
@@ -74,7 +77,7 @@ def plan_regrading(run: RunRecord, request: Request, store: ScoresStore) -> Plan
     return Plan(model, request.options, work, recorded, _left_out(request, evals))
 
 
-def plan_rest(run: RunRecord, suite: Suite, store: ScoresStore, admin_key: str | None = None) -> Plan:
+def plan_rest(run: RunRecord, suite: Suite, store: "ScoresStore", admin_key: str | None = None) -> Plan:
     """Whatever has no verdict yet, as it was planned. Raises UsageError when the evals are not what they were."""
     options = options_from_json(run.options[_GRADING], admin_key)
     evals = _unchanged_evals(run, suite, store)
@@ -104,7 +107,7 @@ def _answered(model: Model, request: Request) -> list[Eval]:
     return evals
 
 
-def _replay_of(run: RunRecord, store: ScoresStore) -> RunReplay:
+def _replay_of(run: RunRecord, store: "ScoresStore") -> RunReplay:
     return RunReplay(StoredAnswers.of_run(store, run), run.model, run.provider)
 
 
@@ -114,7 +117,7 @@ def _stored(run: RunRecord, pending: PendingEval, replay: RunReplay | None) -> S
     return replay.stored.place(pending.eval, pending.trial) if replay else None
 
 
-def _unchanged_evals(run: RunRecord, suite: Suite, store: ScoresStore) -> dict[str, Eval]:
+def _unchanged_evals(run: RunRecord, suite: Suite, store: "ScoresStore") -> dict[str, Eval]:
     evals = {each.id: each for each in suite.evals}
     for planned in store.export_run(run.id).evals:
         found = evals.get(planned.eval)

@@ -36,6 +36,7 @@ class Attempt:
     audited_bytes: int = 0
     round_trips: int = 0  # how often user code had to wait; what it asks for at once counts once
     user_ms: float = 0.0  # spent in user code by every call that has ended
+    is_suspect: bool = False  # it has lost its worker before, and runs apart from others
     warnings: list[LogLine] = field(default_factory=list)
     started: float = field(default_factory=time.perf_counter)
 

@@ -1,6 +1,5 @@
 """What executions need from the deployment they run in."""
 
-import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -51,7 +50,6 @@ class Host:
     storage: FileStorage | None = None
     handles: Handles = field(default_factory=Handles)
     turns: Turns = field(default_factory=Turns)
-    suspects: asyncio.Lock = field(default_factory=asyncio.Lock)  # calls that lost their worker run one at a time
     is_closing: bool = False
 
     def check_open(self) -> None:

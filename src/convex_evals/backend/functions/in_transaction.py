@@ -18,7 +18,8 @@ async def run_function(
 ) -> Finished:
     calls = NestedCalls(attempt, target, kind, depth, run_function)
     bridge = TransactionSyscalls(attempt, target, kind, depth, calls)
-    outcome = await attempt.host.runtime.run(_execution(attempt, target, arguments, kind), bridge)
+    execution = _execution(attempt, target, arguments, kind)
+    outcome = await attempt.host.runtime.run(execution, bridge, quarantined=attempt.is_suspect)
     attempt.user_ms += outcome.user_ms
     attempt.clock_read = attempt.clock_read or outcome.clock_read
     if outcome.failure is not None:

@@ -17,11 +17,12 @@ from convex_evals.backend.functions.warnings import (
 
 
 async def run_attempt(attempt: Attempt, *, suspect: bool = False) -> Finished:
-    """Raises WorkerLost, unless the call is a `suspect`: it has lost its worker before. Suspects run one at a time, so
-    one that loses its worker again is the one that kills it."""
+    """Raises WorkerLost, unless the call is a `suspect`: it has lost its worker before. Suspects have a worker to
+    themselves, so one that loses it again is the one that kills it."""
     if not suspect:
         return await _run(attempt)
-    async with attempt.host.suspects:
+    attempt.is_suspect = True
+    async with attempt.host.runtime.quarantine():
         try:
             return await _run(attempt)
         except WorkerLost:

@@ -1,6 +1,7 @@
 """The one worker that runs all queries and mutations. It is started again when it dies."""
 
 import asyncio
+import contextlib
 import itertools
 from typing import Any
 
@@ -28,7 +29,8 @@ class FunctionsWorker:
     async def stop(self) -> None:
         if self._process is not None:
             starting, self._process = self._process, None
-            await (await starting).stop()
+            with contextlib.suppress(WorkerLost):  # it did not even start
+                await (await starting).stop()
         self._lose_all(WorkerLost("the runtime was stopped"))
 
     async def run(self, execution: Execution, bridge: SyscallBridge) -> Outcome:
@@ -60,10 +62,12 @@ class FunctionsWorker:
     async def _running(self) -> WorkerProcess:
         if self._process is None:
             self._process = asyncio.create_task(WorkerProcess.start(self._sandbox.functions(), self))
+        starting = self._process
         try:
-            return await asyncio.shield(self._process)
+            return await asyncio.shield(starting)
         except WorkerLost:
-            self._process = None
+            if self._process is starting:  # and not one that somebody else has started since
+                self._process = None
             raise
 
     # What the process says.

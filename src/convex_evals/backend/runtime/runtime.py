@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +16,7 @@ from convex_evals.backend.runtime.evaluated_code import evaluated_code
 from convex_evals.backend.runtime.evaluation import Evaluation
 from convex_evals.backend.runtime.functions_worker import FunctionsWorker
 from convex_evals.backend.runtime.program import WorkerCommand
+from convex_evals.backend.runtime.quarantine import Quarantine
 from convex_evals.backend.runtime.sandbox import Sandbox
 from convex_evals.backend.runtime.types import Execution, HttpRequestHead, Outcome, SyscallBridge
 
@@ -32,6 +33,7 @@ class FunctionRuntime:
         self._sandbox = Sandbox(node, allow_network, node_modules)
         self._code = CodeStore()
         self._functions = FunctionsWorker(self._sandbox, self._code)
+        self._quarantine = Quarantine(self._sandbox, self._code)
         self._actions = ActionPool(self._code)
         self._node_actions = ActionPool(self._code)
         self._numbers = itertools.count(1)
@@ -42,7 +44,8 @@ class FunctionRuntime:
 
     async def stop(self) -> None:
         """Kills every worker and removes the temporary folder. Executions in flight end with WorkerLost."""
-        await asyncio.gather(self._functions.stop(), self._actions.stop(), self._node_actions.stop())
+        workers = (self._functions, self._quarantine, self._actions, self._node_actions)
+        await asyncio.gather(*(each.stop() for each in workers))
         self._sandbox.remove()
 
     async def prestart_actions(self) -> None:
@@ -57,15 +60,20 @@ class FunctionRuntime:
         """Its functions can be run inside the block: for code that is not deployed."""
         return self._code.borrowed(application)
 
-    async def run(self, execution: Execution, bridge: SyscallBridge) -> Outcome:
+    def quarantine(self) -> AbstractAsyncContextManager[None]:
+        """For a call that has lost its worker before: inside, it can run `quarantined`."""
+        return self._quarantine.enter()
+
+    async def run(self, execution: Execution, bridge: SyscallBridge, *, quarantined: bool = False) -> Outcome:
         """Runs a query, mutation or action to its end; what user code did wrong is in the outcome.
 
         Raises WorkerLost when the worker died under it: a query or mutation may be tried again in a new transaction.
         Raises what the bridge raises.
         """
         if execution.kind in ("query", "mutation"):
+            worker = self._quarantine.worker if quarantined else self._functions
             with self._code.used(execution.application_version):
-                return await self._functions.run(execution, bridge)
+                return await worker.run(execution, bridge)
         pooled = await self._take_worker(execution)
         return await self._run_action(pooled, ActionExchange(next(self._numbers), execution, bridge, pooled.process))
 

@@ -39,11 +39,22 @@ class Backend:
         """What the deployment itself says: whether a push was finished on it."""
         if self.embedded is not None:
             return self.embedded.application is not None
+        return bool((await self._config_hashes()).get("udfServerVersion"))
+
+    async def answers(self) -> bool:
+        """Whether the deployment is alive and takes our key: if not, no failure of the CLI means anything."""
+        try:
+            return self.embedded is not None or "moduleHashes" in await self._config_hashes()
+        except (httpx.HTTPError, ValueError):
+            return False
+
+    async def _config_hashes(self) -> dict[str, object]:
         headers = {"Authorization": f"Convex {self.target.admin_key}"}
         body = {"version": "1.44.0", "adminKey": self.target.admin_key}
         async with httpx.AsyncClient(base_url=self.target.url, headers=headers, timeout=_PATIENCE) as client:
             response = await client.post("/api/get_config_hashes", json=body)
-        return response.is_success and bool(response.json().get("udfServerVersion"))
+        response.raise_for_status()
+        return dict(response.json())
 
 
 def open_backend(options: GradingOptions, tools: Tools, folder: Path) -> AbstractAsyncContextManager[Backend]:
@@ -89,13 +100,12 @@ async def _official(tools: Tools, folder: Path) -> AsyncIterator[Backend]:
         raise InfrastructureError(
             f"--backend official needs the program {OFFICIAL_PROGRAM} on PATH; install it or use --backend embedded."
         )
-    folder.mkdir(parents=True, exist_ok=True)
     port, site_port = _free_port(), _free_port()
     target = GradedDeployment(f"http://127.0.0.1:{port}", f"http://127.0.0.1:{site_port}", LOCAL_ADMIN_KEY)
     command = [program, "--port", str(port), "--site-proxy-port", str(site_port)]
     command += ["--instance-name", _OFFICIAL_NAME, "--instance-secret", _OFFICIAL_SECRET]
     command += ["--local-storage", str(folder / "storage"), str(folder / f"{secrets.token_hex(4)}.sqlite3")]
-    output = os.open(folder / "backend.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    output = _open_log(folder)
     silence = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     try:
         process = await start(
@@ -113,6 +123,11 @@ async def _official(tools: Tools, folder: Path) -> AsyncIterator[Backend]:
     finally:
         os.close(output)
         os.close(silence)
+
+
+def _open_log(folder: Path) -> int:
+    folder.mkdir(parents=True, exist_ok=True)
+    return os.open(folder / "backend.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
 
 
 async def _until_it_answers(url: str, log: Path) -> None:

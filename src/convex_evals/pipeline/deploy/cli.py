@@ -73,14 +73,16 @@ def excerpt_of(result: ProcessResult) -> str:
 async def _run(
     step: RunningStep, cli: ConvexCli, project: Path, target: GradedDeployment, options: list[str]
 ) -> ProcessResult:
+    """The key is in the environment: commands are logged."""
+    environment = {
+        "CONVEX_SELF_HOSTED_URL": target.url,
+        "CONVEX_SELF_HOSTED_ADMIN_KEY": target.admin_key,
+        "NODE_COMPILE_CACHE": str(step.tools.cache / "compiled"),
+    }
     command = [str(step.tools.toolchain.node.executable), str(cli.script), *options]
-    compiled = {"NODE_COMPILE_CACHE": str(step.tools.cache / "compiled")}
-    return await step.run(
-        [*command, "--url", target.url, "--admin-key", target.admin_key],
-        cwd=project,
-        network=True,
-        environment=compiled,
-    )
+    result = await step.run(command, cwd=project, network=True, environment=environment)
+    (project / ".env.local").unlink(missing_ok=True)  # names our deployment; no part of the project
+    return result
 
 
 def _release(version: str) -> tuple[int, int]:

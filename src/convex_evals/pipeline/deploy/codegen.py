@@ -28,7 +28,7 @@ _IMPORT: Final = f'import type * as {PROBE} from "../{PROBE}.js";\n'
 _ENTRY: Final = f"  {PROBE}: typeof {PROBE};\n"
 _PROBE_MODULE: Final = 'import { query } from "./_generated/server";\nexport const q = query(() => null);\n'
 _PROBE_SCHEMA: Final = 'import { defineSchema } from "convex/server";\nexport default defineSchema({});\n'
-_PLAIN_MODULE: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_/-][A-Za-z0-9]+)*\.(?:ts|tsx|js|jsx)")
+_PLAIN_MODULE: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_/][A-Za-z0-9]+)*\.(?:ts|tsx|js|jsx)")
 # Names that the CLI spells differently in `api.d.ts`, or that newer versions might.
 _DELICATE: Final = frozenset(
     {
@@ -96,7 +96,7 @@ class GeneratedCode:
     def for_modules(self, modules: Sequence[str]) -> dict[str, str] | None:
         """The files for a project with these modules; None when their names need the CLI's care."""
         stems = [module.rpartition(".")[0] for module in modules]
-        names = [re.sub(r"[/-]", "_", stem) for stem in stems]
+        names = [stem.replace("/", "_") for stem in stems]
         plain = all(map(_PLAIN_MODULE.fullmatch, modules)) and _DELICATE.isdisjoint(names)
         if not modules or not plain or len(set(names)) != len(names) or not self._is_understood:
             return None
@@ -177,4 +177,4 @@ async def _answer(step: RunningStep, cli: ConvexCli, project: Path, target: Grad
 
 
 def _key(stem: str) -> str:
-    return f'"{stem}"' if re.search("[/-]", stem) else stem
+    return f'"{stem}"' if "/" in stem else stem

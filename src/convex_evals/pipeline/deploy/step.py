@@ -42,6 +42,8 @@ async def _push_with_cli(step: RunningStep, cli: ConvexCli, backend: Backend) ->
     accident = step.accident(result)
     if accident is not None:
         return step.failed(accident, f"The convex command was {result.ending}.\n{excerpt_of(result)}")
+    if not await backend.answers():
+        return step.failed("backend-failed", f"The deployment does not answer.\n{excerpt_of(result)}")
     return step.failed("push-unfinished" if result.ok else "deploy-refused", excerpt_of(result))
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from convex_evals.pipeline.filesystem.paths import Refusal, clean, is_hidden, refuse, refuse_together, shown
+from convex_evals.pipeline.project_config import functions_setting
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.types import StepResult, Submission
 
@@ -35,7 +36,14 @@ def write_project(step: RunningStep, submission: Submission) -> StepResult:
 
 def _refusals(files: Mapping[str, str]) -> list[Refusal]:
     single = [refusal for path in files if (refusal := refuse(path))]
-    return single or refuse_together(files) or _too_large(files)
+    return single or refuse_together(files) or _too_large(files) or _functions_elsewhere(files)
+
+
+def _functions_elsewhere(files: Mapping[str, str]) -> list[Refusal]:
+    """convex.json names the folder that the CLI writes to."""
+    functions = functions_setting(files.get("convex.json", ""))
+    refusal = refuse(clean(functions.rstrip("/"))) if functions is not None else None
+    return [Refusal("convex.json", f'"functions": {refusal}', refusal.kind)] if refusal else []
 
 
 def _same_path(submission: Submission) -> Refusal:

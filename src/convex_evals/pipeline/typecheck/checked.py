@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from convex_evals.pipeline.typecheck.jsonc import parse_jsonc
+from convex_evals.pipeline.project_config import functions_folder
 from convex_evals.pipeline.typecheck.options import CompilerOptions, read_options
 from convex_evals.pipeline.typecheck.tsconfig import CONVEX_DEFAULTS, REACT_DEFAULTS, correct, rebased_paths
 from convex_evals.pipeline.workspace import Workspace
@@ -30,16 +30,6 @@ class CheckedCopy:
     folder: Path
     areas: tuple[Area, ...]
     notes: tuple[str, ...]
-
-
-def functions_folder(project: Path) -> str:
-    """`convex`, unless convex.json says otherwise."""
-    try:
-        config = parse_jsonc((project / "convex.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return "convex"
-    functions = config.get("functions") if isinstance(config, dict) else None
-    return functions.strip("/") if isinstance(functions, str) and functions.strip("/") else "convex"
 
 
 def make_checked_copy(workspace: Workspace) -> CheckedCopy:

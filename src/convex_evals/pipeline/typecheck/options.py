@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from convex_evals.pipeline.typecheck.jsonc import parse_jsonc
+from convex_evals.pipeline.jsonc import parse_jsonc
 
 _DEEPEST: Final = 8
 
