@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from convex_evals.core.errors import UsageError
 from convex_evals.models.empty import EmptyModel
 from convex_evals.models.model import Model
+from convex_evals.models.recorded import SAMPLE, RecordedModel
 from convex_evals.models.reference import ReferenceModel
 from convex_evals.models.replay import FolderReplay, RunReplay
 from convex_evals.models.stored import StoredAnswers
@@ -26,8 +27,10 @@ def find_model(name: str, store: "ScoresStore", answer_files: Sequence[str] = ("
         return EmptyModel()
     if name.startswith(REPLAY):
         return _find_replay(name, name.removeprefix(REPLAY), store)
+    if name.startswith(SAMPLE):
+        return RecordedModel.named(name)
     raise UsageError(
-        f"There is no model {name!r}: this version has reference, empty, replay:DIR and replay:RUN, "
+        f"There is no model {name!r}: this version has reference, empty, sample/apprentice, replay:DIR and replay:RUN, "
         f"and models of providers come later."
     )
 

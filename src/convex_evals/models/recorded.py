@@ -14,6 +14,7 @@ from convex_evals.scores import Generation
 from convex_evals.suite import Eval
 
 PROVIDER: Final = "sample"
+SAMPLE: Final = f"{PROVIDER}/"
 
 
 def samples_folder() -> Path:
@@ -33,7 +34,7 @@ class RecordedModel:
     @classmethod
     def named(cls, slug: str, samples: Path | None = None) -> "RecordedModel":
         """`sample/NAME`. Raises UsageError when there are no recordings of that name."""
-        name = slug.removeprefix(f"{PROVIDER}/")
+        name = slug.removeprefix(SAMPLE)
         folder = (samples or samples_folder()) / name
         if not name or "/" in name or not folder.is_dir():
             raise UsageError(f"There is no recorded model {slug!r}: {folder} is not a folder of recordings.")
