@@ -138,3 +138,69 @@ async def test_a_push_whose_worker_is_killed_still_succeeds(
     kill(workers, "functions")
     await pushing
     assert (await deployment.query("more:f")).value == "1.0"
+
+
+async def test_an_http_action_whose_worker_is_killed_is_a_failure_of_ours(
+    deployment: Deployment, workers: Workers, until: Until
+) -> None:
+    async with httpx.AsyncClient(base_url=deployment.site_url) as client:
+        call = asyncio.create_task(client.get("/never"))
+        await until(lambda: any(entry.log_lines for entry in deployment.log.after(0).entries))
+        kill(workers, "actions")
+        response = await call
+    assert (response.status_code, response.json()["code"]) == (500, "InternalServerError")
+
+
+async def test_a_response_that_cannot_be_finished_is_cut_off(deployment: Deployment, workers: Workers) -> None:
+    async with httpx.AsyncClient(base_url=deployment.site_url) as client, client.stream("GET", "/halfway") as response:
+        chunks = response.aiter_bytes()
+        assert await anext(chunks) == b"half"
+        kill(workers, "actions")
+        with pytest.raises(httpx.RemoteProtocolError):
+            await anext(chunks)
+
+
+async def test_a_scheduled_mutation_whose_worker_is_killed_has_one_effect(
+    deployment: Deployment, workers: Workers, hold: Hold, until: Until
+) -> None:
+    gate = hold("1.0/insert")
+    assert (await deployment.mutation("notes:later", {"text": "once", "milliseconds": 0.0})).succeeded
+    await gate.reached.wait()
+    kill(workers, "functions")
+    await until(lambda: _jobs(deployment, "success"))
+    assert (await deployment.query("notes:list")).value == '["once"]'
+
+
+async def test_a_scheduled_action_whose_worker_is_killed_has_failed(
+    deployment: Deployment, workers: Workers, until: Until
+) -> None:
+    assert (await deployment.mutation("notes:actLater", {"name": "it"})).succeeded
+    await until(lambda: _has_begun(deployment))
+    kill(workers, "actions")
+    await until(lambda: _jobs(deployment, "failed"))
+    assert (await deployment.query("notes:list")).value == '["it began"]'
+
+
+async def _jobs(deployment: Deployment, state: str) -> bool:
+    return (await deployment.query("notes:jobs")).value == f'["{state}"]'
+
+
+async def test_a_keeper_that_is_killed_takes_its_worker_along_and_both_are_replaced(
+    deployment: Deployment, workers: Workers, until: Until
+) -> None:
+    (worker,) = workers("functions")
+    keeper = worker.parent()
+    assert keeper is not None and keeper.pid != psutil.Process().pid
+    keeper.kill()
+    await until(lambda: not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE)
+    assert (await deployment.query("notes:list")).value == "[]"
+
+
+async def test_the_server_of_the_keepers_can_be_killed(deployment: Deployment, workers: Workers, until: Until) -> None:
+    (worker,) = workers("functions")
+    (server,) = (child for child in psutil.Process().children() if child in worker.parents())
+    server.kill()
+    assert (await deployment.query("notes:list")).value == "[]"
+    assert (await deployment.action("notes:slow", {"name": "it", "milliseconds": 0.0})).succeeded
+    worker.kill()
+    assert (await deployment.query("notes:list")).value == '["it began","it ended"]'

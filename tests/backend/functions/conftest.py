@@ -5,7 +5,8 @@ Retries, caching, nesting and accounting do not depend on who executes a functio
 """
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -105,7 +106,11 @@ class ScriptedRuntime:
         self.handlers: dict[FunctionPath, Handler] = {}
         self.executions: list[Execution] = []
 
-    async def run(self, execution: Execution, bridge: SyscallBridge) -> Outcome:
+    @asynccontextmanager
+    async def quarantine(self) -> AsyncIterator[None]:
+        yield
+
+    async def run(self, execution: Execution, bridge: SyscallBridge, *, quarantined: bool = False) -> Outcome:
         self.executions.append(execution)
         handler = self.handlers[execution.path]
         context = Context(bridge, execution)

@@ -145,13 +145,15 @@ async def _one(chunk: bytes) -> AsyncIterator[bytes]:
 
 
 async def _body(run: HttpRun, answer: HttpAnswer, status: int) -> AsyncIterator[bytes]:
-    """After the head has been sent, an error only ends the body."""
+    """After the head has been sent, an error of the app only ends the body; one of ours is raised."""
     async for chunk in answer.body:
         yield chunk
     try:
         outcome = await answer.outcome()
     except BackendError as error:
         run.record(status, str(error))
+        if isinstance(error, SystemFailure):
+            raise
         return
     run.record(status, outcome.failure.message if outcome.failure else None, outcome.user_ms)
 

@@ -2,15 +2,16 @@
 
 import asyncio
 import secrets
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from convex_evals.backend.authentication import Authenticator
+from convex_evals.backend.errors import SystemFailure
 from convex_evals.backend.functions.http_actions import HttpActionRequest, HttpActionResponse, HttpActionRunner
 from convex_evals.backend.functions.http_routing import ROUTABLE_METHODS
 from convex_evals.backend.http.forwarding import scheme_of
@@ -86,16 +87,27 @@ async def _send_response(response: HttpActionResponse, method: str, send: Send) 
     headers = list(_raw_headers(response.headers))
     await send({"type": "http.response.start", "status": response.status, "headers": headers})
     is_wanted = method != "HEAD" and response.status not in BODILESS_STATUSES
-    left = _declared_length(headers)
-    async for chunk in response.body:
+    try:
+        left = await _send_body(response.body, _declared_length(headers), send if is_wanted else _send_nowhere)
+    except SystemFailure:
+        return  # the server closes the connection, so that the client can tell
+    if is_wanted and left:
+        return  # fewer bytes than the app declared: likewise
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _send_body(body: AsyncIterator[bytes], left: int | None, send: Send) -> int | None:
+    """Sends no more than was declared, and returns how much of that is missing."""
+    async for chunk in body:
         if left is not None:
             chunk = chunk[:left]
             left -= len(chunk)
-        if is_wanted:
-            await send({"type": "http.response.body", "body": chunk, "more_body": True})
-    if is_wanted and left:
-        return  # fewer bytes than the app declared: the server closes the connection, so that the client can tell
-    await send({"type": "http.response.body", "body": b""})
+        await send({"type": "http.response.body", "body": chunk, "more_body": True})
+    return left
+
+
+async def _send_nowhere(message: Message) -> None:
+    """Where bodies go that nobody wants."""
 
 
 def _raw_headers(pairs: Iterable[tuple[str, str]]) -> Iterable[tuple[bytes, bytes]]:

@@ -40,6 +40,7 @@ export const nested = query(async (ctx, { levels }: { levels: number }) => {
 });
 
 const add_ = makeFunctionReference<"mutation">("notes:add");
+const slow_ = makeFunctionReference<"action">("notes:slow");
 const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** Leaves a note when it begins and another when it ends. */
@@ -51,6 +52,14 @@ export const slow = action(async (ctx, { name, milliseconds }: { name: string; m
 
 export const later = mutation(async (ctx, { text, milliseconds }: { text: string; milliseconds: number }) => {
   await ctx.scheduler.runAfter(milliseconds, add_, { text });
+});
+
+export const actLater = mutation(async (ctx, { name }: { name: string }) => {
+  await ctx.scheduler.runAfter(0, slow_, { name, milliseconds: 60_000 });
+});
+
+export const jobs = query(async (ctx) => {
+  return (await ctx.db.system.query("_scheduled_functions").collect()).map((job) => job.state.kind);
 });
 
 export const times = query(async (ctx) => (await ctx.db.query("notes").collect()).map((note) => note._creationTime));

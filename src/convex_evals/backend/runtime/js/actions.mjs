@@ -3,7 +3,10 @@ import { ActionExecution } from "./action.mjs";
 import { Channel, channelFds } from "./channel.mjs";
 import { CodeLibrary } from "./code.mjs";
 import { hardenIntrinsics } from "./harden.mjs";
+import { usesLessThan } from "./memory.mjs";
 import { allowOnlyLoopback } from "./network.mjs";
+
+const REUSABLE_MB = 64;
 
 const [, , , , network] = process.argv;
 
@@ -23,7 +26,8 @@ class ActionsWorker {
   /** Says so only when the event loop turns again: an action that left an endless loop behind never gets there. */
   finished() {
     this.#current = undefined;
-    setImmediate(() => this.channel.send({ op: "idle" }));
+    if (usesLessThan(REUSABLE_MB)) setImmediate(() => this.channel.send({ op: "idle" }));
+    else this.channel.end();
   }
 
   #receive(message) {

@@ -5,6 +5,7 @@ import * as analyze from "./analyze.mjs";
 import { Channel, channelFds } from "./channel.mjs";
 import { CodeLibrary } from "./code.mjs";
 import { logLine } from "./context.mjs";
+import { usesLessThan } from "./memory.mjs";
 import { allowOnlyLoopback } from "./network.mjs";
 import { NodeAction } from "./node_action.mjs";
 import { NodeErrors } from "./node_errors.mjs";
@@ -13,6 +14,7 @@ import { installCommonJs, installConsole, installConvex } from "./node_globals.m
 const [, , , , network, folder] = process.argv;
 const USER = path.join(folder, "user");
 const SHOWN_LOGS = 100;
+const REUSABLE_MB = 256;
 const exit = process.exit.bind(process);
 
 class NodeWorker {
@@ -51,9 +53,8 @@ class NodeWorker {
 
   finished(isReusable = true) {
     this.#current = undefined;
-    if (!isReusable) return this.channel.end();
-    setImmediate(() => this.channel.send({ op: "idle" }));
-    return undefined;
+    if (isReusable && usesLessThan(REUSABLE_MB)) setImmediate(() => this.channel.send({ op: "idle" }));
+    else this.channel.end();
   }
 
   /** The state of the process is not to be trusted any more. */
