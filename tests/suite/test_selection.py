@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from convex_evals.core.errors import UsageError
-from convex_evals.suite import Selection, Suite, load_suite, select
+from convex_evals.suite import Problem, Selection, Suite, load_suite, select
 
 WriteEval = Callable[..., Path]
 
@@ -54,3 +54,19 @@ def test_a_selection_that_cannot_be_meant_says_why(suite: Suite, selection: Sele
     with pytest.raises(UsageError) as raised:
         select(suite, selection)
     assert str(raised.value).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("selection", "path", "taken"),
+    [
+        (Selection(), "000-basics/000-first/TASK.txt", True),
+        (Selection(categories=["basics"]), "000-basics/000-first", True),
+        (Selection(categories=["queries"]), "000-basics/000-first/answer/x.ts", False),
+        (Selection(names=["000-first"]), "000-basics/000-first", True),
+        (Selection(pattern="second"), "000-basics/000-first", False),
+        (Selection(pattern="second"), "suite.json", True),
+    ],
+)
+def test_a_problem_is_selected_with_its_eval(selection: Selection, path: str, taken: bool) -> None:
+    suite = Suite(Path("/suite"), (), "")
+    assert selection.takes_problem(suite, Problem(suite.root / path, "is wrong", "correct it")) is taken

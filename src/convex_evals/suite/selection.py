@@ -7,6 +7,7 @@ from difflib import get_close_matches
 
 from convex_evals.core.errors import UsageError
 from convex_evals.suite.eval import Eval
+from convex_evals.suite.problems import Problem
 from convex_evals.suite.suite import Suite
 
 
@@ -22,31 +23,39 @@ class Selection:
     """`category/name` or `name`, exactly."""
 
     def takes(self, candidate: Eval) -> bool:
+        return self._takes(candidate.category, candidate.name)
+
+    def takes_problem(self, suite: Suite, problem: Problem) -> bool:
+        """Whether it keeps a selected eval from being loaded, or concerns the suite as a whole."""
+        parts = problem.path.relative_to(suite.root).parts if problem.path.is_relative_to(suite.root) else ()
+        return len(parts) < 2 or self._takes(parts[0], parts[1])
+
+    def _takes(self, category: str, name: str) -> bool:
         return (
-            (not self.categories or not _category_spellings(candidate).isdisjoint(self.categories))
-            and (not self.names or not _name_spellings(candidate).isdisjoint(self.names))
-            and (self.pattern is None or re.search(self.pattern, candidate.id) is not None)
+            (not self.categories or not _category_spellings(category).isdisjoint(self.categories))
+            and (not self.names or not _name_spellings(category, name).isdisjoint(self.names))
+            and (self.pattern is None or re.search(self.pattern, f"{category}/{name}") is not None)
         )
 
 
 def select(suite: Suite, selection: Selection) -> tuple[Eval, ...]:
     """The selected evals in the suite's order; an unknown category or name, or no match at all, is a usage error."""
     _check_pattern(selection.pattern)
-    _check_known("category", selection.categories, map(_category_spellings, suite.evals))
-    _check_known("eval", selection.names, map(_name_spellings, suite.evals))
+    _check_known("category", selection.categories, (_category_spellings(each.category) for each in suite.evals))
+    _check_known("eval", selection.names, (_name_spellings(each.category, each.name) for each in suite.evals))
     chosen = tuple(filter(selection.takes, suite.evals))
     if suite.evals and not chosen:
         raise UsageError(f"No eval of {len(suite.evals)} matches; `convex-evals list` without filters shows them.")
     return chosen
 
 
-def _category_spellings(candidate: Eval) -> set[str]:
-    number, _, word = candidate.category.partition("-")
-    return {candidate.category, number, word}
+def _category_spellings(category: str) -> set[str]:
+    number, _, word = category.partition("-")
+    return {category, number, word}
 
 
-def _name_spellings(candidate: Eval) -> set[str]:
-    return {candidate.id, candidate.name}
+def _name_spellings(category: str, name: str) -> set[str]:
+    return {f"{category}/{name}", name}
 
 
 def _check_pattern(pattern: str | None) -> None:

@@ -21,15 +21,15 @@ from convex_evals.runner import (
     suite_of,
 )
 from convex_evals.scores import RunFilter, ScoresStore
-from convex_evals.suite import Eval, Suite, find_suite, load_suite, select
+from convex_evals.suite import Eval, Problem, find_suite, load_suite, select
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """There are no plans when there is nothing left to do."""
+    """There are no plans when there is nothing to do. `problems` keep selected evals from being loaded."""
 
-    suite: Suite
     plans: tuple[Plan, ...]
+    problems: tuple[Problem, ...] = ()
 
 
 def prepare(asked: Asked, store: ScoresStore, toolchain: str | None) -> Prepared:
@@ -37,13 +37,15 @@ def prepare(asked: Asked, store: ScoresStore, toolchain: str | None) -> Prepared
     if asked.resume is not None:
         return _prepare_rest(asked, asked.resume, store)
     suite = load_suite(find_suite(asked.evals))
-    _warn(suite)
+    problems = tuple(each for each in suite.problems if asked.selection.takes_problem(suite, each))
+    for problem in problems:
+        remark(f"broken: {problem}")
     evals = select(suite, asked.selection)
     if not evals:
         raise UsageError(f"No eval of {suite.root} can be loaded; `convex-evals list` says what is wrong with them.")
     options = complete_options(asked.grading_options(), suite.settings)
     request = Request(suite, evals, options, toolchain=toolchain)
-    return Prepared(suite, tuple(_plans(asked, request, store)))
+    return Prepared(tuple(_plans(asked, request, store)), problems)
 
 
 def _plans(asked: Asked, request: Request, store: ScoresStore) -> Iterator[Plan]:
@@ -79,7 +81,7 @@ def _prepare_rest(asked: Asked, reference: str, store: ScoresStore) -> Prepared:
     plan = plan_rest(run, suite, store, asked.admin_key)
     if not plan.work:
         remark(f"Run {prefix(run.id)} has a verdict on everything; there is nothing to resume.")
-    return Prepared(suite, (plan,))
+    return Prepared((plan,))
 
 
 def _failed(model: str, request: Request, store: ScoresStore) -> tuple[Eval, ...]:
@@ -92,11 +94,6 @@ def _failed(model: str, request: Request, store: ScoresStore) -> tuple[Eval, ...
     if not evals:
         remark(f"Nothing of what was selected failed in {model}'s last run, {prefix(run.id)}.")
     return evals
-
-
-def _warn(suite: Suite) -> None:
-    for problem in suite.problems:
-        remark(f"broken: {problem}")
 
 
 def _say_left_out(plan: Plan) -> None:

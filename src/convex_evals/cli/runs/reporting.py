@@ -75,7 +75,7 @@ def _changes(run: RunRecord, store: ScoresStore) -> list[str]:
 def _exit_code(session: Session, asked: Asked, store: ScoresStore) -> int:
     if not session.complete:
         return INTERRUPTED
-    if asked.purpose == "validate" and (session.suite.problems or _is_wrong(session, store)):
+    if asked.purpose == "validate" and (session.problems or _is_wrong(session, store)):
         return FAILED
     return InfrastructureError.exit_code if any(run.counts.infrastructure for run in session.runs) else 0
 

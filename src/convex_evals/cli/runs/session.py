@@ -13,15 +13,15 @@ from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import find_toolchain, prepare_toolchain
 from convex_evals.runner import ActiveRun, Equipment, Execution, open_workspace
 from convex_evals.scores import RunRecord, ScoresStore
-from convex_evals.suite import Suite
+from convex_evals.suite import Problem
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
     """What came of it. `complete`: nobody stopped it."""
 
-    suite: Suite
     runs: tuple[RunRecord, ...]
+    problems: tuple[Problem, ...]
     complete: bool
 
 
@@ -47,7 +47,7 @@ async def _carry_out(asked: Asked, settings: Settings, store: ScoresStore) -> Se
             for run in runs:
                 stack.enter_context(store.hold_run(run.id))
         complete = await _execute(runs, asked, settings, store)
-    return Session(prepared.suite, tuple(store.find_run(run.id) for run in runs), complete)
+    return Session(tuple(store.find_run(run.id) for run in runs), prepared.problems, complete)
 
 
 async def _execute(runs: list[ActiveRun], asked: Asked, settings: Settings, store: ScoresStore) -> bool:
