@@ -75,9 +75,15 @@ class ActionWorker:
         return not self.is_dead
 
     async def stop(self) -> None:
+        """What it runs ends with WorkerLost."""
         self.is_dead = True
         if self.process is not None:
             await self.process.stop()
+        lost = WorkerLost("the runtime was stopped")
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(lost)
+        if self._exchange is not None:
+            self._exchange.lost(lost)
 
     # What the process says.
 
