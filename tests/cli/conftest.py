@@ -2,9 +2,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from convex_evals.core.verdicts import Status, StepName
+from convex_evals.pipeline.types import Command as RanCommand
+from convex_evals.scores import Generation, Outcome, PlannedEval, RunPlan, ScoresStore, TestCounts, Usage
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 Start = Callable[..., subprocess.Popen[str]]
@@ -93,3 +98,67 @@ def hello_suite(tmp_path: Path) -> Callable[..., Path]:
         return tmp_path / "evals"
 
     return hello_suite
+
+
+@dataclass(frozen=True)
+class RecordedStep:
+    """A step as the pipeline would have given it to the scores."""
+
+    name: StepName
+    status: Status
+    duration_ms: float
+    cpu_ms: float
+    log: Path
+    excerpt: str = ""
+    failure: str | None = None
+    commands: tuple[RanCommand, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@pytest.fixture
+def record_run(tmp_path: Path) -> Callable[..., str]:
+    """Writes a run into the scores of the temporary folder; by eval how it ended, or None when it was never begun."""
+
+    def record_run(ends: dict[str, Status | None], model: str = "tester") -> str:
+        planned = tuple(PlannedEval(f"000-basics/{name}") for name in ends)
+        with ScoresStore.open(tmp_path / "scores" / "scores.db") as store:
+            run = store.create_run(RunPlan(model, "test", "default", planned))
+            for name, status in ends.items():
+                if status is not None:
+                    _record_attempt(store, store.begin_attempt(run, f"000-basics/{name}").id, status, tmp_path)
+            if None not in ends.values():
+                store.finish_run(run, "completed")
+        return run
+
+    return record_run
+
+
+def _record_attempt(store: ScoresStore, attempt: str, status: Status, folder: Path) -> None:
+    log = folder / "step.log"
+    log.write_text("first line\n\x1b[31mlast line\n")
+    files = {"convex/index.ts": "export {};\n// end\n", "package.json": "{}"}
+    usage = Usage(input_tokens=10, output_tokens=20, cost_usd=0.5, cost_source="provider")
+    store.record_generation(attempt, Generation("Write it.", "Here it is.", files, usage))
+    store.record_step(attempt, RecordedStep("filesystem", "passed", 100, 50, log))
+    store.record_step(attempt, _tests_step(status, log))
+    log.unlink()
+    failed = status == "failed"
+    tests = None if status == "infrastructure" else TestCounts(1 if failed else 2, 2)
+    failure = "tests-failed" if failed else "grader-crashed" if status == "infrastructure" else None
+    store.finish_attempt(attempt, Outcome(status, "tests" if failed else None, failure, tests, 1500, 750))
+
+
+def _tests_step(status: Status, log: Path) -> RecordedStep:
+    if status != "failed":
+        return RecordedStep("tests", status, 1400, 700, log)
+    return RecordedStep(
+        "tests",
+        "failed",
+        1400,
+        700,
+        log,
+        "✗ test_order\nexpected [1, 2], received [2, 1]",
+        "tests-failed",
+        (RanCommand(("pytest", "grader.py"), "exit code 1", 1300, 650),),
+        ("one thing was assumed",),
+    )

@@ -1,0 +1,51 @@
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+MakeSuite = Callable[..., Path]
+
+
+def test_a_suite_whose_reference_answers_pass_is_in_order(convex_evals: Command, hello_suite: MakeSuite) -> None:
+    hello_suite(2)
+    result = convex_evals("validate", "--json", "-", MODELS="nonsense")
+    assert result.returncode == 0, result.stderr
+    run = json.loads(result.stdout)["run"]
+    assert (run["model"], run["passed"], run["total"], run["labels"]) == ("reference", 2, 2, ["validate"])
+
+
+def test_a_reference_answer_that_fails_is_an_error(convex_evals: Command, hello_suite: MakeSuite) -> None:
+    hello_suite(2, wrong=(1,))
+    result = convex_evals("validate")
+    assert result.returncode == 1
+    assert "1 of 2 passed, 1 failed" in result.stdout
+    assert "000-basics/001-hello  tests 1/2: ✗ test_says_it_to_the_right_one" in result.stdout
+
+
+def test_broken_evals_are_reported_and_the_others_are_checked(convex_evals: Command, hello_suite: MakeSuite) -> None:
+    suite = hello_suite(3)
+    (suite / "000-basics" / "001-hello" / "TASK.txt").unlink()
+    (suite / "000-basics" / "002-hello" / "grader.py").write_text("import nonsense\n")
+    result = convex_evals("validate")
+    assert result.returncode == 1
+    assert f"broken: {suite / '000-basics' / '001-hello'}: has no TASK.txt;" in result.stderr
+    assert "1 of 2 passed, 0 failed, 1 without verdict" in result.stdout
+    assert "000-basics/002-hello  broken: " in result.stdout
+
+
+def test_broken_evals_that_were_not_selected_do_not_matter(convex_evals: Command, hello_suite: MakeSuite) -> None:
+    suite = hello_suite(2)
+    (suite / "000-basics" / "001-hello" / "TASK.txt").unlink()
+    result = convex_evals("validate", "--name", "000-hello")
+    assert result.returncode == 0
+    assert "broken" not in result.stderr
+
+
+def test_only_the_chosen_files_of_a_reference_answer_count(convex_evals: Command, hello_suite: MakeSuite) -> None:
+    hello_suite(1)
+    result = convex_evals("validate", "--answer-files", "hello.*", "--json", "-")
+    assert result.returncode == 1
+    (graded,) = json.loads(result.stdout)["evals"]
+    assert graded["tests"] == {"passed": 1, "total": 2}
+    assert "there is no file to.txt" in graded["steps"][-1]["excerpt"]
