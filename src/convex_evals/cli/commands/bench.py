@@ -8,6 +8,7 @@ from convex_evals.cli.options import JsonFile
 
 if TYPE_CHECKING:
     from convex_evals.backend.bench import BackendFigures, Timings
+    from convex_evals.pipeline.bench import PipelineFigures
 
 bench = typer.Typer(
     help="Measure what things cost on this machine.", rich_markup_mode=None, pretty_exceptions_enable=False
@@ -31,6 +32,22 @@ def backend(json: JsonFile = None) -> None:
         write_json(figures.to_json(), json)
     if json != "-":
         _print(figures)
+
+
+@bench.command("pipeline")
+def pipeline(json: JsonFile = None) -> None:
+    """Measure grading, step by step, next to doing the same the ordinary way (needs npm's registry)."""
+    import asyncio
+
+    from convex_evals.cli.output import remark, write_json
+    from convex_evals.core.settings import read_settings
+    from convex_evals.pipeline.bench import measure_pipeline
+
+    figures = asyncio.run(measure_pipeline(read_settings(), remark))
+    if json is not None:
+        write_json(figures.to_json(), json)
+    if json != "-":
+        _print_pipeline(figures)
 
 
 async def _measure() -> "BackendFigures":
@@ -66,3 +83,27 @@ def _timings(figures: "BackendFigures") -> list[tuple[str, "Timings"]]:
         ("walk through 10,000 in pages of 500", figures.paginated_walk),
         ("32 clients x 50 mutations of one document", figures.hot_document),
     ]
+
+
+def _print_pipeline(figures: "PipelineFigures") -> None:
+    from convex_evals.cli.output import console, table
+
+    rows = table(
+        ["project", "step", "cold cpu ms", "warm cpu ms", "ordinary cpu ms", "warm wall ms", "ordinary wall ms"]
+    )
+    for project in figures.projects:
+        for name, warm in project.warm.steps.items():
+            cold, ordinary = project.cold.steps[name], project.baseline.get(name)
+            rows.add_row(
+                project.name,
+                name,
+                f"{cold.cpu_ms:.0f}",
+                f"{warm.cpu_ms:.0f}",
+                f"{ordinary.cpu_ms:.0f}" if ordinary else "",
+                f"{warm.wall_ms:.0f}",
+                f"{ordinary.wall_ms:.0f}" if ordinary else "",
+            )
+    out = console()
+    out.print(rows)
+    cpu, wall = figures.warm.cpu_ms / figures.baseline.cpu_ms, figures.warm.wall_ms / figures.baseline.wall_ms
+    out.print(f"\nall together, warm to ordinary: {cpu:.3f} of the processor time, {wall:.3f} of the wall time")

@@ -1,0 +1,104 @@
+"""The ordinary way: bun install, the CLI for project and answer, tsc 5.9, the ESLint command, a vitest process."""
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from convex_evals.backend.deployment import Deployment
+from convex_evals.core.errors import InfrastructureError
+from convex_evals.core.processes import base_environment, run
+from convex_evals.core.verdicts import StepName
+from convex_evals.pipeline.bench.cost import Cost
+from convex_evals.pipeline.lint.rules import rules_for
+from convex_evals.pipeline.tools import Tools
+from convex_evals.suite import Eval
+
+SECONDS = 120.0
+ESLINT = """\
+import tseslint from "typescript-eslint";
+export default [
+  { ignores: ["**/_generated/**"] },
+  {
+    files: ["convex/**/*.ts"],
+    languageOptions: { parser: tseslint.parser, parserOptions: { projectService: true, tsconfigRootDir: %s } },
+    plugins: { "@typescript-eslint": tseslint.plugin },
+    rules: %s,
+  },
+];
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """One eval graded the ordinary way. Deployments run in this process and are not counted."""
+
+    eval: Eval
+    tools: Tools
+    workspace: Path
+
+    async def measure(self) -> dict[StepName, Cost]:
+        async with Deployment.start() as project, Deployment.start() as answer:
+            return {
+                "install": await self._install(),
+                "deploy": await self._deploy("project", project) + await self._deploy("answer", answer),
+                "tsc": await self._type_check(),
+                "eslint": await self._lint(),
+                "tests": await self._test(project),
+            }
+
+    def _folder(self, name: str) -> Path:
+        return self.workspace / name
+
+    async def _install(self) -> Cost:
+        for name in ("project", "answer"):
+            shutil.copytree(self.eval.answer, self._folder(name))
+        bun = str(self.tools.toolchain.binary("bun"))
+        command = [bun, "install", "--ignore-scripts", "--no-progress"]
+        network = self.tools.settings.network_environment()
+        costs = [await self._run(command, self._folder(name), network) for name in ("project", "answer")]
+        return sum(costs, Cost())
+
+    async def _deploy(self, name: str, deployment: Deployment) -> Cost:
+        folder = self._folder(name)
+        cli = [str(self.tools.toolchain.node.executable), str(folder / "node_modules/convex/bin/main.js")]
+        target = {"CONVEX_SELF_HOSTED_URL": deployment.url, "CONVEX_SELF_HOSTED_ADMIN_KEY": deployment.admin_key}
+        generated = await self._run([*cli, "codegen", "--typecheck", "disable"], folder, target)
+        options = ["dev", "--once", "--typecheck", "disable", "--tail-logs", "disable"]
+        return generated + await self._run([*cli, *options], folder, target)
+
+    async def _type_check(self) -> Cost:
+        compiler = self.tools.toolchain.node_command("typescript", "tsc")
+        return await self._run([*compiler, "--noEmit", "--project", "convex"], self._folder("project"))
+
+    async def _lint(self) -> Cost:
+        folder = self._folder("project")
+        place = self._folder("eslint")
+        place.mkdir()
+        (place / "node_modules").symlink_to(self.tools.toolchain.packages.node_modules)
+        rules = {rule: level for rule, level in rules_for("convex").items() if not rule.startswith("react-hooks/")}
+        config = place / "eslint.config.mjs"
+        config.write_text(ESLINT % (json.dumps(str(folder)), json.dumps(rules)))
+        command = self.tools.toolchain.node_command("eslint")
+        return await self._run([*command, "--config", str(config), "convex"], folder)
+
+    async def _test(self, deployment: Deployment) -> Cost:
+        place = self._folder("tests")
+        place.mkdir()
+        shutil.copy(self.eval.path / "baseline.test.ts", place)
+        for package in ("vitest", "convex"):
+            (place / "node_modules").mkdir(exist_ok=True)
+            (place / "node_modules" / package).symlink_to(self.tools.toolchain.packages.package(package))
+        command = self.tools.toolchain.node_command("vitest")
+        port = {"CONVEX_PORT": deployment.url.rpartition(":")[2]}
+        return await self._run([*command, "run", "--root", str(place)], place, port)
+
+    async def _run(self, command: Sequence[str], cwd: Path, extra: dict[str, str] | None = None) -> Cost:
+        home = self.workspace.parent / "home"  # kept from one eval to the next: bun's own cache lives there
+        home.mkdir(exist_ok=True)
+        environment = base_environment(home, {"CI": "1", **(extra or {})})
+        result = await run(command, cwd=cwd, timeout=SECONDS, environment=environment)
+        if not result.ok:
+            raise InfrastructureError(f"The baseline's {Path(command[0]).name} failed: {result.output.text[-2000:]}")
+        return Cost(result.usage.wall * 1000, result.usage.cpu * 1000)

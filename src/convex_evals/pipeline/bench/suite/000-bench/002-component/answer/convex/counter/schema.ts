@@ -1,0 +1,3 @@
+import { defineSchema, defineTable } from "convex/server";
+
+export default defineSchema({ hits: defineTable({}) });
