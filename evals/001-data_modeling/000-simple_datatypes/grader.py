@@ -1,3 +1,5 @@
+"""One field of each simple type, and arithmetic with 64-bit integers."""
+
 from typing import Any
 
 from convex_evals.pipeline.grading.kit import (

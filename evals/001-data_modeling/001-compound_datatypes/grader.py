@@ -1,3 +1,5 @@
+"""Lists, objects and maps, nested in each other."""
+
 from typing import Any
 
 from convex_evals.pipeline.grading.kit import (

@@ -1,3 +1,5 @@
+"""References between documents: typed, followed, checked, and looked up backwards."""
+
 from convex_evals.pipeline.grading.kit import Deployment, assert_same, same_function_spec
 
 

@@ -1,3 +1,5 @@
+"""Indexes on one field each, chosen so that queries read only what they return."""
+
 from typing import Any
 
 from convex_evals.pipeline.grading.kit import Deployment, same_function_spec

@@ -1,3 +1,5 @@
+"""One index on three fields that serves three queries."""
+
 from typing import Any
 
 from convex_evals.pipeline.grading.kit import Deployment, same_function_spec

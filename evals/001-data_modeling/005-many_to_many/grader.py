@@ -1,3 +1,5 @@
+"""A table of pairs between students and courses, read from both sides."""
+
 from dataclasses import dataclass
 
 from convex_evals.pipeline.grading.kit import Deployment, same_function_spec, without

@@ -1,3 +1,5 @@
+"""Fields and arguments that allow only certain values."""
+
 from collections.abc import Callable
 from functools import partial
 from typing import Any
