@@ -125,10 +125,16 @@ def project(transport: Transport) -> GraderDeployment:
     return GraderDeployment(transport)
 
 
-@pytest_asyncio.fixture
-async def tools(tmp_path: Path) -> AsyncIterator[Tools]:
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def shared_tools() -> AsyncIterator[Tools]:
     async with open_tools(read_settings()) as tools:
-        yield replace(tools, settings=replace(tools.settings, cache_folder=tmp_path / "cache"))
+        yield tools
+
+
+@pytest.fixture
+def tools(shared_tools: Tools, tmp_path: Path) -> Tools:
+    """One warm process serves all tests of a worker; each test has a cache of its own."""
+    return replace(shared_tools, settings=replace(shared_tools.settings, cache_folder=tmp_path / "cache"))
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ import pytest
 from convex_evals.pipeline.grading import GradedDeployment, GraderResult
 from convex_evals.suite import Eval, Selection, find_suite, load_suite, select
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
 Grade = Callable[..., Awaitable[GraderResult]]
 Deploy = Callable[[Path], GradedDeployment]
 

@@ -55,6 +55,7 @@ def test_every_name_to_import_is_on_the_page(page: str) -> None:
     assert [name for name in kit.__all__ if f"`{name}`" not in page] == []
 
 
+@pytest.mark.asyncio(loop_scope="session")
 async def test_the_first_example_is_a_working_grader(
     page: str,
     write_eval: Callable[[str], Eval],

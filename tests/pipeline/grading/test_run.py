@@ -11,8 +11,9 @@ import pytest
 
 from convex_evals.pipeline.grading import GradedDeployment, GraderResult
 from convex_evals.pipeline.grading.kit import wait_until
-from convex_evals.pipeline.tools import Tools
 from convex_evals.suite import Eval
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 WriteEval = Callable[..., Eval]
 Grade = Callable[..., Awaitable[GraderResult]]
@@ -169,6 +170,11 @@ BAD: dict[str, Case] = {
         "grader-crashed",
         "the grader ended without a report (killed by SIGSEGV)",
     ),
+    "a grader that kills the process it comes from is no pass": Case(
+        "import os, signal\ndef test_it(): os.kill(os.getppid(), signal.SIGKILL)",
+        "grader-crashed",
+        "The process that runs Python graders ended",
+    ),
     "a grader that stops early is no pass": Case(
         "import pytest\ndef test_it(): pytest.exit('enough', returncode=0)",
         "grader-crashed",
@@ -245,18 +251,16 @@ async def test_the_time_of_the_whole_grader_is_limited(
         def test_second(project): pass
         """
     )
-    result = await grade(eval, graded, grader_seconds=1.0)
+    result = await grade(eval, graded, grader_seconds=2.0)
     assert (result.step.failure, result.tests.passed) == ("tests-failed", 0)
-    assert "✗ test_second\n  the tests before this one did not answer within 1 s" in result.step.excerpt
+    assert "✗ test_second\n  the tests before this one did not answer within 2 s" in result.step.excerpt
 
 
-async def test_a_grader_that_cannot_be_interrupted_is_killed(
-    write_eval: WriteEval, grade: Grade, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_grader_that_cannot_be_interrupted_is_killed(write_eval: WriteEval, grade: Grade) -> None:
     eval = write_eval(
         "import signal, time\ndef test_it():\n    signal.signal(signal.SIGALRM, signal.SIG_IGN)\n    time.sleep(60)"
     )
-    result = await grade(eval, grader_seconds=0.5)
+    result = await grade(eval, grader_seconds=3.0)
     assert result.step.failure == "grader-hangs"
     assert "the grader did not end by itself (stopped after" in result.step.excerpt
 
@@ -273,13 +277,13 @@ async def test_tests_are_counted_once_per_version_of_a_grader(write_eval: WriteE
     assert [len(result.step.commands) for result in (first, second)] == [2, 1]
 
 
-async def test_many_graders_run_at_the_same_time(write_eval: WriteEval, grade: Grade, tools: Tools) -> None:
-    eval = write_eval("import time\ndef test_it(): time.sleep(0.5)")
+async def test_many_graders_run_at_the_same_time(write_eval: WriteEval, grade: Grade) -> None:
+    eval = write_eval("import time\ndef test_it(): time.sleep(1.5)")
     await grade(eval)
     started = asyncio.get_running_loop().time()
     results = await asyncio.gather(*(grade(eval) for _ in range(4)))
     assert [result.step.status for result in results] == ["passed"] * 4
-    assert asyncio.get_running_loop().time() - started < 1.8
+    assert asyncio.get_running_loop().time() - started < 4 * 1.5
 
 
 async def test_cancelling_stops_the_grader(write_eval: WriteEval, grade: Grade, tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ from convex_evals.core.toolchain import Toolchain
 from convex_evals.pipeline.grading import GradedDeployment, GraderResult
 from convex_evals.suite import Eval, load_suite
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
 FOREIGN = Path(__file__).parent / "foreign_suite"
 ANSWER = FOREIGN / "evals/000-notes/000-crud/answer"
 GONE = GradedDeployment("http://127.0.0.1:9", "http://127.0.0.1:9", "key")

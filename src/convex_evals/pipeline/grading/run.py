@@ -5,11 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from convex_evals.core.errors import ProcessError
 from convex_evals.pipeline.grading.expected import Collection, expected_tests
 from convex_evals.pipeline.grading.python.grader import PythonGrader
 from convex_evals.pipeline.grading.request import GraderRequest
 from convex_evals.pipeline.grading.runner import GraderRunner
-from convex_evals.pipeline.grading.types import GRADER_BROKEN, GradedDeployment, GraderResult
+from convex_evals.pipeline.grading.types import GRADER_BROKEN, GRADER_CRASHED, GradedDeployment, GraderResult
 from convex_evals.pipeline.grading.verdict import Verdict, judge
 from convex_evals.pipeline.grading.vitest.grader import VitestGrader
 from convex_evals.pipeline.step import RunningStep
@@ -48,7 +49,10 @@ async def _run(step: RunningStep, runner: GraderRunner, tools: Tools, eval: Eval
     collected = await _collect(step, runner, tools, eval)
     if collected.result is not None and not collected.names:
         return judge(collected.result, collected.report, ())
-    run = await runner.run(collected.names)
+    try:
+        run = await runner.run(collected.names)
+    except ProcessError as error:
+        return Verdict(GRADER_CRASHED, str(error), TestCounts(0, len(collected.names)))
     step.record(run.result)
     return judge(run.result, run.report, collected.names)
 

@@ -1,0 +1,100 @@
+"""The warm process behind Python graders."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from convex_evals.core.errors import ProcessError
+from convex_evals.pipeline.grading.kit import wait_until
+from convex_evals.pipeline.grading.python.host import GraderHost
+from convex_evals.pipeline.grading.python.job import Job
+from convex_evals.pipeline.grading.report import read_report
+from convex_evals.pipeline.grading.types import GradedDeployment
+
+MakeJob = Callable[[str], Job]
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> MakeJob:
+    def make(text: str) -> Job:
+        grader = tmp_path / "grader.py"
+        grader.write_text(text)
+        return Job(grader, tmp_path, None, tmp_path / "report.json", tmp_path / "grader.log", tmp_path)
+
+    return make
+
+
+@pytest_asyncio.fixture
+async def host() -> AsyncIterator[GraderHost]:
+    async with GraderHost.open() as host:
+        yield host
+
+
+def test_a_job_survives_its_journey(tmp_path: Path) -> None:
+    deployment = GradedDeployment("http://127.0.0.1:1", "http://127.0.0.1:2", "name|key")
+    paths = [tmp_path / name for name in ("grader.py", "suite", "imports", "report", "log", "home", "files")]
+    job = Job(*paths, project=deployment, answer=None, test_seconds=1.5, collect_only=True)
+    assert Job.loads(job.dumps()) == job
+
+
+async def test_a_grader_is_run_and_measured(host: GraderHost, job: MakeJob) -> None:
+    one = job("def test_it(): print('hello', end='')")
+    result = await host.run(one)
+    assert (result.exit_code, result.ok, result.ending) == (0, True, "exit code 0")
+    assert "1 passed" in result.output.text
+    assert 0 < result.usage.cpu < result.usage.wall + 1
+    report = read_report(one.report)
+    assert report is not None
+    assert [test.outcome for test in report.tests] == ["passed"]
+
+
+async def test_what_one_grader_does_no_other_can_see(host: GraderHost, job: MakeJob) -> None:
+    text = "import sys\ndef test_it():\n    assert not hasattr(sys, 'mark')\n    sys.mark = 1"
+    assert [(await host.run(job(text))).exit_code for _ in range(2)] == [0, 0]
+
+
+async def test_processes_that_a_grader_leaves_behind_are_killed(host: GraderHost, job: MakeJob, tmp_path: Path) -> None:
+    child = tmp_path / "child"
+    text = f"""
+import pathlib, subprocess
+def test_it():
+    pathlib.Path("{child}").write_text(str(subprocess.Popen(["sleep", "60"]).pid))
+"""
+    assert (await host.run(job(text))).exit_code == 0
+    pid = int(child.read_text())
+    assert await asyncio.to_thread(wait_until, lambda: not is_alive(pid), "the end of the child")
+
+
+async def test_a_host_that_dies_is_replaced(host: GraderHost, job: MakeJob) -> None:
+    kills_it = job("import os, signal\ndef test_it(): os.kill(os.getppid(), signal.SIGKILL)")
+    with pytest.raises(ProcessError, match="The process that runs Python graders ended"):
+        await host.run(kills_it)
+    assert (await host.run(job("def test_it(): pass"))).exit_code == 0
+
+
+async def test_graders_end_with_the_host(job: MakeJob, tmp_path: Path) -> None:
+    mark = tmp_path / "running"
+    text = f"""
+import os, pathlib, time
+def test_it():
+    pathlib.Path("{mark}").write_text(str(os.getpid()))
+    time.sleep(60)
+"""
+    async with GraderHost.open() as host:
+        running = asyncio.create_task(host.run(job(text)))
+        pid = await asyncio.to_thread(wait_until, lambda: mark.exists() and mark.read_text(), "the grader's start")
+    with pytest.raises(ProcessError):
+        await running
+    assert not is_alive(int(pid))
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
