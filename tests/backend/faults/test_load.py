@@ -33,7 +33,7 @@ async def test_queries_stay_fast_while_many_actions_run(deployment: Deployment, 
         assert (await deployment.query("notes:echo", {"value": float(number)})).value == f"{number}.0"
         seconds.append(time.perf_counter() - started)
     assert not any(action.done() for action in actions)
-    assert statistics.median(seconds) < 0.1
+    assert statistics.median(seconds) < 0.25
     assert all(outcome.succeeded for outcome in await asyncio.gather(*actions))
     assert await _count(deployment, 2 * ACTIONS)
 

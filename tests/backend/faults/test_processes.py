@@ -186,3 +186,21 @@ async def test_a_full_disk_fails_what_cannot_be_kept_and_nothing_else(
     await first.process.wait()
     second = await backend()
     assert await second.notes() == kept
+
+
+async def test_a_database_that_is_in_use_or_none_is_one_sentence(backend: Any, tmp_path: Path) -> None:
+    await backend()
+    (tmp_path / "text").write_text("no database, but longer than the header of one" * 10)
+    (tmp_path / "folder").mkdir()
+    reasons = {
+        "db.sqlite3": "database is locked",
+        "text": "file is not a database",
+        "folder": "unable to open database file",
+    }
+    for name, reason in reasons.items():
+        process = await asyncio.create_subprocess_exec(
+            *COMMAND, name, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, cwd=tmp_path
+        )
+        output, errors = await process.communicate()
+        sentence = f"convex-evals: The deployment failed: cannot open the database {name}: {reason}."
+        assert (process.returncode, output, errors.decode().splitlines()) == (3, b"", [sentence])

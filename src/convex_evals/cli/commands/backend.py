@@ -61,6 +61,7 @@ def backend(
     import errno
 
     from convex_evals.backend.deployment import DEFAULT_NAME, DeploymentSettings
+    from convex_evals.backend.errors import SystemFailure
     from convex_evals.backend.foreground import run_backend_in_foreground
     from convex_evals.cli.output import remark
     from convex_evals.core.errors import InfrastructureError
@@ -84,6 +85,8 @@ def backend(
     )
     try:
         asyncio.run(run_backend_in_foreground(settings, typer.echo))
+    except SystemFailure as error:
+        raise InfrastructureError(f"The deployment failed: {error}.") from error
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
             raise
