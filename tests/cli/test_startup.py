@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 HEAVY = {"asyncio", "httpx", "numpy", "orjson", "pydantic", "rich", "sqlalchemy", "starlette", "uvicorn", "websockets"}
-QUICK = [["--version"], ["--help"], ["list", "--help"], ["doctor", "--help"], ["test", "--help"]]
+QUICK = [["--version"], ["--help"], *([name, "--help"] for name in ("list", "doctor", "run", "show", "status", "test"))]
 MOST_MODULES = 200
 CPU_SECONDS = 0.2
 
