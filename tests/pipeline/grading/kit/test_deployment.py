@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from convex_evals.pipeline.grading.kit import CallFailed, Deployment, Int64, Reply, Route, WebServer, wait_until
+from convex_evals.pipeline.grading.kit import CallFailed, Deployment, Int64, Reply, Route, WebServer, trace, wait_until
 from convex_evals.pipeline.grading.kit.cleaning import clean
 from convex_evals.pipeline.grading.kit.clock import Clock
 from convex_evals.pipeline.grading.kit.errors import CallTimedOut, DeploymentLost, EvalBroken, Refused
@@ -253,6 +253,15 @@ def test_http_endpoints_are_measured(project: Deployment) -> None:
     with project.trace() as work:
         project.http.get("/files/a.txt")
     assert [call.function for call in work.calls] == ["GET /files/*"]
+
+
+def test_a_measured_call_that_reaches_no_function_fails_the_test(
+    project: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trace, "LOG_SECONDS", 0.2)
+    with pytest.raises(AssertionError, match="1 of 1 measured calls reached no function"), project.trace():
+        with pytest.raises(Refused):
+            project.query("a:b:c")
 
 
 def test_threads_may_share_a_deployment(project: Deployment) -> None:

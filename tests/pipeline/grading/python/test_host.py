@@ -76,6 +76,15 @@ async def test_a_host_that_dies_is_replaced(host: GraderHost, job: MakeJob) -> N
     assert (await host.run(job("def test_it(): pass"))).exit_code == 0
 
 
+async def test_a_grader_can_be_stopped_before_it_has_begun(host: GraderHost, job: MakeJob) -> None:
+    await host.run(job("def test_it(): pass"))
+    running = asyncio.create_task(host.run(job("import time\ndef test_it(): time.sleep(60)")))
+    await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(running, 20)
+
+
 async def test_graders_end_with_the_host(job: MakeJob, tmp_path: Path) -> None:
     mark = tmp_path / "running"
     text = f"""

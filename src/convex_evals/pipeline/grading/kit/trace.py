@@ -6,12 +6,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from convex_evals.pipeline.grading.kit.errors import EvalBroken
+from convex_evals.pipeline.grading.kit.errors import CallTimedOut, EvalBroken
 from convex_evals.pipeline.grading.kit.jobs import function_name
 from convex_evals.pipeline.grading.kit.transport import Transport
 
 VARIABLE: Final = "CONVEX_EVALS_TRACE"
 CLOCK_SLACK_MS: Final = 5.0
+LOG_SECONDS: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,10 @@ def _entries(transport: Transport, cursor: float, requests: list[str]) -> list[d
     found: list[dict[str, Any]] = []
     waiting = set(requests)
     while waiting:
-        answer = transport.administer(f"/api/stream_function_logs?cursor={cursor}")
+        try:
+            answer = transport.administer(f"/api/stream_function_logs?cursor={cursor}", seconds=LOG_SECONDS)
+        except CallTimedOut as error:
+            raise AssertionError(f"{len(waiting)} of {len(requests)} measured calls reached no function") from error
         cursor = answer["newCursor"]
         for entry in answer["entries"]:
             if entry["kind"] == "Completion" and entry["requestId"] in requests:

@@ -60,12 +60,14 @@ class Transport:
         response = self.request("POST", self.url + path, json.dumps(body).encode(), headers, what=what)
         return json.loads(self._accepted(response, what).body or b"null")
 
-    def administer(self, path: str, body: object = None) -> Any:
+    def administer(self, path: str, body: object = None, *, seconds: float | None = None) -> Any:
         """Posts to (or, without a body, gets from) one of the administrator's endpoints."""
         with self.unmeasured():
             if body is not None:
                 return self.post(path, body, self.admin, what=path)
-            response = self.request("GET", self.url + path, b"", {"Authorization": self.admin}, what=path)
+            response = self.request(
+                "GET", self.url + path, b"", {"Authorization": self.admin}, what=path, seconds=seconds
+            )
             return json.loads(self._accepted(response, path).body)
 
     def request(
@@ -100,8 +102,9 @@ class Transport:
     def _id(self) -> Headers:
         if self.requests is None:
             return {}
-        self.requests.append(secrets.token_hex(8))
-        return {"Convex-Request-Id": self.requests[-1]}
+        request_id = secrets.token_hex(8)
+        self.requests.append(request_id)
+        return {"Convex-Request-Id": request_id}
 
     def _accepted(self, response: Response, what: str) -> Response:
         if response.status >= 500:

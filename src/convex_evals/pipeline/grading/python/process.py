@@ -17,7 +17,7 @@ def become_grader(job: Job) -> NoReturn:
     """Never returns: the process ends with pytest's exit code."""
     code = CRASHED
     try:
-        os.setsid()
+        os.setpgid(0, 0)
         _connect(job)
         os.environ.clear()
         os.environ.update(base_environment(job.home))

@@ -75,6 +75,8 @@ class Host:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             become_grader(job)
+        with suppress(PermissionError, ProcessLookupError):
+            os.setpgid(pid, pid)  # here as well, so that an order to stop finds the group whoever is faster
         self._running[pid] = Running(number, pid, started, started + job.grader_seconds + GRACE_SECONDS)
 
     def _stop_overdue(self) -> None:
@@ -89,7 +91,7 @@ class Host:
             if pid == 0:
                 return
             if pid in self._running:
-                _kill(pid)  # whatever it left behind in its session
+                _kill(pid)  # whatever it left behind in its group
                 ended = self._running.pop(pid)
                 self._tell(ended, status, usage)
 
