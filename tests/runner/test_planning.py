@@ -44,8 +44,8 @@ def test_trials_come_one_after_the_other_each_in_the_order_of_the_suite(
 def test_a_run_is_recorded_with_everything_that_decides_its_results(make_suite: MakeSuite, store: ScoresStore) -> None:
     suite = make_suite(2)
     options = GradingOptions(linter="eslint", admin_key="secret")
-    asked = Request(suite, suite.evals, options, "without_guidelines", 3, ("nightly",), "t" * 64)
-    run = plan_run(find_model("empty", store), asked).begin(store)
+    asked = Request(suite, suite.evals, options, "without_guidelines", 3, ("nightly",))
+    run = plan_run(find_model("empty", store), asked).begin(store, "t" * 64)
     recorded = store.find_run(run.id)
     assert (recorded.model, recorded.provider, recorded.experiment) == ("empty", "built-in", "without_guidelines")
     assert (recorded.status, recorded.trials, recorded.labels) == ("running", 3, ("nightly",))

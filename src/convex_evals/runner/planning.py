@@ -1,7 +1,7 @@
 """What a run is going to do: a new one, the rest of an old one, or an old one's answers graded again."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,7 +27,7 @@ _REGRADE_OF: Final = "regradeOf"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a user asked for. `toolchain` is the fingerprint of the tools that will grade."""
+    """What a user asked for."""
 
     suite: Suite
     evals: Sequence[Eval]
@@ -35,7 +35,6 @@ class Request:
     experiment: str = DEFAULT_EXPERIMENT
     trials: int = 1
     labels: tuple[str, ...] = ()
-    toolchain: str | None = None
 
     @property
     def numbers(self) -> range:
@@ -53,10 +52,14 @@ class Plan:
     run: RunPlan | RunRecord
     left_out: tuple[str, ...] = ()
 
-    def begin(self, store: "ScoresStore") -> ActiveRun:
-        """From here on the run is in the scores, running. One that is resumed must be held."""
+    def begin(self, store: "ScoresStore", toolchain: str | None = None) -> ActiveRun:
+        """From here on the run is in the scores, running. One that is resumed must be held.
+
+        `toolchain` is the fingerprint of the tools that will grade.
+        """
         if isinstance(self.run, RunPlan):
-            return ActiveRun(store.create_run(self.run), self.model, self.options, self.work)
+            run = replace(self.run, fingerprints=replace(self.run.fingerprints, toolchain=toolchain))
+            return ActiveRun(store.create_run(run), self.model, self.options, self.work)
         store.resume_run(self.run.id)
         return ActiveRun(self.run.id, self.model, self.options, self.work)
 
@@ -149,7 +152,6 @@ def _fingerprints(request: Request, evals: Sequence[Eval]) -> Fingerprints:
         content=fingerprint(Entry(each.fingerprints.content, each.id) for each in evals),
         grader=fingerprint(graders),
         pipeline=pipeline_fingerprint(request.options),
-        toolchain=request.toolchain,
     )
 
 

@@ -56,6 +56,11 @@ class Board:
         return sum(self.counts.values())
 
     @property
+    def in_flight(self) -> int:
+        """What is finished even when nothing new is begun."""
+        return sum(row.phase != "waiting" for row in list(self.rows.values()))
+
+    @property
     def elapsed(self) -> float:
         return self.clock() - self._started
 
@@ -67,7 +72,7 @@ class Board:
     def summary(self) -> str:
         parts = [f"{self.done}/{self.total}", *_counted(self.counts)]
         if self.stopping:
-            parts.append(f"stopping: {len(self.rows)} in flight, Ctrl-C again stops now")
+            parts.append(f"stopping: {self.in_flight} in flight, Ctrl-C again stops now")
         elif self.remaining_seconds is not None and self.done < self.total:
             parts.append(f"ETA {clock_time(self.remaining_seconds)}")
         return " · ".join([*parts, clock_time(self.elapsed)])

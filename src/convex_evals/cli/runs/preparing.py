@@ -32,8 +32,8 @@ class Prepared:
     problems: tuple[Problem, ...] = ()
 
 
-def prepare(asked: Asked, store: ScoresStore, toolchain: str | None) -> Prepared:
-    """`toolchain` is the fingerprint of the tools that will grade. Raises UsageError."""
+def prepare(asked: Asked, store: ScoresStore) -> Prepared:
+    """Changes nothing. Raises UsageError."""
     if asked.resume is not None:
         return _prepare_rest(asked, asked.resume, store)
     suite = load_suite(find_suite(asked.evals))
@@ -43,8 +43,11 @@ def prepare(asked: Asked, store: ScoresStore, toolchain: str | None) -> Prepared
     evals = select(suite, asked.selection)
     if not evals:
         raise UsageError(f"No eval of {suite.root} can be loaded; `convex-evals list` says what is wrong with them.")
+    for each in evals:
+        if each.grader is None:
+            remark(f"{each.id} has no grader yet, so no test is required of it.")
     options = complete_options(asked.grading_options(), suite.settings)
-    request = Request(suite, evals, options, toolchain=toolchain)
+    request = Request(suite, evals, options)
     return Prepared(tuple(_plans(asked, request, store)), problems)
 
 
@@ -71,7 +74,9 @@ def _plans(asked: Asked, request: Request, store: ScoresStore) -> Iterator[Plan]
 
 def _plan_regrading(reference: str, request: Request, store: ScoresStore) -> Plan:
     run = store.find_run(reference)
-    again = replace(request, experiment=run.experiment, trials=run.trials, labels=(*run.labels, REGRADE))
+    again = replace(
+        request, experiment=run.experiment, trials=run.trials, labels=tuple(dict.fromkeys((*run.labels, REGRADE)))
+    )
     return plan_regrading(run, again, store)
 
 

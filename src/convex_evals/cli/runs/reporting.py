@@ -10,8 +10,8 @@ from convex_evals.cli.main import INTERRUPTED
 from convex_evals.cli.output import print_table, table, write_json
 from convex_evals.cli.runs.as_json import runs_json
 from convex_evals.cli.runs.asking import Asked
-from convex_evals.cli.runs.preparing import Prepared
-from convex_evals.cli.runs.session import Session, carry_out, dry_run
+from convex_evals.cli.runs.preparing import Prepared, prepare
+from convex_evals.cli.runs.session import Session, carry_out
 from convex_evals.cli.runs.summaries import comparison_lines, summary_lines
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.settings import read_settings
@@ -28,7 +28,7 @@ def perform(asked: Asked) -> int:
     asked.check()
     with _open_scores(asked) as store:
         if asked.dry_run:
-            _print_plans(dry_run(asked, settings, store))
+            _print_plans(prepare(asked, store))
             return 0
         session = carry_out(asked, settings, store)
         _print_results(session, asked, store)

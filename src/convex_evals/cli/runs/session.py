@@ -2,16 +2,17 @@
 
 import asyncio
 import os
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
 from convex_evals.cli.output import remark
 from convex_evals.cli.progress import watching
 from convex_evals.cli.runs.asking import Asked
-from convex_evals.cli.runs.preparing import Prepared, prepare
+from convex_evals.cli.runs.preparing import prepare
 from convex_evals.core.settings import Settings
-from convex_evals.core.toolchain import find_toolchain, prepare_toolchain
-from convex_evals.runner import ActiveRun, Equipment, Execution, open_workspace
+from convex_evals.core.toolchain import prepare_toolchain
+from convex_evals.runner import ActiveRun, Equipment, Execution, Plan, open_workspace
 from convex_evals.scores import RunRecord, ScoresStore
 from convex_evals.suite import Problem
 
@@ -25,29 +26,30 @@ class Session:
     complete: bool
 
 
-def dry_run(asked: Asked, settings: Settings, store: ScoresStore) -> Prepared:
-    """What would be done. Changes nothing."""
-    toolchain = asyncio.run(find_toolchain(settings))
-    return prepare(asked, store, toolchain.fingerprint if toolchain else None)
-
-
 def carry_out(asked: Asked, settings: Settings, store: ScoresStore) -> Session:
     """Does it. Raises UsageError, or InfrastructureError when it cannot go on."""
     return asyncio.run(_carry_out(asked, settings, store))
 
 
 async def _carry_out(asked: Asked, settings: Settings, store: ScoresStore) -> Session:
-    toolchain = await prepare_toolchain(settings, remark)
     with ExitStack() as stack:
         if asked.resume is not None:
             stack.enter_context(store.hold_run(store.find_run(asked.resume).id))
-        prepared = prepare(asked, store, toolchain.fingerprint)
-        runs = [plan.begin(store) for plan in prepared.plans]
+        prepared = prepare(asked, store)
+        toolchain = await prepare_toolchain(settings, remark)
+        _warn_of_other_tools(prepared.plans, toolchain.fingerprint)
+        runs = [plan.begin(store, toolchain.fingerprint) for plan in prepared.plans]
         if asked.resume is None:
             for run in runs:
                 stack.enter_context(store.hold_run(run.id))
         complete = await _execute(runs, asked, settings, store)
     return Session(tuple(store.find_run(run.id) for run in runs), prepared.problems, complete)
+
+
+def _warn_of_other_tools(plans: Sequence[Plan], toolchain: str) -> None:
+    for plan in plans:
+        if isinstance(plan.run, RunRecord) and plan.run.fingerprints.toolchain != toolchain:
+            remark("The tools have changed since this run began, so not all of its results were graded alike.")
 
 
 async def _execute(runs: list[ActiveRun], asked: Asked, settings: Settings, store: ScoresStore) -> bool:
