@@ -286,3 +286,30 @@ def test_a_repeated_file_whose_last_copy_is_cut_off_is_not_taken() -> None:
 @pytest.mark.parametrize("response", ["", "I cannot help with that.", "```ts\nconst a = 1;\n```\n", "# Files\n"])
 def test_a_response_without_files_says_so(response: str) -> None:
     assert parse_response(response, "stop").problems == (NOTHING,)
+
+
+MANY = 20_000
+ADVERSE = {
+    "backticks": "## " + "`" * MANY,
+    "code spans": "`a" * MANY + ":\n```ts\n```",
+    "stars": "**a" * MANY + "\n```\n```",
+    "numbers": "## " + "1. " * MANY,
+    "words before a name": "## " + "new file: " * MANY,
+    "parentheses": "## a.ts" + " (a)" * MANY,
+    "folders": "## " + "../" * MANY,
+    "spaces": "## " + " " * MANY + "x",
+    "comments": "```ts\n" + "// " * MANY + "\n```",
+    "attributes": "```ts " + "title=" * MANY + "\n```",
+    "nested blocks": "```md\n```x\n```\n" * (MANY // 3),
+    "reasoning": "<think>\n</think>\n" * MANY,
+    "channels": "<|channel|>" * MANY,
+    "open tags": "<file path='a.ts'>" * MANY,
+    "tags that never end": "<file path='" * MANY,
+    "JSON": '{"files":' + "[" * MANY,
+}
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("response", ADVERSE.values(), ids=ADVERSE)
+def test_no_response_takes_long_to_read(response: str) -> None:
+    parse_response(response)

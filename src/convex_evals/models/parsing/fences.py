@@ -7,6 +7,7 @@ from typing import Final
 
 _FENCE: Final = re.compile(r"^(?P<indent>[ \t]*)(?P<marker>`{3,}|~{3,})(?P<info>.*)$", re.DOTALL)
 _MARKDOWN: Final = frozenset({"md", "mdx", "markdown"})
+_DEEPEST: Final = 3  # blocks in blocks; more means that fences are out of step
 _ANY: Final = frozenset({"", "text", "txt", "plaintext", "plain"})
 
 
@@ -53,7 +54,7 @@ class Block:
 
 
 def read_fence(line: str) -> Fence | None:
-    match = _FENCE.match(line)
+    match = _FENCE.match(line) if "```" in line or "~~~" in line else None
     if match is None:
         return None
     info = match["info"].strip()
@@ -87,6 +88,8 @@ def _balanced_end(lines: Sequence[str], start: int, opening: Fence) -> int | Non
             continue
         if fence.info:
             inside.append(fence)
+            if len(inside) > _DEEPEST:
+                return None
         elif not inside:
             return number
         elif fence.closes(inside[-1]):

@@ -11,7 +11,7 @@ _CODE_SPAN: Final = re.compile(r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)(?!`)")
 _LINK: Final = re.compile(r"\[(?P<text>[^\]]+)\]\([^)]*\)")
 _ESCAPE: Final = re.compile(r"\\(?=[!#()*+\-.\[\]_`{}~])")
 _PICTURE: Final = re.compile(r"^[^\w\s./\\@$(\[`*~+#<>'\"-]+\s*")
-# "1.", "- ", "Step 2:", "File:", "New file 3 -", "Create", "Here is": words before a name that say nothing about it.
+# "1.", "- ", "Step 2:", "File:", "New file 3 -", "Create": words before a name that say nothing about it.
 _PREFIX: Final = re.compile(
     r"""^(?:
         [-*+]\s+

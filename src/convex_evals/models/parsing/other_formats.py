@@ -10,7 +10,8 @@ from convex_evals.models.parsing.names import Name
 from convex_evals.models.parsing.reader import Candidate
 
 _TAG: Final = re.compile(
-    r"""<(?P<tag>file|boltAction|code_file)\b[^>]*?\b(?:path|name|filePath|filename)=["'](?P<name>[^"'\n]+)["'][^>]*>"""
+    r"""<(?P<tag>file|boltAction|code_file)\s(?:[^<>]{0,200}?\s)?(?:path|name|filePath|filename)="""
+    r"""["'](?P<name>[^"'\n<>]{1,240})["'][^<>]{0,200}>"""
     r"""(?P<text>.*?)(?P<end></(?P=tag)>|\Z)""",
     re.DOTALL | re.IGNORECASE,
 )

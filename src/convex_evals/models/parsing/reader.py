@@ -16,6 +16,7 @@ from convex_evals.models.parsing.names import (
 )
 
 _HEADING: Final = re.compile(r"^ {0,3}#{1,6}[ \t]+(?P<text>.*?)(?:[ \t]+#+)?[ \t]*\r?$")
+_LONGEST_LINE: Final = 300  # that may hold a name; also keeps the search for one cheap, whatever a model writes
 _UNDERLINE: Final = re.compile(r"^ {0,3}(?:=+|-{2,})[ \t]*\r?$")
 
 
@@ -49,13 +50,14 @@ class Reader:
         self.open_at_end = self.open_at_end or self._wrapper is not None
 
     def _read_line(self, lines: Sequence[str], number: int) -> int:
-        heading = _HEADING.match(lines[number])
+        line = _if_short(lines[number])
+        heading = _HEADING.match(line)
         if heading:
             self._read_heading(heading["text"])
-        elif _UNDERLINE.match(lines[number]) and number > 0 and lines[number - 1].strip():
-            self._read_heading(lines[number - 1].strip())
+        elif _UNDERLINE.match(line) and number > 0 and lines[number - 1].strip():
+            self._read_heading(_if_short(lines[number - 1]).strip())
         elif lines[number].strip():
-            self._label = lines[number].strip()
+            self._label = line.strip()
         return number + 1
 
     def _read_heading(self, text: str) -> None:
@@ -84,14 +86,14 @@ class Reader:
         if self._wrapper or self.candidates or not fence.may_wrap or self._name_outside(fence):
             return False
         first = next((line for line in lines[number + 1 :] if line.strip()), "")
-        heading = _HEADING.match(first)
+        heading = _HEADING.match(_if_short(first))
         return heading is not None and (
             is_files_heading(heading["text"]) or name_in_heading(heading["text"], in_files=False) is not None
         )
 
     def _name_outside(self, fence: Fence) -> Name | None:
         """The name of a block as its info string, the line before it or the heading above it have it."""
-        info = name_in_info(fence.info)
+        info = name_in_info(_if_short(fence.info))
         label = name_in_label(self._label) if self._label else None
         nearest = label if label and (label.certain or not self._heading) else self._heading
         if info and not (nearest and nearest.certain and nearest.text.endswith(f"/{info}")):
@@ -100,7 +102,7 @@ class Reader:
 
     def _take(self, block: Block, outside: Name | None) -> None:
         text, name = block.text, outside
-        comment = name_in_comment(block.lines[0], block.fence.language) if block.lines else None
+        comment = name_in_comment(_if_short(block.lines[0]), block.fence.language) if block.lines else None
         if comment and (outside is None or not (outside.certain or self._heading)):
             name = Name(comment, certain=False)
             if comment.lower().endswith(".json"):  # there it is a label, for JSON has no comments
@@ -108,3 +110,7 @@ class Reader:
         self.candidates.append(Candidate(name, text, block.closed, self._below_files))
         self.open_at_end = self.open_at_end or not block.closed
         self._heading, self._label = None, ""
+
+
+def _if_short(line: str) -> str:
+    return line if len(line) <= _LONGEST_LINE else ""

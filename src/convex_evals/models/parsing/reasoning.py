@@ -34,15 +34,15 @@ def final_channel(text: str) -> str:
 
 def without_reasoning(lines: Sequence[str]) -> Remainder:
     """Looks for tags outside code blocks only: a file may have them in it."""
+    lines = list(lines)
     kept: list[str] = []
     removed, number = False, 0
     while number < len(lines):
         opening = _OPENING.match(lines[number])
         if opening:
-            rest = _after_closing(lines, number, opening)
-            if rest is None:
-                return Remainder(tuple(kept), True, unfinished=True)
-            lines, number, removed = rest, 0, True
+            removed, number = True, _skip_reasoning(lines, number, opening)
+            if number == len(lines):
+                return Remainder(tuple(kept), removed, unfinished=True)
             continue
         if _LONE_CLOSING.match(lines[number]) and not removed:
             # The opening tag was part of the prompt, so all that came before is reasoning.
@@ -56,11 +56,12 @@ def without_reasoning(lines: Sequence[str]) -> Remainder:
     return Remainder(tuple(kept), removed)
 
 
-def _after_closing(lines: Sequence[str], start: int, opening: re.Match[str]) -> list[str] | None:
-    """What follows the closing tag of the reasoning that begins in line `start`."""
+def _skip_reasoning(lines: list[str], start: int, opening: re.Match[str]) -> int:
+    """The number of the line with the closing tag, of which only the rest is left; or of the line after the last."""
     closing = f"</{opening['tag']}>" if opening["tag"] else "[/THINK]"
     for number in range(start, len(lines)):
         found = lines[number].lower().find(closing.lower())
         if found >= 0:
-            return [lines[number][found + len(closing) :], *lines[number + 1 :]]
-    return None
+            lines[number] = lines[number][found + len(closing) :]
+            return number
+    return len(lines)

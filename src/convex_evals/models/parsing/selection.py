@@ -42,9 +42,8 @@ def _below_files(candidates: Sequence[Candidate], choice: Choice) -> Sequence[Ca
 
 def _name(given: str, choice: Choice) -> str:
     plain = plain_name(given)
-    note = f"{given} is taken for {plain}."
-    if plain != given and note not in choice.notes:
-        choice.notes.append(note)
+    if plain != given:
+        choice.notes.append(f"{given} is taken for {plain}.")
     return plain
 
 
