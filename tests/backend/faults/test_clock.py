@@ -43,7 +43,7 @@ async def test_time_never_runs_backwards_in_the_database(
     client = await join(deployment)
     await client.subscribe("notes:list")
     assert await client.value() == []
-    stamps = []
+    stamps: list[int] = []
     for offset in (0.0, jump, 0.0, -jump, 0.0):
         move_clock(offset)
         outcome = await deployment.mutation("notes:add", {"text": str(len(stamps))})

@@ -2,8 +2,10 @@
 
 import asyncio
 import gc
+import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -16,6 +18,10 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 MEGABYTE = 1024 * 1024
 Until = Callable[..., Awaitable[None]]
 Workers = Callable[[str], list[psutil.Process]]
+
+
+def is_empty(folder: Path) -> bool:
+    return not any(folder.iterdir())
 
 
 async def live(deploy: Any, app: dict[str, str], numbers: range) -> None:
@@ -31,8 +37,14 @@ async def live(deploy: Any, app: dict[str, str], numbers: range) -> None:
 
 
 async def test_twenty_deployments_live_side_by_side_and_leave_nothing(
-    deploy: Any, faults_app: dict[str, str], until: Until, workers: Workers
+    deploy: Any,
+    faults_app: dict[str, str],
+    until: Until,
+    workers: Workers,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     await live(deploy, faults_app, range(2))  # what is made once and kept
     process = psutil.Process()
     gc.collect()
@@ -45,6 +57,7 @@ async def test_twenty_deployments_live_side_by_side_and_leave_nothing(
     assert process.num_fds() <= files
     assert process.num_threads() <= threads
     assert process.memory_info().rss - memory < 60 * MEGABYTE
+    assert is_empty(tmp_path)
 
 
 async def test_a_deployment_that_cannot_start_leaves_nothing(until: Until, workers: Workers) -> None:
@@ -52,9 +65,9 @@ async def test_a_deployment_that_cannot_start_leaves_nothing(until: Until, worke
     async with Deployment.start() as first:
         port = int(first.url.rsplit(":", 1)[1])
         before = process.num_fds(), len(asyncio.all_tasks())
-        for ports in ({"port": port}, {"site_port": port}):
+        for ports in ((port, 0), (0, port)):
             with pytest.raises(OSError):
-                async with Deployment.start(**ports):
+                async with Deployment.start(*ports):
                     pass
         assert (process.num_fds(), len(asyncio.all_tasks())) == before
         await until(lambda: len(workers("functions")) == 1)

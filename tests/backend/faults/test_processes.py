@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import resource
 import signal
 import sys
@@ -87,7 +88,7 @@ async def test_what_was_acknowledged_survives_a_kill_under_load(
                 acknowledged.append(text)
 
     writers = [asyncio.create_task(write(writer)) for writer in range(8)]
-    await until(lambda: len(acknowledged) >= 200)
+    await until(lambda: len(acknowledged) >= 80)
     first.note_family()
     first.process.kill()
     await asyncio.gather(*writers, return_exceptions=True)
@@ -117,7 +118,8 @@ async def test_a_kill_leaves_no_process_not_even_one_that_loops(
 async def _are_looping(backend: Backend, count: int) -> bool:
     headers = {"Authorization": f"Convex {backend.admin_key}"}
     page = await backend.client.get("/api/stream_function_logs", params={"cursor": 0}, headers=headers)
-    return sum(entry["logLines"] == ["[LOG] 'looping'"] for entry in page.json()["entries"]) == count
+    looping = [entry for entry in page.json()["entries"] if entry["logLines"] == ["[LOG] 'looping'"]]
+    return len(looping) == count
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -163,7 +165,7 @@ async def test_a_full_disk_fails_what_cannot_be_kept_and_nothing_else(
     await client.value()
     kept = ["before"]
     assert (await first.call("mutation", "notes:add", text="before")).status_code == 200
-    limit_files(first, max(file.stat().st_size for file in tmp_path.glob("db.sqlite3*")) + MEGABYTE)
+    limit_files(first, max(entry.stat().st_size for entry in os.scandir(tmp_path)) + MEGABYTE)
     for number in range(10):
         text = f"{number} {'x' * 500_000}"
         refused = await first.call("mutation", "notes:add", text=text)
