@@ -9,7 +9,7 @@ from convex_evals.core.processes import Limits, base_environment
 
 MEGABYTE: Final = 1024 * 1024
 LIMITS: Final = Limits(cpu_seconds=120, file_size=256 * MEGABYTE, data=4096 * MEGABYTE, open_files=4096)
-TOOL_SECONDS: Final = 60.0
+TOOL_SECONDS: Final = 120.0
 _NO_NETWORK: Final = ("unshare", "--user", "--map-root-user", "--net", "--")
 
 

@@ -8,7 +8,7 @@ from convex_evals.core.processes import ProcessResult
 from convex_evals.pipeline.lint.findings import Finding, LintAccident
 from convex_evals.pipeline.lint.rules import eslint_name, oxlint_config
 from convex_evals.pipeline.step import RunningStep
-from convex_evals.pipeline.typecheck.checked import SOURCES, Area
+from convex_evals.pipeline.typecheck.checked import SOURCES, SUBMITTED, Area
 
 
 async def run_oxlint(step: RunningStep, folder: Path, area: Area) -> list[Finding]:
@@ -56,7 +56,7 @@ def _finding(diagnostic: dict[str, Any]) -> Finding:
     labels = diagnostic.get("labels") or [{}]
     span = labels[0].get("span") or {}
     return Finding(
-        diagnostic.get("filename") or "",
+        (diagnostic.get("filename") or "").replace(SUBMITTED, "tsconfig.json"),
         span.get("line") or 0,
         span.get("column") or 0,
         eslint_name(diagnostic.get("code") or ""),

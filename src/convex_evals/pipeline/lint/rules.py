@@ -26,7 +26,6 @@ _CORE: Final = (
     "no-sparse-arrays",
     "no-unsafe-finally",
     "no-unsafe-negation",
-    "no-unsafe-optional-chaining",
     "no-useless-backreference",
     "require-yield",
     "use-isnan",
@@ -95,10 +94,8 @@ def _oxlint_name(name: str) -> str:
 
 def eslint_name(code: str) -> str:
     """`typescript(no-explicit-any)`, as oxlint reports it, is `@typescript-eslint/no-explicit-any`."""
-    plugin, bracket, rest = code.partition("(")
-    rule = rest.removesuffix(")")
-    if not bracket:
-        return code or "syntax"
-    prefixes = {"typescript": TYPESCRIPT, "typescript-eslint": TYPESCRIPT, "react": REACT, "react-hooks": REACT}
-    prefixes["eslint-plugin-react-hooks"] = REACT
-    return f"{prefixes[plugin]}/{rule}" if plugin in prefixes else rule
+    rule = code.partition("(")[2].removesuffix(")")
+    return _FULL_NAMES.get(rule, code) or "syntax"
+
+
+_FULL_NAMES: Final = {name.rpartition("/")[2]: name for name in rules_for("src")}

@@ -1,0 +1,39 @@
+"""Generated code for other modules than the one the CLI was asked about."""
+
+import pytest
+
+from convex_evals.pipeline.deploy.codegen import PROBE, GeneratedCode
+
+API = f"""\
+import type * as {PROBE} from "../{PROBE}.js";
+
+declare const fullApi: ApiFromModules<{{
+  {PROBE}: typeof {PROBE};
+}}>;
+"""
+
+
+def test_every_module_is_imported_and_listed() -> None:
+    files = GeneratedCode({"api.d.ts": API, "server.js": "x"}, {}).for_modules(["a/b.ts", "c.tsx"])
+    assert files is not None
+    assert files["server.js"] == "x"
+    assert files["api.d.ts"].splitlines() == [
+        'import type * as a_b from "../a/b.js";',
+        'import type * as c from "../c.js";',
+        "",
+        "declare const fullApi: ApiFromModules<{",
+        '  "a/b": typeof a_b;',
+        "  c: typeof c;",
+        "}>;",
+    ]
+
+
+@pytest.mark.parametrize(
+    "modules", [[], ["a/b.ts", "a_b.ts"], ["delete.ts"], ["api.ts"], ["1a.ts"], ["a-b.ts"], ["a.mts"]]
+)
+def test_names_that_need_care_are_left_to_the_cli(modules: list[str]) -> None:
+    assert GeneratedCode({"api.d.ts": API}, {}).for_modules(modules) is None
+
+
+def test_code_of_an_unknown_form_is_left_to_the_cli() -> None:
+    assert GeneratedCode({"api.d.ts": "export {};"}, {}).for_modules(["a.ts"]) is None

@@ -1,0 +1,56 @@
+"""Which files are bundled without asking the CLI."""
+
+from pathlib import Path
+
+import pytest
+
+from convex_evals.pipeline.deploy.entry_points import EntryPoints, find_entry_points
+
+MODULE = "export const a = 1;\n"
+
+
+def found(folder: Path, files: dict[str, str]) -> EntryPoints | None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return find_entry_points(folder)
+
+
+def test_modules_are_sorted_by_runtime_and_helpers_are_left_out(tmp_path: Path) -> None:
+    files = {
+        "b.ts": MODULE,
+        "a/c.tsx": MODULE,
+        "node.ts": '/* hi */\n// there\n"use node";\n' + MODULE,
+        "schema.ts": MODULE,
+        "auth.config.ts": MODULE,
+        "a/schema.ts": MODULE,
+        "x.test.ts": MODULE,
+        "types.ts": "type A = 1;\n",
+        "plain.js": "const a = 1;\n",
+        "with space.ts": MODULE,
+        ".hidden.ts": MODULE,
+        "README.md": "",
+        "_generated/api.js": MODULE,
+    }
+    assert found(tmp_path, files) == EntryPoints(
+        "schema.ts", "auth.config.ts", ("a/c.tsx", "b.ts", "plain.js"), ("node.ts",)
+    )
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {},
+        {"convex.config.ts": MODULE, "a.ts": MODULE},
+        {"counter/convex.config.ts": MODULE, "a.ts": MODULE},
+        {"_deps/a.ts": MODULE},
+        {"actions/a.ts": MODULE},
+        {"https.ts": MODULE},
+        {"auth.config.js": MODULE, "a.ts": MODULE},
+        {"a.ts": 'import "x";\n"use node";\n'},
+        {"a.ts": "// use node\n" + MODULE},
+        {"http.ts": '"use node";\n' + MODULE},
+    ],
+)
+def test_when_in_doubt_the_cli_decides(tmp_path: Path, files: dict[str, str]) -> None:
+    assert found(tmp_path, files) is None

@@ -1,0 +1,3 @@
+export default {
+  providers: [{ domain: "https://issuer.example", applicationID: "convex" }],
+};

@@ -1,0 +1,1 @@
+type NotAModule = { a: 1 };

@@ -1,0 +1,3 @@
+import { helper } from "./helpers";
+
+export const value = helper();

@@ -1,0 +1,5 @@
+"use node";
+
+import { query } from "./_generated/server";
+
+export const nothing = query({ args: {}, handler: () => null });

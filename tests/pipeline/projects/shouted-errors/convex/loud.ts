@@ -1,0 +1,2 @@
+throw new Error("ENOTFOUND registry 429 Too Many Requests: timed out, disk full, ECONNRESET");
+export {};

@@ -1,0 +1,215 @@
+"""Every project of `projects/`: its verdict, and that fast tools and original ones agree about it."""
+
+import asyncio
+import json
+import re
+import shutil
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from convex_evals.backend.deployment import Deployment
+from convex_evals.pipeline.deploy.backends import open_backend
+from convex_evals.pipeline.deploy.cli import find_cli, push, write_push_request
+from convex_evals.pipeline.deploy.direct import Refused, build_request, push_request
+from convex_evals.pipeline.failures import FAILURES
+from convex_evals.pipeline.lint.eslint import run_eslint
+from convex_evals.pipeline.lint.findings import Finding
+from convex_evals.pipeline.lint.oxlint import run_oxlint
+from convex_evals.pipeline.step import RunningStep
+from convex_evals.pipeline.tools import Tools
+from convex_evals.pipeline.typecheck.checked import Area, CheckedCopy
+from convex_evals.pipeline.typecheck.step import check_types
+from convex_evals.pipeline.types import Compiler, GradingOptions
+from convex_evals.pipeline.workspace import Workspace
+
+PROJECTS = Path(__file__).parent / "projects"
+EXPECTED = {path.parent.name: json.loads(path.read_text()) for path in sorted(PROJECTS.glob("*/expected.json"))}
+DEPLOYED = [name for name, expected in EXPECTED.items() if expected.get("failedStep") != "deploy"]
+REFUSED = [name for name in EXPECTED if name not in DEPLOYED]
+# The CLI has to look at these itself: components, another folder, an old library.
+LEFT_TO_THE_CLI = {"component", "elsewhere", "old-convex"}
+# Of each shape one: the original tools take their time.
+PLAIN = ["plain", "schemaless", "many-modules", "node-action", "modest-tsconfig", "newest-convex"]
+COMPILED = [name for name in DEPLOYED if EXPECTED[name].get("failedStep") == "tsc"]
+COMPILED += ["many-modules", "react", "modest-tsconfig"]
+LINTED = [name for name in DEPLOYED if EXPECTED[name].get("failedStep") == "eslint"]
+LINTED += ["many-findings", "many-modules", "react", "taste"]
+ELSEWHERE_IN_THE_CODE = {"no-duplicate-case"}  # one linter points at the first of two cases, one at the second
+HAS_SOURCES = {name for name in EXPECTED if (PROJECTS / name / "src").is_dir()}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+async def test_a_project_gets_the_verdict_the_fault_and_the_excerpt_it_deserves(
+    graded: Callable[[str], Awaitable[Any]], name: str
+) -> None:
+    result = await graded(name)
+    grade, expected = result.grade, result.expected
+    shown = [(step.name, step.status, step.excerpt) for step in grade.steps]
+    assert grade.status == expected["status"], shown
+    assert grade.failed_step == expected.get("failedStep"), shown
+    failed = next((step for step in grade.steps if step.name == grade.failed_step), None)
+    assert (failed and failed.failure) == expected.get("failure")
+    assert failed is None or FAILURES[failed.failure].fault == "model"
+    for text in expected.get("excerpt", ()):
+        assert text in failed.excerpt
+    notes = [note for step in grade.steps for note in step.notes]
+    for text in expected.get("notes", ()):
+        assert any(text in note for note in notes), notes
+
+
+@pytest.mark.parametrize("name", DEPLOYED)
+async def test_every_step_after_the_gates_runs_whatever_the_others_say(
+    graded: Callable[[str], Awaitable[Any]], name: str
+) -> None:
+    assert {step.status for step in (await graded(name)).grade.steps} <= {"passed", "failed"}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+async def test_nothing_after_a_failed_gate_runs(graded: Callable[[str], Awaitable[Any]], name: str) -> None:
+    statuses = [step.status for step in (await graded(name)).grade.steps]
+    assert statuses == ["passed", "passed", "failed", "skipped", "skipped", "skipped"]
+
+
+# ---------------------------------------------------------------- the fast path and the CLI
+
+
+@pytest.mark.parametrize("name", PLAIN)
+async def test_the_fast_path_sends_and_generates_what_the_cli_does(
+    graded: Callable[[str], Awaitable[Any]], tools: Tools, tmp_path: Path, name: str
+) -> None:
+    workspace = (await graded(name)).workspace
+    step = RunningStep("deploy", workspace, tools, log="parity")
+    cli = find_cli(workspace.project, tools)
+    ours = await build_request(step, cli, workspace.project)
+    assert ours is not None, step.log.read_text()
+    generated = _texts(workspace.project / "convex/_generated")
+    async with open_backend(GradingOptions(), tools, tmp_path) as backend:
+        await write_push_request(step, cli, workspace.project, backend.target, tmp_path / "request")
+        theirs = json.loads((tmp_path / "request.json").read_text())
+        assert _comparable(ours) == _comparable(theirs)
+        shutil.rmtree(workspace.project / "convex/_generated")
+        await _push_with_cli(step, workspace.project, backend)
+        assert generated == _texts(workspace.project / "convex/_generated")
+        application = _analysis(backend.embedded)
+    async with open_backend(GradingOptions(), tools, tmp_path) as backend:
+        assert backend.embedded is not None
+        await push_request(backend.embedded, ours)
+        assert _analysis(backend.embedded) == application
+
+
+@pytest.mark.parametrize("name", sorted(LEFT_TO_THE_CLI))
+async def test_a_project_that_is_not_plain_is_left_to_the_cli(
+    graded: Callable[[str], Awaitable[Any]], tools: Tools, name: str
+) -> None:
+    workspace = (await graded(name)).workspace
+    step = RunningStep("deploy", workspace, tools, log="parity")
+    assert await build_request(step, find_cli(workspace.project, tools), workspace.project) is None
+
+
+@pytest.mark.parametrize("name", REFUSED)
+async def test_the_fast_path_accepts_nothing_that_the_cli_refuses(
+    graded: Callable[[str], Awaitable[Any]], tools: Tools, tmp_path: Path, name: str
+) -> None:
+    workspace = (await graded(name)).workspace
+    step = RunningStep("deploy", workspace, tools, log="parity")
+    request = await build_request(step, find_cli(workspace.project, tools), workspace.project)
+    if request is not None:
+        async with open_backend(GradingOptions(), tools, tmp_path) as backend:
+            assert backend.embedded is not None
+            with pytest.raises(Refused):
+                await push_request(backend.embedded, request)
+            assert backend.embedded.application is None
+
+
+# ---------------------------------------------------------------- the compilers
+
+
+@pytest.mark.parametrize("name", COMPILED)
+async def test_both_compilers_report_the_same_errors(
+    graded: Callable[[str], Awaitable[Any]], tools: Tools, name: str
+) -> None:
+    workspace = (await graded(name)).workspace
+    checked = CheckedCopy(workspace.checked, _areas(name), ())
+
+    async def places(compiler: Compiler) -> set[str]:
+        step = RunningStep("tsc", workspace, tools, log=f"parity-{compiler}")
+        result = await check_types(step, checked, compiler)
+        assert result.status in {"passed", "failed"}, result.excerpt
+        return set(re.findall(r"^\S+\(\d+,\d+\): error TS\d+", result.excerpt, re.MULTILINE))
+
+    native, original = await asyncio.gather(places("7"), places("5.9"))
+    assert native == original
+
+
+# ---------------------------------------------------------------- the linters
+
+
+@pytest.mark.parametrize("area", ["convex", "src"])
+async def test_both_linters_report_the_same_findings(
+    graded: Callable[[str], Awaitable[Any]], tools: Tools, tmp_path: Path, area: str
+) -> None:
+    """All projects side by side in one folder, because ESLint takes seconds to begin."""
+    for name in LINTED:
+        checked = (await graded(name)).workspace.checked
+        if area in {part.name for part in _areas(name)}:
+            shutil.copytree(checked, tmp_path / "all" / name, ignore=shutil.ignore_patterns("node_modules"))
+    (tmp_path / "node_modules").symlink_to(tools.toolchain.packages.node_modules)
+    workspace = Workspace(tmp_path / "workspace")
+    workspace.prepare()
+    step = RunningStep("eslint", workspace, tools)
+    everything = Area(area, "all", "")
+    _remove(tmp_path / "all", "src" if area == "convex" else "convex/[!_]*")
+    fast, original = await asyncio.gather(
+        run_oxlint(step, tmp_path, everything), run_eslint(step, tmp_path, everything, None)
+    )
+    assert len({finding.rule for finding in fast}) > (1 if area == "src" else 20)
+    assert _places(fast) == _places(original)
+
+
+def _remove(folder: Path, pattern: str) -> None:
+    for path in folder.glob(f"*/{pattern}"):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def _areas(name: str) -> tuple[Area, ...]:
+    functions = "backend" if name == "elsewhere" else "convex"
+    areas = [Area("convex", functions, "")]
+    return (*areas, Area("src", "src", "")) if name in HAS_SOURCES else tuple(areas)
+
+
+def _places(findings: list[Finding]) -> set[tuple[str, int, str]]:
+    return {
+        (finding.file, 0 if finding.rule in ELSEWHERE_IN_THE_CODE else finding.line, finding.rule)
+        for finding in findings
+    }
+
+
+def _texts(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in folder.iterdir()}
+
+
+def _comparable(request: dict[str, Any]) -> dict[str, Any]:
+    """Without the key, and without the source map of the definition, which names the folder it was made in."""
+    app = dict(request["appDefinition"])
+    definition = {name: value for name, value in app.pop("definition").items() if name != "sourceMap"}
+    modules = {module["path"]: module for module in app.pop("changedModules")}
+    kept = ("functions", "componentDefinitions", "nodeDependencies")
+    return {**{name: request[name] for name in kept}, **app, "definition": definition, "modules": modules}
+
+
+def _analysis(deployment: Deployment | None) -> object:
+    assert deployment is not None
+    assert deployment.application is not None
+    return {
+        path: (definition.analysis, definition.schema, definition.metadata)
+        for path, definition in deployment.application.definitions.items()
+    }
+
+
+async def _push_with_cli(step: RunningStep, project: Path, backend: Any) -> None:
+    result = await push(step, find_cli(project, step.tools), project, backend.target)
+    assert result.ok, result.output.text
+    assert await backend.is_pushed()

@@ -1,0 +1,63 @@
+"""A step while it runs."""
+
+from pathlib import Path
+
+import pytest
+
+from convex_evals.pipeline.step import RunningStep
+from convex_evals.pipeline.tools import Tools
+from convex_evals.pipeline.workspace import Workspace
+
+
+@pytest.fixture
+def step(tools: Tools, tmp_path: Path) -> RunningStep:
+    workspace = Workspace(tmp_path)
+    workspace.prepare()
+    return RunningStep("tsc", workspace, tools)
+
+
+async def test_the_log_holds_every_byte_that_a_tool_printed(step: RunningStep, tmp_path: Path) -> None:
+    await step.run(["sh", "-c", "yes line | head -c 300000; echo error >&2; exit 3"], cwd=tmp_path)
+    result = step.failed("type-errors", "excerpt")
+    text = result.log.read_text()
+    assert text.count("line\n") == 60_000
+    assert "error\n" in text
+    assert "(exit code 3)" in text
+    assert result.commands[0].ending == "exit code 3"
+
+
+async def test_a_tool_sees_none_of_our_environment_and_no_network(step: RunningStep, tmp_path: Path) -> None:
+    result = await step.run(["sh", "-c", "env; cat /proc/net/dev"], cwd=tmp_path)
+    names = {line.partition("=")[0] for line in result.output.text.splitlines() if "=" in line}
+    assert names <= {"PATH", "HOME", "LANG", "TZ", "CI", "GOGC", "GOMEMLIMIT", "PWD", "_", "SHLVL", "OLDPWD"}
+    assert f"HOME={tmp_path}/home" in result.output.text
+    if step.tools.sandbox.network_namespaces:
+        assert [line.split(":")[0].strip() for line in result.output.text.splitlines() if ":" in line][-1] == "lo"
+
+
+async def test_a_tool_that_does_not_end_is_stopped_and_that_is_an_accident(step: RunningStep, tmp_path: Path) -> None:
+    result = await step.run(["sleep", "60"], cwd=tmp_path, timeout=0.2)
+    assert step.accident(result) == "tool-timeout"
+    assert step.failed("tool-timeout", "").status == "infrastructure"
+
+
+async def test_a_tool_that_is_killed_is_an_accident_and_one_that_fails_is_not(
+    step: RunningStep, tmp_path: Path
+) -> None:
+    killed = await step.run(["sh", "-c", "kill -KILL $$"], cwd=tmp_path)
+    failed = await step.run(["sh", "-c", "echo ENOSPC timed out; exit 1"], cwd=tmp_path)
+    assert step.accident(killed) == "tool-crashed"
+    assert step.accident(failed) is None
+
+
+async def test_a_tool_cannot_fill_the_disk(step: RunningStep, tmp_path: Path) -> None:
+    await step.run(["sh", "-c", "head -c 400000000 /dev/zero > big"], cwd=tmp_path)
+    assert (tmp_path / "big").stat().st_size <= 256 * 1024 * 1024
+
+
+def test_a_note_is_told_once_and_logged(step: RunningStep) -> None:
+    step.note("assumed")
+    step.note("assumed")
+    result = step.passed()
+    assert result.notes == ("assumed",)
+    assert "note: assumed" in result.log.read_text()

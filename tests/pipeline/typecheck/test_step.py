@@ -1,0 +1,61 @@
+"""The step `tsc`, with compilers that misbehave."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from convex_evals.core.toolchain import InstalledPackages
+from convex_evals.pipeline.step import RunningStep
+from convex_evals.pipeline.tools import Tools
+from convex_evals.pipeline.typecheck.checked import Area, CheckedCopy
+from convex_evals.pipeline.typecheck.step import check_types, parse_diagnostics
+from convex_evals.pipeline.workspace import Workspace
+
+OUTPUT = """\
+convex/a.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'.
+  because of this
+    and that
+error TS2688: Cannot find type definition file for 'x'.
+convex/tsconfig.submitted.json(1,2): error TS5023: Unknown compiler option 'y'.
+"""
+
+
+def test_an_error_comes_with_the_lines_that_explain_it() -> None:
+    found = parse_diagnostics(OUTPUT)
+    assert [diagnostic.text.splitlines()[0][:30] for diagnostic in found] == [
+        "convex/a.ts(3,5): error TS2322",
+        "error TS2688: Cannot find type",
+        "convex/tsconfig.json(1,2): err",
+    ]
+    assert found[0].excerpt.endswith("and that")
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "failure"),
+    [
+        ("exit 0", "passed", None),
+        ('echo "convex/a.ts(1,1): error TS1: no"; exit 2', "failed", "type-errors"),
+        ("echo 'panic: out of memory'; exit 2", "infrastructure", "tool-crashed"),
+        ("kill -SEGV $$", "infrastructure", "tool-crashed"),
+    ],
+)
+async def test_a_compiler_that_dies_is_not_the_models_failure(
+    tools: Tools, tmp_path: Path, script: str, status: str, failure: str | None
+) -> None:
+    real = tools.toolchain.binary("tsc").relative_to(tools.toolchain.packages.node_modules)
+    fake = tmp_path / "fake/node_modules" / real
+    _write_script(fake, script)
+    workspace = Workspace(tmp_path / "workspace")
+    workspace.prepare()
+    toolchain = replace(tools.toolchain, packages=InstalledPackages(tmp_path / "fake"))
+    step = RunningStep("tsc", workspace, replace(tools, toolchain=toolchain))
+    checked = CheckedCopy(workspace.project, (Area("convex", "convex", "{}"),), ())
+    result = await check_types(step, checked, "7")
+    assert (result.status, result.failure) == (status, failure)
+
+
+def _write_script(path: Path, script: str) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
