@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from convex_evals.pipeline.grading.kit import Deployment, same_function_spec, same_schema
+from convex_evals.pipeline.grading.kit import Deployment, Sources, same_function_spec, same_schema
 
 Box = dict[str, Any]
 FUNCTIONS = ("index:add", "index:total", "index:addEach", "index:addAndWeigh")
@@ -32,6 +32,14 @@ def test_the_total_is_the_weight_of_one_label(project: Deployment) -> None:
     assert project.admin.query("index:total", label="a") == 3.5
 
 
+def test_only_boxes_of_one_label_are_read(project: Deployment) -> None:
+    project.insert_many("boxes", [box("a", 1), *(box("b", 1) for _ in range(50))])
+    with project.trace() as work:
+        project.admin.mutation("index:add", box("a", 1))
+        project.admin.query("index:total", label="a")
+    assert work.documents_read < 10
+
+
 def test_boxes_are_added_in_order_and_refused_ones_leave_nothing_behind(project: Deployment) -> None:
     boxes = [box("a", 70), box("a", 31), box("b", 101), box("a", 30), box("a", 1), box("b", 5)]
     assert project.mutation("index:addEach", boxes=boxes) == 3
@@ -39,6 +47,12 @@ def test_boxes_are_added_in_order_and_refused_ones_leave_nothing_behind(project:
     assert project.mutation("index:addEach", boxes=[box("a", 1), box("a", 2)]) == 0
     assert project.mutation("index:addEach", boxes=[]) == 0
     assert stored(project) == [("a", 70), ("a", 30), ("b", 5)]
+
+
+def test_the_mutation_calls_add_as_a_function(files: Sources) -> None:
+    index = files.module("convex/index.ts")
+    in_the_action = index.export("addAndWeigh").calls_of("runMutation")
+    assert len(index.calls_of("runMutation")) > len(in_the_action), "addEach must call add, not share its code"
 
 
 def test_the_action_adds_a_box_and_returns_the_new_total(project: Deployment) -> None:
