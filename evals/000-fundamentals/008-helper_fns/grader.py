@@ -76,6 +76,15 @@ def test_strangers_are_told_that_they_are_not_members(teams: Teams, function: st
     assert len(teams.members) == 4
 
 
+def test_other_members_are_not_read(teams: Teams) -> None:
+    others = [{"teamId": teams.red, "user": f"user {number}", "role": "guest"} for number in range(50)]
+    teams.project.insert_many("members", others)
+    with teams.project.trace() as work:
+        teams.call("getTeam", teams.red, "user 49")
+        teams.call("rename", teams.red, "ada")
+    assert work.documents_read < 10
+
+
 def test_the_schema_and_the_functions_are_those_of_the_task(project: Deployment, answer: Deployment) -> None:
     same_schema(project, answer)
     same_function_spec(project, answer)
