@@ -1,0 +1,165 @@
+"""Gradings as a whole: the reference answer, the grader, other backends, a suite's own lint rules."""
+
+import shutil
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY
+from convex_evals.backend.deployment import Deployment
+from convex_evals.pipeline.deploy.backends import OFFICIAL_PROGRAM
+from convex_evals.pipeline.grade import grade
+from convex_evals.pipeline.tools import Tools
+from convex_evals.pipeline.types import Grade, GradingOptions, Submission
+from convex_evals.suite import Eval
+
+MANIFEST = '{"private": true, "dependencies": {"convex": "1.44.0"}}'
+ONE = 'import { query } from "./_generated/server";\nexport const one = query({ args: {}, handler: () => %s });\n'
+PROJECT = {"package.json": MANIFEST, "convex/index.ts": ONE % "1"}
+GRADER = """
+def test_one_is_one(project):
+    assert project.query("index:one") == 1
+
+def test_the_answer_says_so_too(project, answer):
+    assert answer.query("index:one") == 1
+"""
+
+GradeFiles = Callable[..., Awaitable[Grade]]
+WriteEval = Callable[..., Eval]
+
+
+def shown(result: Grade) -> list[tuple[str, str, str]]:
+    return [(step.name, step.status, step.excerpt) for step in result.steps]
+
+
+@pytest.mark.parametrize(("value", "status", "passed"), [("1", "passed", 2), ("2", "failed", 1)])
+async def test_the_grader_decides_and_the_share_of_passing_tests_is_kept(
+    grading_tools: Tools, write_eval: WriteEval, tmp_path: Path, value: str, status: str, passed: int
+) -> None:
+    eval = write_eval(PROJECT, grader=GRADER)
+    files = {**PROJECT, "convex/index.ts": ONE % value}
+    result = await grade(eval, Submission(files), tmp_path, GradingOptions(), grading_tools)
+    assert result.status == status, shown(result)
+    assert result.failed_step == (None if status == "passed" else "tests")
+    assert result.tests is not None
+    assert (result.tests.passed, result.tests.total) == (passed, 2)
+
+
+async def test_a_static_eval_is_neither_installed_nor_deployed(
+    grading_tools: Tools, write_eval: WriteEval, tmp_path: Path
+) -> None:
+    grader = """
+    def test_files_are_there(files):
+        assert files is not None
+    """
+    eval = write_eval({"notes.md": "x"}, grader=grader, settings='{"pipeline": "static"}')
+    result = await grade(eval, Submission({"notes.md": "text"}), tmp_path, GradingOptions(), grading_tools)
+    assert result.status == "passed", shown(result)
+    assert [step.status for step in result.steps] == ["passed", "skipped", "skipped", "skipped", "skipped", "passed"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "excerpt"),
+    [
+        ({"package.json": MANIFEST, "convex/index.ts": "export const x = 1 +;"}, "convex/index.ts:1"),
+        ({"package.json": MANIFEST, "convex/index.ts": 'throw new Error("in vain");\nexport {};'}, "in vain"),
+        ({"package.json": "{"}, "package.json is not valid JSON"),
+    ],
+)
+async def test_a_reference_answer_that_cannot_be_deployed_means_a_broken_eval_and_no_verdict(
+    grade_files: GradeFiles, write_eval: WriteEval, answer: dict[str, str], excerpt: str
+) -> None:
+    result = await grade_files(PROJECT, write_eval(answer))
+    assert result.status == "infrastructure"
+    assert result.broken is not None
+    assert excerpt in result.broken
+    assert result.steps[2].failure == "answer-broken"
+    assert result.failed_step is None
+
+
+async def test_the_files_of_the_answer_that_are_deployed_can_be_chosen(
+    grade_files: GradeFiles, write_eval: WriteEval
+) -> None:
+    eval = write_eval({**PROJECT, "convex/broken.js": "syntax error"})
+    options = GradingOptions(answer_files=("*.ts", "package.json"))
+    result = await grade_files(PROJECT, eval, options)
+    assert result.status == "passed", shown(result)
+
+
+async def test_the_answer_is_bundled_once(grade_files: GradeFiles, write_eval: WriteEval, tmp_path: Path) -> None:
+    eval = write_eval({**PROJECT, "convex/fresh.ts": f"// {tmp_path}\nexport const fresh = 1;\n"})
+    commands = []
+    for _ in range(2):
+        result = await grade_files(PROJECT, eval)
+        assert result.status == "passed", shown(result)
+        commands.append((tmp_path / "workspace/logs/answer.log").read_text().count("--write-push-request"))
+        shutil.rmtree(tmp_path / "workspace")
+    assert commands == [1, 0]
+
+
+@pytest.mark.parametrize("fast", [True, False])
+async def test_the_cli_can_be_asked_to_deploy_always(grade_files: GradeFiles, fast: bool) -> None:
+    result = await grade_files(PROJECT, options=GradingOptions(fast_push=fast))
+    assert result.status == "passed", shown(result)
+    used = any("main.js" in argument for command in result.steps[2].commands for argument in command.arguments)
+    assert used is not fast
+    assert all(LOCAL_ADMIN_KEY not in " ".join(command.arguments) for command in result.steps[2].commands)
+
+
+async def test_a_suites_own_lint_rules_are_run_by_eslint(
+    grade_files: GradeFiles, write_eval: WriteEval, tools: Tools
+) -> None:
+    parser = tools.toolchain.packages.node_modules / "typescript-eslint/dist/index.js"
+    rule = 'files: ["**/*.ts"], languageOptions: { parser: tseslint.parser }, rules: { "no-console": "error" }'
+    config = f'import tseslint from "{parser}";\nexport default [{{ {rule} }}];\n'
+    eval = write_eval(PROJECT, beside={"eslint.config.mjs": config})
+    files = {**PROJECT, "convex/loud.ts": "export function shout() {\n  console.log(1);\n}\n"}
+    result = await grade_files(files, eval)
+    lint = result.steps[4]
+    assert lint.status == "failed", shown(result)
+    assert "convex/loud.ts:2:3 no-console" in lint.excerpt
+    assert lint.notes == ("convex is linted by ESLint with the suite's eslint.config.mjs",)
+
+
+async def test_a_lint_configuration_that_cannot_be_loaded_is_not_the_models_failure(
+    grade_files: GradeFiles, write_eval: WriteEval
+) -> None:
+    eval = write_eval(PROJECT, beside={"eslint.config.mjs": 'import "no-such-package";'})
+    result = await grade_files(PROJECT, eval)
+    assert (result.steps[4].status, result.steps[4].failure) == ("infrastructure", "tool-crashed")
+    assert result.status == "infrastructure"
+
+
+async def test_another_deployment_can_be_graded_on(grade_files: GradeFiles) -> None:
+    async with Deployment.start() as deployment:
+        options = GradingOptions(backend=deployment.url, admin_key=deployment.admin_key)
+        result = await grade_files(PROJECT, options=options)
+        assert result.status == "passed", shown(result)
+        assert deployment.application is not None
+        assert deployment.admin_key not in result.steps[2].log.read_text()
+
+
+async def test_a_deployment_that_does_not_answer_is_not_the_models_failure(grade_files: GradeFiles) -> None:
+    result = await grade_files(PROJECT, options=GradingOptions(backend="http://127.0.0.1:1"))
+    assert (result.status, result.steps[2].failure) == ("infrastructure", "backend-failed")
+
+
+async def test_the_official_backend_is_started_with_the_flags_it_knows(
+    tools: Tools, an_eval: Eval, tmp_path: Path
+) -> None:
+    """Our own `convex-evals backend` has the same flags, so it can stand in for the program."""
+    program = tmp_path / "bin" / OFFICIAL_PROGRAM
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m convex_evals backend "$@"\n')
+    program.chmod(0o755)
+    options = GradingOptions(backend="official")
+    with_program = replace(tools, settings=replace(tools.settings, search_path=str(program.parent)))
+    result = await grade(an_eval, Submission(PROJECT), tmp_path / "one", options, with_program)
+    assert result.status == "passed", shown(result)
+    without = replace(tools, settings=replace(tools.settings, search_path=str(tmp_path)))
+    result = await grade(an_eval, Submission(PROJECT), tmp_path / "two", options, without)
+    assert result.steps[2].failure == "backend-failed"
+    assert OFFICIAL_PROGRAM in result.steps[2].excerpt
