@@ -13,17 +13,14 @@ PAYMENTS = (CARD, TRANSFER, CASH)
 WRONG: list[dict[str, Any]] = [
     *({**payment, "kind": "cheque"} for payment in PAYMENTS),
     *({**payment, "note": "thanks"} for payment in PAYMENTS),
-    *({name: value for name, value in CARD.items() if name != missing} for missing in CARD),
-    {"kind": "transfer", "amount": 80},
-    {"kind": "cash", "amount": 3},
-    {"kind": "cash", "receivedBy": "Ada"},
+    *({**payment, field: None} for payment in PAYMENTS for field in payment),
+    *({name: payment[name] for name in payment if name != missing} for payment in PAYMENTS for missing in payment),
     {**CARD, "kind": "cash"},
     {**CASH, "kind": "transfer"},
     {**CARD, "iban": "DE02120300000000202051"},
     {**TRANSFER, "receivedBy": "Ada"},
     {**CASH, "brand": "Visa", "lastDigits": "4242"},
     {**CARD, "lastDigits": 4242},
-    {**TRANSFER, "iban": None},
     {**CASH, "amount": "3"},
 ]
 
