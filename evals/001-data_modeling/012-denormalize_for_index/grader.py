@@ -26,11 +26,14 @@ def top_tasks(project: Deployment, limit: int) -> list[tuple[str, float]]:
     return [(task["title"], task["priority"]) for task in project.query("index:topTasks", limit=limit)]
 
 
-def test_the_functions_have_the_described_types(project: Deployment, answer: Deployment) -> None:
+def test_the_tables_and_the_functions_have_the_described_types(project: Deployment, answer: Deployment) -> None:
+    for table, fields in {"projects": ("name", "priority"), "tasks": ("projectId", "title", "isDone")}.items():
+        received, described = project.schema().table(table).fields, answer.schema().table(table).fields
+        assert {name: received.get(name) for name in fields} == {name: described[name] for name in fields}
     same_function_spec(project, answer)
 
 
-def test_projects_and_tasks_have_the_described_fields(project: Deployment) -> None:
+def test_new_projects_and_tasks_hold_what_is_given(project: Deployment) -> None:
     first = create_project(project, 2.5)
     task = create_task(project, first, "Write")
     documents: list[dict[str, Any]] = [*project.documents("projects"), *project.documents("tasks")]
