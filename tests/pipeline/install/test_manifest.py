@@ -27,23 +27,8 @@ def test_what_is_ignored_is_said() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "1.2.3",
-        "^1",
-        "~1.2",
-        ">=1 <2 || 3.x",
-        "*",
-        "",
-        "latest",
-        "1.0.0-beta.1+build",
-        "npm:react@18",
-        "npm:@a/b@^1",
-        "npm:b",
-    ],
-)
-def test_versions_ranges_tags_and_aliases_are_allowed(spec: str) -> None:
+@pytest.mark.parametrize("spec", ["1.2.3", "^1", "~1.2", ">=1 <2 || 3.x", "*", "", "latest", "1.0.0-beta.1+build"])
+def test_versions_ranges_and_tags_are_allowed(spec: str) -> None:
     assert read_manifest(json.dumps({"dependencies": {"pkg": spec}})).dependencies == {"pkg": spec}
 
 
@@ -63,11 +48,8 @@ def test_versions_ranges_tags_and_aliases_are_allowed(spec: str) -> None:
         ("a", "/etc"),
         ("a", "workspace:*"),
         ("a", "portal:./x"),
-        ("a", "npm:../x@1"),
-        ("a", "npm:x@file:y"),
         ("convex", "npm:evil@1"),
-        ("a", "npm:convex@1"),
-        ("esbuild", "npm:evil@1"),
+        ("prettier", "npm:@evil/x"),
         ("../../x", "1"),
         ("a/b", "1"),
         ("@scope", "1"),

@@ -86,7 +86,7 @@ def _check(dependencies: dict[str, str]) -> None:
     lines = [
         f"package.json: {_quote(name)}: {_quote(spec)} {reason}."
         for name, spec in dependencies.items()
-        if (reason := refuse_name(name) or refuse_spec(name, spec))
+        if (reason := refuse_name(name) or refuse_spec(spec))
     ]
     if lines:
         raise ManifestError("dependency-refused", "\n".join(lines[:_QUOTED]))
