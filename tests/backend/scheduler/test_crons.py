@@ -228,11 +228,11 @@ async def test_an_occurrence_that_our_own_failure_prevents_is_tried_again(
     """The failure is forced, because the real ones cannot be had on demand."""
     run, failures = scheduled.deployment.runtime.run, iter([SystemFailure("disk full")])
 
-    async def failing_once(execution: Any, bridge: Any) -> Any:
+    async def failing_once(execution: Any, bridge: Any, **options: Any) -> Any:
         failure = next(failures, None) if execution.path.function == "record" else None
         if failure is not None:
             raise failure
-        return await run(execution, bridge)
+        return await run(execution, bridge, **options)
 
     monkeypatch.setattr(scheduled.deployment.runtime, "run", failing_once)
     await scheduled.push(every(3600))

@@ -259,11 +259,11 @@ async def test_a_job_that_our_own_failure_prevents_is_tried_again_later(
     """The failure is forced, because the real ones (a full disk, no memory for a worker) cannot be had on demand."""
     run, failures = scheduled.deployment.runtime.run, iter([SystemFailure("disk full")])
 
-    async def failing_once(execution: Any, bridge: Any) -> Any:
+    async def failing_once(execution: Any, bridge: Any, **options: Any) -> Any:
         failure = next(failures, None) if execution.path.function == "record" else None
         if failure is not None:
             raise failure
-        return await run(execution, bridge)
+        return await run(execution, bridge, **options)
 
     monkeypatch.setattr(scheduled.deployment.runtime, "run", failing_once)
     [id] = await scheduled.schedule("jobs:record", name="a")
@@ -290,8 +290,8 @@ async def test_a_job_canceled_while_its_mutation_runs_does_not_happen(
 ) -> None:
     run, canceled = scheduled.deployment.runtime.run, asyncio.Event()
 
-    async def cancelling(execution: Any, bridge: Any) -> Any:
-        outcome = await run(execution, bridge)
+    async def cancelling(execution: Any, bridge: Any, **options: Any) -> Any:
+        outcome = await run(execution, bridge, **options)
         if execution.path.function == "record" and not canceled.is_set():
             canceled.set()
             scheduled.write(lambda transaction: cancel(transaction, "", ids[0]))

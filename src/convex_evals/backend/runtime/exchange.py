@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Final
 
 from convex_evals.backend.errors import DeveloperError
@@ -88,12 +88,13 @@ class Exchange:
         except DeveloperError as error:
             return {"error": error.message}
 
-    def start(self, work: Awaitable[None]) -> None:
+    def start(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(self._guarded(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: work.close())  # a task that is cancelled at once never gets to it
 
-    async def _guarded(self, work: Awaitable[None]) -> None:
+    async def _guarded(self, work: Coroutine[None, None, None]) -> None:
         """What the bridge does not turn into a reply ends the execution and reaches its caller."""
         try:
             await work
