@@ -107,5 +107,5 @@ async def test_nothing_remains_of_a_crowd_that_vanished(deployment: Deployment, 
     for client in clients:
         await client.connection.wait_closed()
     await until(lambda: len(asyncio.all_tasks()) <= tasks)
-    assert not deployment.sync._background._tasks
+    await until(lambda: not deployment.sync._background._tasks)
     assert (await deployment.mutation("notes:add", {"text": "after"})).succeeded
