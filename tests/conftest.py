@@ -24,15 +24,8 @@ ONLY_THIS_MACHINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, E
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        _group(item)
         if "browser" in getattr(item, "fixturenames", ()):
             _lend_browser(item)
-
-
-def _group(item: pytest.Item) -> None:
-    """Tests of a file run in one worker, so that what they share is made once; a file may split itself into groups."""
-    if item.get_closest_marker("xdist_group") is None:
-        item.add_marker(pytest.mark.xdist_group(str(item.path)))
 
 
 def _lend_browser(item: pytest.Item) -> None:

@@ -50,7 +50,7 @@ def test_the_checks_are_formatter_linter_types_layers_and_tests() -> None:
 
 def test_fast_leaves_out_slow_tests_and_the_rest_goes_to_pytest() -> None:
     tests = checks(["-k", "suite"], fast=True)[-1]
-    assert tests.arguments[-6:] == ("-n", "2", "-m", "not slow", "-k", "suite")
+    assert tests.arguments[-8:] == ("-n", "2", "--dist", "loadfile", "-m", "not slow", "-k", "suite")
 
 
 def test_tools_never_see_a_providers_key(tmp_path: Path) -> None:

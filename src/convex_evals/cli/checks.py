@@ -33,7 +33,7 @@ class CheckResult:
 def checks(pytest_arguments: Sequence[str] = (), *, fast: bool = False) -> tuple[Check, ...]:
     python, scripts = sys.executable, Path(sys.executable).parent
     skip_slow = ("-m", "not slow") if fast else ()
-    parallel = ("-n", str(TEST_WORKERS), "--dist", "loadgroup")
+    parallel = ("-n", str(TEST_WORKERS), "--dist", "loadfile")  # what the tests of a file share is made once
     tests = (python, "-m", "pytest", *parallel, *skip_slow, *pytest_arguments)
     return (
         Check("ruff format", (python, "-m", "ruff", "format", "--check", ".")),

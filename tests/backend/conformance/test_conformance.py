@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,14 +31,8 @@ async def _run(checks: list[Check]) -> dict[int, ItemResult]:
     return {item.check.number: item for item in results.items}
 
 
-def _items() -> Iterator[object]:
-    for check in CHECKS:
-        marks = pytest.mark.xdist_group(f"conformance-{check.section}")
-        yield pytest.param(check, marks=marks, id=f"{check.number}")
-
-
 @pytest.mark.timeout(300)  # the first test of a section waits for all of them
-@pytest.mark.parametrize("check", list(_items()))
+@pytest.mark.parametrize("check", CHECKS, ids=[str(check.number) for check in CHECKS])
 def test_an_item_behaves_as_the_page_says(check: Check) -> None:
     result = _section(check.section)[check.number]
     documented = _documented()[check.number]
