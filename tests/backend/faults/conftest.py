@@ -59,12 +59,19 @@ def until() -> Callable[..., Awaitable[None]]:
     return wait_until
 
 
+@pytest.fixture(scope="module", autouse=True)
+def kept_by_others() -> frozenset[int]:
+    """Processes that belong to tests of other files, which share this process and may keep a deployment open."""
+    return frozenset(child.pid for child in psutil.Process().children(recursive=True))
+
+
 @pytest.fixture
-def workers() -> Callable[[str], list[psutil.Process]]:
+def workers(kept_by_others: frozenset[int]) -> Callable[[str], list[psutil.Process]]:
     """The workers of this process that run a script: `functions`, `actions` or `node`."""
 
     def find(script: str) -> list[psutil.Process]:
-        return [child for child in psutil.Process().children(recursive=True) if _runs(child, f"/js/{script}.mjs")]
+        children = psutil.Process().children(recursive=True)
+        return [child for child in children if child.pid not in kept_by_others and _runs(child, f"/js/{script}.mjs")]
 
     return find
 
