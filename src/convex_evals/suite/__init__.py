@@ -1,6 +1,6 @@
 """What is asked: evals loaded from a folder, selected, and fingerprinted."""
 
-from convex_evals.suite.answers import read_answer, read_texts
+from convex_evals.suite.answers import is_chosen, read_answer, read_texts
 from convex_evals.suite.eval import Eval, Grader, GraderKind, Pipeline
 from convex_evals.suite.fingerprints import Entry, EvalFingerprints, fingerprint
 from convex_evals.suite.loading import load_suite
@@ -23,6 +23,7 @@ __all__ = [
     "SuiteSettings",
     "find_suite",
     "fingerprint",
+    "is_chosen",
     "load_suite",
     "read_answer",
     "read_texts",

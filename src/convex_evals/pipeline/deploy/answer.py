@@ -13,12 +13,11 @@ from convex_evals.core.toolchain import NpmError
 from convex_evals.pipeline.deploy.backends import Backend
 from convex_evals.pipeline.deploy.cli import excerpt_of, find_cli, push, write_push_request
 from convex_evals.pipeline.deploy.direct import Refused, push_request
-from convex_evals.pipeline.deploy.globs import matches
 from convex_evals.pipeline.install.manifest import Manifest, ManifestError, read_manifest
 from convex_evals.pipeline.install.step import install_set, link_packages
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.types import GradingOptions
-from convex_evals.suite import Eval
+from convex_evals.suite import Eval, is_chosen
 from convex_evals.suite.files import files_below
 
 FORMAT: Final = 1  # of the kept requests
@@ -60,7 +59,7 @@ async def deploy_answer(
 def answer_files(eval: Eval, globs: tuple[str, ...]) -> dict[str, bytes]:
     """The chosen files of the answer, by their path below it."""
     found = {path.relative_to(eval.answer).as_posix(): path for path in files_below(eval.answer)}
-    return {name: path.read_bytes() for name, path in found.items() if matches(name, globs)}
+    return {name: path.read_bytes() for name, path in found.items() if is_chosen(name, globs)}
 
 
 async def _request(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from convex_evals.pipeline.deploy.globs import matches
+from convex_evals.suite import is_chosen as matches
 
 
 @pytest.mark.parametrize(
