@@ -2,17 +2,17 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx
-import psutil
 
 from convex_evals.backend.bench.bundle import start_push_body
 from convex_evals.backend.bench.measure import Timings, timed
+from convex_evals.backend.bench.memory import IdleMemory, idle_memory
 from convex_evals.backend.conformance.client import FunctionClient, SyncClient
 from convex_evals.backend.deployment import Deployment
 from convex_evals.core.toolchain import Toolchain
@@ -20,7 +20,6 @@ from convex_evals.core.toolchain import Toolchain
 ROWS = 10_000
 PAGE = 500
 CLIENTS, MUTATIONS = 32, 50
-IDLE = 4
 Say = Callable[[str], None]
 
 
@@ -36,7 +35,7 @@ class BackendFigures:
     paginated_walk: Timings
     hot_document: Timings
     hot_document_value: float
-    idle_megabytes: float
+    idle: IdleMemory
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -54,7 +53,8 @@ class BackendFigures:
                 "value": self.hot_document_value,
                 **self.hot_document.to_json(),
             },
-            "idleMegabytesPerDeployment": round(self.idle_megabytes, 1),
+            "idleMegabytesPerDeployment": round(self.idle.resident, 1),
+            "idleMegabytesPerDeploymentShared": round(self.idle.proportional, 1),
             "ratios": {
                 "socketToHttp": round(self.query_socket.median / self.query_http.median, 3),
                 "cachedToUncached": round(self.query_cached.median / self.query_http.median, 3),
@@ -66,8 +66,9 @@ class BackendFigures:
 async def measure_backend(toolchain: Toolchain, say: Say) -> BackendFigures:
     """Everything, one after the other, on deployments of its own."""
     say("starting deployments")
-    start = await timed(10, _start_and_stop, warm_up=1)
-    idle = await _idle_megabytes()
+    async with contextlib.AsyncExitStack() as started:
+        start = await timed(10, lambda _: _start(started), warm_up=1)
+    idle = await idle_memory()
     with TemporaryDirectory(prefix="bench-") as folder:
         async with Deployment.start() as deployment, httpx.AsyncClient(timeout=120) as http:
             say("pushing")
@@ -77,7 +78,7 @@ async def measure_backend(toolchain: Toolchain, say: Say) -> BackendFigures:
 
 
 async def _measure_functions(
-    deployment: Deployment, http: httpx.AsyncClient, start: Timings, push: Timings, idle: float, say: Say
+    deployment: Deployment, http: httpx.AsyncClient, start: Timings, push: Timings, idle: IdleMemory, say: Say
 ) -> BackendFigures:
     client = FunctionClient(http, deployment.url)
     counter = await client.mutation("bench:create", {"name": "hot"})
@@ -107,9 +108,8 @@ async def _measure_functions(
     )
 
 
-async def _start_and_stop(_: int) -> None:
-    async with Deployment.start():
-        pass
+async def _start(stack: contextlib.AsyncExitStack) -> None:
+    await stack.enter_async_context(Deployment.start())
 
 
 async def _push(http: httpx.AsyncClient, deployment: Deployment, body: bytes) -> None:
@@ -152,25 +152,3 @@ async def _hot_document(deployment: Deployment, counter: str) -> None:
     async with asyncio.TaskGroup() as group:
         for _ in range(CLIENTS):
             group.create_task(client())
-
-
-async def _idle_megabytes() -> float:
-    """Resident memory that one more idle deployment takes, its worker included."""
-    async with _deployments(1):
-        before = _resident()
-        async with _deployments(IDLE):
-            await asyncio.sleep(0.3)
-            return (_resident() - before) / IDLE / 1e6
-
-
-@contextlib.asynccontextmanager
-async def _deployments(count: int) -> AsyncIterator[None]:
-    async with contextlib.AsyncExitStack() as stack:
-        for _ in range(count):
-            await stack.enter_async_context(Deployment.start())
-        yield
-
-
-def _resident() -> int:
-    own = psutil.Process()
-    return sum(process.memory_info().rss for process in [own, *own.children(recursive=True)])

@@ -68,12 +68,15 @@ def _print(figures: "BackendFigures") -> None:
     out = console()
     out.print(rows)
     out.print(f"\nhot document: {figures.hot_document_value:.0f} increments counted")
-    out.print(f"one more idle deployment with its worker: {figures.idle_megabytes:.0f} MB")
+    out.print(
+        f"one more idle deployment with its worker: {figures.idle.resident:.0f} MB resident, "
+        f"{figures.idle.proportional:.0f} MB of it its own"
+    )
 
 
 def _timings(figures: "BackendFigures") -> list[tuple[str, "Timings"]]:
     return [
-        ("start and stop an empty deployment", figures.start),
+        ("start an empty deployment", figures.start),
         ("push a small project, already bundled", figures.push),
         ("query of one document over HTTP", figures.query_http),
         ("the same from the cache", figures.query_cached),

@@ -72,7 +72,7 @@ async def error_of_callee(t: Target) -> None:
 async def convex_error_invalid_data(t: Target) -> None:
     failure = await expect.failure(t.query("errors:convexInvalid"))
     expect.true(not failure.has_data, f"expected no data, found {failure.data!r}")
-    expect.matches(failure.message, r"ConvexError with invalid data: |is not a supported Convex type")
+    expect.contains(failure.message, "is not a supported Convex type")  # the SDK says it before the backend could
 
 
 @check(36, "console.log renders each argument", p1=True)

@@ -1,6 +1,5 @@
 """The environment functions run in."""
 
-import re
 import time
 
 from convex_evals.backend.conformance import expect
@@ -166,17 +165,13 @@ async def no_database_at_import(t: Target) -> None:
         {
             "convex/early.ts": (
                 'import { query } from "./_generated/server";\n'
-                'await (globalThis as any).Convex.asyncSyscall("1.0/get", JSON.stringify({ id: "x" }));\n'
+                'void (globalThis as any).Convex.asyncSyscall("1.0/get", JSON.stringify({ id: "x" }));\n'
                 "export const f = query({ args: {}, handler: async () => 1 });\n"
             )
         }
     )
-    if pushed.ok:
-        expect.contains((await expect.failure(t.query("early:f"))).message, "at import time")
-    else:
-        expect.true(
-            re.search(r"at import time|Top-level awaits in source files are unsupported", pushed.output), pushed.output
-        )
+    said = (await expect.failure(t.query("early:f"))).message if pushed.ok else pushed.output
+    expect.contains(said, "Can't use database at import time")
 
 
 @check(64, "An infinite loop is stopped after a second and cannot be caught")
@@ -194,7 +189,7 @@ async def after_infinite_loop(t: Target) -> None:
 @check(66, "Allocating without bound ends that call; the next one works")
 async def out_of_memory(t: Target) -> None:
     failure = await expect.failure(t.query("runtime_env:hoards"))
-    expect.matches(failure.plain, r"JavaScript execution ran out of memory|Function execution timed out")
+    expect.contains(failure.plain, "JavaScript execution ran out of memory")
     expect.equal(await t.query("runtime_env:answers", {"salt": 2.0}), "still here")
 
 

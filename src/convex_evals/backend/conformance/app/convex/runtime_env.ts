@@ -129,7 +129,7 @@ export const hoards = query({
   args: {},
   handler: async () => {
     const hoard: unknown[] = [];
-    for (;;) hoard.push(new Array(100_000).fill(hoard.length));
+    for (;;) hoard.push(new Array(4_000_000).fill(hoard.length));
   },
 });
 
