@@ -1,0 +1,1 @@
+"""Why did it fail? Evidence, classification, patterns, recommendations, a report."""

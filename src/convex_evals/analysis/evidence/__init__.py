@@ -1,0 +1,31 @@
+"""Everything a classifier may look at: gathered before anyone classifies, and plain values throughout."""
+
+from convex_evals.analysis.evidence.action import Action
+from convex_evals.analysis.evidence.cause import Cause, Found, Hunk
+from convex_evals.analysis.evidence.counterfactuals import Counterfactuals, Demand, OtherModel, Repeats
+from convex_evals.analysis.evidence.diagnostic import Diagnostic, DiagnosticKind
+from convex_evals.analysis.evidence.difference import Aspect, Difference, UnknownSymbol
+from convex_evals.analysis.evidence.evidence import Evidence, StepEvidence, TestsPassed
+from convex_evals.analysis.evidence.gap import GapMatch
+from convex_evals.analysis.evidence.prior import PriorFinding
+
+__all__ = [
+    "Action",
+    "Aspect",
+    "Cause",
+    "Counterfactuals",
+    "Demand",
+    "Diagnostic",
+    "DiagnosticKind",
+    "Difference",
+    "Evidence",
+    "Found",
+    "GapMatch",
+    "Hunk",
+    "OtherModel",
+    "PriorFinding",
+    "Repeats",
+    "StepEvidence",
+    "TestsPassed",
+    "UnknownSymbol",
+]
