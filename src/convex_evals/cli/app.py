@@ -11,6 +11,7 @@ from convex_evals.cli.commands.backend import backend
 from convex_evals.cli.commands.bench import bench
 from convex_evals.cli.commands.compare import compare
 from convex_evals.cli.commands.conformance import conformance
+from convex_evals.cli.commands.controls import controls
 from convex_evals.cli.commands.db import db
 from convex_evals.cli.commands.doctor import doctor
 from convex_evals.cli.commands.list import list_evals
@@ -57,6 +58,7 @@ def command_tree() -> TyperGroup:
     app.callback(help=SUMMARY, invoke_without_command=True, context_settings=settings)(root)
     app.command("run")(run)
     app.command("validate")(validate)
+    app.command("controls")(controls)
     app.command("status")(status)
     app.command("show")(show)
     app.command("compare")(compare)

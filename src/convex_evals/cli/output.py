@@ -53,12 +53,16 @@ def console() -> "Console":
 
 
 def print_table(rows: "Table") -> None:
-    """Prints a table without the blanks that would fill its last column."""
+    for line in table_lines(rows):
+        print(line)
+
+
+def table_lines(rows: "Table") -> list[str]:
+    """The lines of a table without the blanks that would fill its last column."""
     out = console()
     with out.capture() as capture:
         out.print(rows)
-    for line in capture.get().splitlines():
-        print(line.rstrip())
+    return [line.rstrip() for line in capture.get().splitlines()]
 
 
 def table(headings: Sequence[str]) -> "Table":

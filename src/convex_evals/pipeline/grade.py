@@ -80,6 +80,7 @@ class Grading:
         self._results: dict[StepName, StepResult] = {}
         self._tests: TestCounts | None = None
         self._broken: str | None = None
+        self._failed_tests: tuple[str, ...] = ()
 
     async def run(self, submission: Submission) -> None:
         if not await self._passes("filesystem", lambda step: _at_once(write_project(step, submission))):
@@ -109,6 +110,7 @@ class Grading:
             duration_ms=duration_ms,
             cpu_ms=own_cpu_ms + sum(step.cpu_ms for step in steps),
             broken=self._broken,
+            failed_tests=self._failed_tests,
         )
 
     async def _passes(self, name: StepName, work: Callable[[RunningStep], Awaitable[StepResult]]) -> bool:
@@ -179,6 +181,7 @@ class Grading:
             tools=self._tools,
         )
         self._tests, self._broken = graded.tests, self._broken or graded.broken
+        self._failed_tests = graded.failed
         return graded.step
 
     def _skipped(self, name: StepName) -> StepResult:

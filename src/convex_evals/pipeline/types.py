@@ -79,6 +79,7 @@ class Grade:
     duration_ms: float = 0.0
     cpu_ms: float = 0.0
     broken: str | None = None  # why there is no verdict although nothing failed by accident: the eval itself is wrong
+    failed_tests: tuple[str, ...] = ()  # all of them, where an excerpt has only the first
     notes: tuple[str, ...] = field(default=())
 
     @property

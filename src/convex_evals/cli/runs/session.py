@@ -57,10 +57,10 @@ async def _execute(runs: list[ActiveRun], asked: Asked, settings: Settings, stor
     with open_workspace(settings.output_folder, keep=asked.keep) as folder, watching(items) as watcher:
         if asked.keep:
             remark(f"Everything that is written stays in {folder}.")
-        jobs = asked.jobs or _cores()
+        jobs = asked.jobs or cores()
         return await Execution(runs, Equipment(store, settings, folder, jobs, watcher, asked.keep)).carry_out()
 
 
-def _cores() -> int:
+def cores() -> int:
     """Those that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -70,4 +70,5 @@ def _conclude(step: RunningStep, verdict: Verdict) -> GraderResult:
     if verdict.kind is None:
         return GraderResult(step.passed(), verdict.tests)
     result = step.failed(verdict.kind, verdict.excerpt)
-    return GraderResult(result, verdict.tests, verdict.excerpt if verdict.kind == GRADER_BROKEN else None)
+    broken = verdict.excerpt if verdict.kind == GRADER_BROKEN else None
+    return GraderResult(result, verdict.tests, broken, verdict.failed)

@@ -24,8 +24,9 @@ class GradedDeployment:
 
 @dataclass(frozen=True, slots=True)
 class GraderResult:
-    """`broken` says what is wrong with the eval itself when that is why there is no verdict."""
+    """`broken` says what is wrong with the eval itself when that is why there is no verdict; `failed` names tests."""
 
     step: StepResult
     tests: TestCounts
     broken: str | None = None
+    failed: tuple[str, ...] = ()

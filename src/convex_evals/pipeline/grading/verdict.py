@@ -28,11 +28,12 @@ _ACCIDENTS: Final[tuple[tuple[Outcome, str], ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`kind` is the kind of failure; None means that every expected test passed."""
+    """`kind` is the kind of failure; None means that every expected test passed. `failed` names those that did not."""
 
     kind: str | None
     excerpt: str
     tests: TestCounts
+    failed: tuple[str, ...] = ()
 
 
 def judge(result: ProcessResult, report: Report | None, expected: tuple[str, ...]) -> Verdict:
@@ -43,7 +44,8 @@ def judge(result: ProcessResult, report: Report | None, expected: tuple[str, ...
         return Verdict(trouble[0], trouble[1], counts)
     assert report is not None, "a run without a report is trouble"
     failures = report.with_outcome("failed", "skipped")
-    return Verdict(TESTS_FAILED if failures else None, excerpt_of(failures), counts)
+    names = tuple(test.name for test in failures)
+    return Verdict(TESTS_FAILED if failures else None, excerpt_of(failures), counts, names)
 
 
 def _trouble(result: ProcessResult, report: Report | None, expected: tuple[str, ...]) -> tuple[str, str] | None:

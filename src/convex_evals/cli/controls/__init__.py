@@ -1,0 +1,1 @@
+"""The command `controls` from beginning to end."""

@@ -1,0 +1,101 @@
+"""Carries out `controls`: load, grade, print, exit code."""
+
+import asyncio
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from convex_evals.cli.controls.progress import watching
+from convex_evals.cli.controls.showing import print_findings
+from convex_evals.cli.output import remark, write_json
+from convex_evals.cli.runs.session import cores
+from convex_evals.controls import (
+    Checkup,
+    Findings,
+    Workshop,
+    check,
+    controls_folder,
+    findings_json,
+    plan_checkup,
+    strays,
+)
+from convex_evals.core.errors import InfrastructureError, UsageError
+from convex_evals.core.settings import Settings, read_settings
+from convex_evals.core.toolchain import prepare_toolchain
+from convex_evals.pipeline.types import GradingOptions
+from convex_evals.runner import complete_options, open_workspace
+from convex_evals.suite import Problem, Selection, Suite, find_suite, load_suite, select
+from convex_evals.suite.problems import BrokenError
+
+NOT_OK = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Options as they were given; None means not given."""
+
+    selection: Selection
+    evals: Path | None = None
+    jobs: int | None = None
+    json: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """`problems` belong to no eval that is checked."""
+
+    suite: Suite
+    checkups: tuple[Checkup, ...]
+    problems: tuple[Problem, ...]
+
+
+def perform(asked: Asked) -> int:
+    """Does what was asked for and returns the exit code."""
+    settings = read_settings()
+    prepared = prepare(asked)
+    found = asyncio.run(_check(prepared, asked, settings))
+    print_findings(found, prepared.problems, out=sys.stderr if asked.json == "-" else sys.stdout)
+    if asked.json is not None:
+        write_json(findings_json(found, prepared.problems), asked.json)
+    return _exit_code(found, prepared.problems)
+
+
+def prepare(asked: Asked) -> Prepared:
+    """Reads the suite and its controls. Raises UsageError."""
+    suite = load_suite(find_suite(asked.evals))
+    evals = select(suite, asked.selection)
+    if not evals:
+        raise UsageError(f"No eval of {suite.root} can be loaded; `convex-evals list` says what is wrong with them.")
+    folder = controls_folder(suite.root)
+    if not folder.is_dir():
+        remark(
+            f"There are no controls: {folder} is not a folder. Only reference answers and empty projects are graded."
+        )
+    problems = [each for each in suite.problems if asked.selection.takes_problem(suite, each)]
+    problems += strays(folder, suite) if asked.selection == Selection() else ()
+    checkups: list[Checkup] = []
+    for each in evals:
+        try:
+            checkups.append(plan_checkup(suite, each, folder))
+        except BrokenError as error:
+            problems.append(error.problem)
+    return Prepared(suite, tuple(checkups), tuple(problems))
+
+
+async def _check(prepared: Prepared, asked: Asked, settings: Settings) -> list[Findings]:
+    await prepare_toolchain(settings, remark)
+    options = complete_options(GradingOptions(), prepared.suite.settings)
+    with open_workspace(settings.output_folder) as folder, watching(prepared.checkups) as watcher:
+        return await check(prepared.checkups, Workshop(settings, folder, asked.jobs or cores(), options), watcher)
+
+
+def _exit_code(found: list[Findings], problems: tuple[Problem, ...]) -> int:
+    """What is wrong for certain weighs more than what has no verdict."""
+    judged = [each for findings in found for each in findings.judged]
+    if (
+        problems
+        or any(each.problems for each in found)
+        or any(not each.ok and not each.without_verdict for each in judged)
+    ):
+        return NOT_OK
+    return InfrastructureError.exit_code if any(each.without_verdict for each in judged) else 0

@@ -1,0 +1,26 @@
+"""Do graders tell right from wrong? Answers whose verdict is known beforehand are graded, and the verdicts compared."""
+
+from convex_evals.controls.as_json import findings_json
+from convex_evals.controls.checking import Checkup, Watcher, check, plan_checkup
+from convex_evals.controls.control import Control, read_control
+from convex_evals.controls.findings import Findings
+from convex_evals.controls.gradings import Case, Workshop
+from convex_evals.controls.judging import Judged
+from convex_evals.controls.library import controls_folder, load_controls, strays
+
+__all__ = [
+    "Case",
+    "Checkup",
+    "Control",
+    "Findings",
+    "Judged",
+    "Watcher",
+    "Workshop",
+    "check",
+    "controls_folder",
+    "findings_json",
+    "load_controls",
+    "plan_checkup",
+    "read_control",
+    "strays",
+]

@@ -1,0 +1,86 @@
+"""Checks evals: grades the reference answer, an empty project and the controls, and judges what comes out."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from convex_evals.controls.findings import Findings
+from convex_evals.controls.gradings import Case, Workshop, grade_cases
+from convex_evals.controls.judging import Judged, judge_empty, judge_passing, judge_wrong
+from convex_evals.controls.library import EvalControls, load_controls
+from convex_evals.pipeline.types import Grade
+from convex_evals.suite import Eval, Suite, read_answer
+
+REFERENCE = "reference answer"
+EMPTY = "empty project"
+
+
+@dataclass(frozen=True, slots=True)
+class Checkup:
+    """What is to be graded for one eval."""
+
+    eval: Eval
+    controls: EvalControls
+    cases: tuple[Case, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Watcher:
+    """Who is told while evals are checked: of every answer, and of every eval."""
+
+    graded: Callable[[Case, Grade], None]
+    checked: Callable[[Findings], None]
+
+
+def plan_checkup(suite: Suite, eval: Eval, folder: Path) -> Checkup:
+    """Reads the answer and its controls. Raises BrokenError when they cannot be read at all."""
+    answer = read_answer(eval, suite.settings.answer_files)
+    controls = load_controls(folder, eval, answer)
+    cases = [Case(eval, "reference", REFERENCE, answer), Case(eval, "empty", EMPTY, without_code(answer))]
+    cases += [Case(eval, control.kind, control.name, control.files) for control in controls.controls]
+    return Checkup(eval, controls, tuple(cases))
+
+
+def without_code(answer: Mapping[str, str]) -> dict[str, str]:
+    """A project that installs and says nothing: the manifest and the settings of the compiler.
+
+    With no file at all it would fail before the grader sees it, and that would say nothing about the grader.
+    """
+    return {name: text for name, text in answer.items() if PurePosixPath(name).suffix == ".json"}
+
+
+async def check(checkups: Sequence[Checkup], workshop: Workshop, watcher: Watcher) -> list[Findings]:
+    """Grades everything; the findings are in the order of the checkups."""
+    grades: dict[Eval, dict[str, Grade]] = {checkup.eval: {} for checkup in checkups}
+    of = {checkup.eval: checkup for checkup in checkups}
+    found: dict[Eval, Findings] = {}
+
+    def on_grade(case: Case, grade: Grade) -> None:
+        grades[case.eval][case.name] = grade
+        watcher.graded(case, grade)
+        if len(grades[case.eval]) == len(of[case.eval].cases):
+            found[case.eval] = conclude(of[case.eval], grades.pop(case.eval))
+            watcher.checked(found[case.eval])
+
+    await grade_cases((case for checkup in checkups for case in checkup.cases), workshop, on_grade)
+    return [found[checkup.eval] for checkup in checkups]
+
+
+def conclude(checkup: Checkup, grades: Mapping[str, Grade]) -> Findings:
+    """Judges the grades of an eval, by the names of their cases."""
+    wrong: list[Judged] = []
+    alternatives: list[Judged] = []
+    for control in checkup.controls.controls:
+        grade = grades[control.name]
+        if control.kind == "wrong":
+            wrong.append(judge_wrong(control, grade))
+        else:
+            alternatives.append(judge_passing(control.name, grade))
+    return Findings(
+        eval=checkup.eval,
+        reference=judge_passing(REFERENCE, grades[REFERENCE]),
+        empty=judge_empty(EMPTY, grades[EMPTY]),
+        wrong=tuple(wrong),
+        alternatives=tuple(alternatives),
+        problems=checkup.controls.problems,
+    )

@@ -1,0 +1,96 @@
+"""One control: an answer whose verdict is known beforehand, stored as a patch of the reference answer.
+
+Step: tests
+Test: test_lists_only_active_members
+Why: The index is named, but its fields are not compared.
+
+--- a/convex/index.ts
++++ b/convex/index.ts
+@@ …
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+from convex_evals.controls.grader_tests import has_test
+from convex_evals.controls.patches import PatchError, apply_patch, parse_patch
+from convex_evals.core.verdicts import STEPS, StepName
+from convex_evals.suite import Eval
+from convex_evals.suite.files import read_text
+from convex_evals.suite.problems import BrokenError
+
+Kind = Literal["wrong", "alternative"]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+SUFFIX: Final = ".patch"
+HEADERS: Final[Mapping[Kind, tuple[str, ...]]] = {
+    "wrong": ("Step", "Test", "Why"),
+    "alternative": ("Expect", "Why"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """`files` is the answer with the patch applied. A wrong one fails at `step` first, and in `test` if one is named."""
+
+    name: str  # "wrong-scan"
+    kind: Kind
+    why: str
+    files: Mapping[str, str]
+    step: StepName | None = None
+    test: str | None = None
+
+
+def read_control(path: Path, eval: Eval, answer: Mapping[str, str]) -> Control:
+    """Reads a control file. Raises BrokenError with the first thing that is wrong with it."""
+    kind = next((kind for kind in KINDS if path.name.startswith(f"{kind}-") and path.suffix == SUFFIX), None)
+    if kind is None:
+        raise BrokenError(path, "is no control", "name it wrong-….patch or alternative-….patch")
+    header, _, diff = read_text(path).replace("\r\n", "\n").partition("\n\n")
+    fields = _fields(path, header, kind)
+    step, test = (_step(path, fields), _test(path, fields, eval)) if kind == "wrong" else (None, None)
+    if kind == "alternative" and fields.get("Expect") != "passed":
+        raise BrokenError(path, "does not say what to expect", "write the header Expect: passed")
+    return Control(path.stem, kind, fields["Why"], _patched(path, diff, answer), step, test)
+
+
+def _fields(path: Path, header: str, kind: Kind) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    for line in header.splitlines():
+        name, colon, value = line.partition(":")
+        if not colon or name not in HEADERS[kind] or name in fields:
+            known = ", ".join(HEADERS[kind])
+            raise BrokenError(path, f"has the header line {line!r}", f"write {known}, once each, then an empty line")
+        fields[name] = value.strip()
+    if not fields.get("Why"):
+        raise BrokenError(path, "does not say why it is there", "write the header Why: and one sentence")
+    return fields
+
+
+def _step(path: Path, fields: Mapping[str, str]) -> StepName:
+    stated = fields.get("Step")
+    step = next((step for step in STEPS if step == stated), None)
+    if step is None:
+        found = f"names the unknown step {stated!r}" if stated else "does not say which step fails first"
+        raise BrokenError(path, found, f"write Step: and one of {', '.join(STEPS)}")
+    return step
+
+
+def _test(path: Path, fields: Mapping[str, str], eval: Eval) -> str | None:
+    test = fields.get("Test")
+    if (fields["Step"] == "tests") != bool(test):
+        raise BrokenError(path, "must name a test if, and only if, its step is tests", "write or remove Test:")
+    if test and (eval.grader is None or not has_test(eval.grader, test)):
+        raise BrokenError(path, f"names the test {test!r}, which the grader does not have", "name one that it has")
+    return test or None
+
+
+def _patched(path: Path, diff: str, answer: Mapping[str, str]) -> Mapping[str, str]:
+    try:
+        files = apply_patch(parse_patch(diff), answer)
+    except PatchError as error:
+        raise BrokenError(path, f"cannot be applied: {error}", "make the diff again") from error
+    if files == dict(answer):
+        raise BrokenError(path, "changes nothing", "make the diff again")
+    return files
