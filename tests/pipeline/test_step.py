@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from convex_evals.core.keeper.confine import landlock_abi
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.workspace import Workspace
@@ -29,10 +30,23 @@ async def test_the_log_holds_every_byte_that_a_tool_printed(step: RunningStep, t
 async def test_a_tool_sees_none_of_our_environment_and_no_network(step: RunningStep, tmp_path: Path) -> None:
     result = await step.run(["sh", "-c", "env; cat /proc/net/dev"], cwd=tmp_path)
     names = {line.partition("=")[0] for line in result.output.text.splitlines() if "=" in line}
-    assert names <= {"PATH", "HOME", "LANG", "TZ", "CI", "GOGC", "GOMEMLIMIT", "PWD", "_", "SHLVL", "OLDPWD"}
+    assert names <= {"PATH", "HOME", "LANG", "TZ", "CI", "GOGC", "GOMEMLIMIT", "TMPDIR", "PWD", "_", "SHLVL", "OLDPWD"}
     assert f"HOME={tmp_path}/home" in result.output.text
     if step.tools.sandbox.network_namespaces:
         assert [line.split(":")[0].strip() for line in result.output.text.splitlines() if ":" in line][-1] == "lo"
+
+
+@pytest.mark.skipif(landlock_abi() == 0, reason="this kernel has no Landlock")
+async def test_a_tool_reads_and_writes_only_what_belongs_to_the_grading(
+    step: RunningStep, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "secret").write_text("secret")
+    script = f"echo made > made; cat {elsewhere}/secret; echo x > {elsewhere}/secret; ls ~root"
+    result = await step.run(["sh", "-c", script], cwd=tmp_path)
+    assert result.output.text.count("ermission denied") == 3
+    assert (tmp_path / "made").read_text() == "made\n"
+    assert (elsewhere / "secret").read_text() == "secret"
 
 
 async def test_a_tool_that_does_not_end_is_stopped_and_that_is_an_accident(step: RunningStep, tmp_path: Path) -> None:

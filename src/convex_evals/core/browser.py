@@ -22,6 +22,12 @@ FLAGS: Final = (
     "--disable-component-update",
     "--disable-sync",
 )
+# Every other address fails: names are not resolved, and whatever needs no name is sent to a proxy that is not there.
+ONLY_THIS_MACHINE: Final = (
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+    "--proxy-server=http://127.0.0.1:9",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+)
 INSTALL_SECONDS: Final = 600.0
 ROOT_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # dpkg insists on the sbin folders
 _OPTIONS: Final = ("-qq", "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=2", "-o", "Dpkg::Use-Pty=0")

@@ -9,7 +9,7 @@ from typing import Final
 
 from convex_evals.core.processes import ProcessResult, run
 from convex_evals.core.verdicts import Status, StepName
-from convex_evals.pipeline.confinement import LIMITS, MEGABYTE, TOOL_SECONDS, tool_environment, without_network
+from convex_evals.pipeline.confinement import LIMITS, MEGABYTE, TOOL_SECONDS, tool_confinement, tool_environment
 from convex_evals.pipeline.failures import FAILURES
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.types import Command, StepResult
@@ -46,19 +46,22 @@ class RunningStep:
         arguments: Sequence[str | Path],
         *,
         cwd: Path,
+        read: Sequence[Path] = (),
         network: bool = False,
         timeout: float = TOOL_SECONDS,
         environment: Mapping[str, str] | None = None,
     ) -> ProcessResult:
-        """Runs a tool in its confinement; command, complete output and ending go to the log."""
+        """Runs a tool in its confinement; command, complete output and ending go to the log. `read` are folders that it
+        needs besides the grading's own and the installed packages."""
         command = [str(argument) for argument in arguments]
         output = self.workspace.logs / f".{self.log.stem}-{next(self._numbers)}.output"
         result = await run(
-            command if network else without_network(command, self.tools.sandbox),
+            command,
             cwd=cwd,
             timeout=timeout,
             environment={**tool_environment(self.workspace.home), **(environment or {})},
             limits=LIMITS,
+            confinement=tool_confinement(self.workspace, self.tools, read, network=network),
             log=output,
         )
         self.record(result, command)

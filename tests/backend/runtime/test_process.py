@@ -10,6 +10,7 @@ from convex_evals.backend.runtime.frames import BytesFrame, Message
 from convex_evals.backend.runtime.process import WorkerDeath, WorkerProcess
 from convex_evals.backend.runtime.program import WorkerCommand
 from convex_evals.backend.runtime.sandbox import find_node
+from convex_evals.core.keeper.confine import landlock_abi
 
 
 class Silence:
@@ -34,6 +35,23 @@ async def test_a_worker_that_ends_before_it_is_ready_says_why(tmp_path: Path) ->
     script = tmp_path / "worker.mjs"
     script.write_text("throw new Error('broken installation');")
     with pytest.raises(WorkerLost, match="broken installation"):
+        await WorkerProcess.start(WorkerCommand(find_node(), (), script, tmp_path), Silence())
+
+
+@pytest.mark.skipif(landlock_abi() == 0, reason="this kernel has no Landlock")
+async def test_the_kernel_confines_a_worker_even_if_node_does_not(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    secret = tmp_path_factory.mktemp("elsewhere") / "secret"
+    secret.write_text("secret")
+    script, new = tmp_path / "worker.mjs", tmp_path / "new"
+    script.write_text(
+        "import { readFileSync, writeFileSync } from 'node:fs';"
+        f"try {{ readFileSync({str(secret)!r}) }} catch (error) {{ console.error('reading', error.code) }}"
+        f"try {{ writeFileSync({str(new)!r}, '') }} catch (error) {{ console.error('writing', error.code) }}"
+        "console.error(readFileSync('/proc/self/status', 'utf8').match(/CapEff.*/)[0]);"
+    )
+    with pytest.raises(WorkerLost, match=r"reading EACCES\s+writing EACCES\s+CapEff:\s+0+$"):
         await WorkerProcess.start(WorkerCommand(find_node(), (), script, tmp_path), Silence())
 
 

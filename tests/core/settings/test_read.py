@@ -67,6 +67,15 @@ def test_provider_keys_are_known_by_provider(tmp_path: Path) -> None:
     assert settings.provider_key("openai") is None
 
 
+def test_a_provider_of_the_user_has_a_key_by_its_name(tmp_path: Path) -> None:
+    settings = read(tmp_path, {"MY_BOX_API_KEY": "mine", "lower_API_KEY": "x", "_API_KEY": "x", "OPENAI_API_KEY": "y"})
+    assert settings.provider_key("my-box") == settings.provider_key("my_box") == Secret("mine")
+    assert settings.provider_key("lower") is None
+    assert [key.variable for key in settings.other_keys] == ["MY_BOX_API_KEY"]
+    assert settings.without_secrets().provider_key("my-box") is None
+    assert "mine" not in repr(settings)
+
+
 def test_the_first_variable_of_a_provider_wins(tmp_path: Path) -> None:
     settings = read(tmp_path, {"GEMINI_API_KEY": "second", "GOOGLE_API_KEY": "first"})
     assert settings.provider_key("google") == Secret("first")

@@ -13,7 +13,7 @@ from typing import Final
 
 from convex_evals.backend.errors import WorkerLost
 from convex_evals.core.errors import ProcessError
-from convex_evals.core.processes import Process, start
+from convex_evals.core.processes import Confinement, Process, start
 
 KEPT_OUTPUT: Final = 16384
 FRAMES: Final = 3  # file descriptors of the program
@@ -27,8 +27,16 @@ class WorkerCommand:
     script: Path
     folder: Path  # its working directory
     environment: dict[str, str] = field(default_factory=dict, hash=False)
+    read: tuple[Path, ...] = ()  # folders, besides the scripts and its working directory
+    write: tuple[Path, ...] = ()
     memory_bytes: int | None = None  # what it may allocate after it has started, array buffers included
     arguments: Sequence[str] = ()  # after the file descriptors
+
+    @property
+    def confinement(self) -> Confinement:
+        """What Node's own permissions say as well; this holds even if they should fail."""
+        node = self.node.resolve().parents[1]
+        return Confinement((node, self.script.parent, self.folder, *self.read), self.write)
 
     @property
     def words(self) -> list[str | Path]:
@@ -61,6 +69,7 @@ class Program:
                 stderr=errors,
                 more=(frames, questions),
                 environment=command.environment,
+                confinement=command.confinement,
             )
         except BaseException as error:
             for end in ours:

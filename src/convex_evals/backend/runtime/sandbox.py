@@ -6,6 +6,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -84,7 +85,8 @@ class Sandbox:
             f"--allow-fs-write={scratch}/*",
         )
         environment = {**HOST_VARIABLES, "PWD": str(scratch), "TMPDIR": str(scratch), **variables}
-        return self._command(flags, "node.mjs", scratch, NODE_HEAP_MB, (self._network, str(folder)), environment)
+        command = self._command(flags, "node.mjs", scratch, NODE_HEAP_MB, (self._network, str(folder)), environment)
+        return replace(command, read=tuple(readable), write=(scratch,))
 
     def write_modules(self, modules: Mapping[str, Module]) -> Path:
         """Writes the Node.js modules of a definition where a worker can import them, once for the same modules."""
@@ -112,7 +114,15 @@ class Sandbox:
         environment: Mapping[str, str] = ENVIRONMENT,
     ) -> WorkerCommand:
         memory_bytes = (heap_mb + BUFFERS_MB) * MEGABYTE
-        return WorkerCommand(self._node, flags, SCRIPTS / script, folder, dict(environment), memory_bytes, arguments)
+        return WorkerCommand(
+            self._node,
+            flags,
+            SCRIPTS / script,
+            folder,
+            dict(environment),
+            memory_bytes=memory_bytes,
+            arguments=arguments,
+        )
 
 
 def _digest(modules: Mapping[str, Module]) -> str:

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Sequence
 from typing import Final, NoReturn
 
-from convex_evals.core.keeper import tree, wire
+from convex_evals.core.keeper import confine, tree, wire
 
 _RESET_SIGNALS: Final = tuple(
     number
@@ -45,6 +45,8 @@ def _become(request: wire.Request, streams: Sequence[int], confession: int) -> N
         stage = "limits"
         for name, bounds in request["limits"].items():
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), bounds)
+        stage = "confinement"
+        confine.apply(request["confinement"])
         stage = "exec"
         _reset_signals()
         os.execve(request["program"], request["arguments"], request["environment"])

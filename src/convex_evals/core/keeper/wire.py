@@ -18,6 +18,14 @@ KILL: Final = b"k"
 GONE: Final = b""  # what reading gives when the main process is no more: nobody waits for the program
 
 
+class Confinement(TypedDict):
+    """Which paths may be read and which also written, with all below them. `read` None: no file is out of reach."""
+
+    read: list[str] | None
+    write: list[str]
+    network: bool
+
+
 class Request(TypedDict):
     """What the main process asks for. Limits are resource names without `RLIMIT_`, each with (soft, hard)."""
 
@@ -28,10 +36,11 @@ class Request(TypedDict):
     limits: dict[str, tuple[int, int]]
     timeout: float | None
     grace: float
+    confinement: Confinement
 
 
 class Failure(TypedDict):
-    """Why the program never ran: the stage that failed ("cwd", "limits", "exec") and its errno."""
+    """Why the program never ran: the stage that failed ("cwd", "limits", "confinement", "exec") and its errno."""
 
     stage: str
     errno: int

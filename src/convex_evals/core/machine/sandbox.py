@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from convex_evals.core.errors import ProcessError
+from convex_evals.core.keeper.confine import landlock_abi
 from convex_evals.core.machine.fact import Fact, Status
-from convex_evals.core.machine.landlock import landlock_abi
-from convex_evals.core.processes import Limits, base_environment, run
+from convex_evals.core.processes import UNCONFINED, Confinement, Limits, base_environment, run
 from convex_evals.core.processes.process import UNLIMITED, Argument
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import Node
@@ -55,7 +55,7 @@ async def probe_sandbox(node: Node | None, settings: Settings) -> SandboxSupport
     bubblewrap, user, network, allowed, limits = await asyncio.gather(
         _works(wrapper),
         _works(["unshare", "--user", "--map-root-user", "true"]),
-        _works(["unshare", "--user", "--map-root-user", "--net", "true"]),
+        _works(["true"], confinement=Confinement(network=False)),
         _works(permission),
         _works(["true"], Limits(cpu_seconds=60, file_size=1_000_000, data=10**9, processes=1000, open_files=64)),
     )
@@ -69,12 +69,21 @@ async def probe_sandbox(node: Node | None, settings: Settings) -> SandboxSupport
     )
 
 
-async def _works(arguments: Sequence[Argument] | None, limits: Limits = UNLIMITED) -> bool:
+async def _works(
+    arguments: Sequence[Argument] | None, limits: Limits = UNLIMITED, confinement: Confinement = UNCONFINED
+) -> bool:
     if arguments is None:
         return False
     environment = base_environment(Path("/nonexistent"))
     try:
-        result = await run(arguments, cwd=Path("/"), timeout=PROBE_SECONDS, environment=environment, limits=limits)
+        result = await run(
+            arguments,
+            cwd=Path("/"),
+            timeout=PROBE_SECONDS,
+            environment=environment,
+            limits=limits,
+            confinement=confinement,
+        )
     except ProcessError:
         return False
     return result.ok

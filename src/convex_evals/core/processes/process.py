@@ -13,6 +13,7 @@ from typing import Self, cast
 
 from convex_evals.core.errors import ProcessError
 from convex_evals.core.keeper import wire
+from convex_evals.core.processes.confinement import UNCONFINED, Confinement
 from convex_evals.core.processes.limits import Limits
 from convex_evals.core.processes.refusals import explain
 from convex_evals.core.processes.spawner import spawner
@@ -118,10 +119,11 @@ async def start(
     timeout: float | None = None,
     grace: float = 2.0,
     limits: Limits = UNLIMITED,
+    confinement: Confinement = UNCONFINED,
 ) -> Process:
     """Starts a program on file descriptors that stay the caller's own; it gets `more` as 3, 4 and so on, at most four.
     Most callers want `run` instead."""
-    request = _request(arguments, cwd, dict(environment or {}), timeout, grace, limits)
+    request = _request(arguments, cwd, dict(environment or {}), timeout, grace, limits, confinement)
     channel = spawner.open_keeper((stdin, stdout, stderr, *more))
     try:
         await asyncio.get_running_loop().sock_sendall(channel, wire.encode(request))
@@ -141,6 +143,7 @@ def _request(
     timeout: float | None,
     grace: float,
     limits: Limits,
+    confinement: Confinement,
 ) -> wire.Request:
     if isinstance(arguments, str | bytes):
         raise TypeError(f"arguments must be a list of strings, not one string: {arguments!r}")
@@ -157,6 +160,7 @@ def _request(
         "limits": limits.bounds(),
         "timeout": timeout,
         "grace": grace,
+        "confinement": confinement.to_wire(),
     }
 
 

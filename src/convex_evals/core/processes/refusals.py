@@ -14,6 +14,8 @@ def explain(request: wire.Request, failure: wire.Failure) -> str:
             f"Cannot start {request['program']!r}: its resource limits {request['limits']} were refused "
             f"({failure['detail']}); lower them to what this machine allows."
         )
+    if failure["stage"] == "confinement":
+        return f"Cannot start {request['program']!r}: it cannot be confined here ({failure['detail']})."
     return _explain_program(request, failure)
 
 

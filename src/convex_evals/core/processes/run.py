@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from convex_evals.core.errors import ProcessError
+from convex_evals.core.processes.confinement import UNCONFINED, Confinement
 from convex_evals.core.processes.limits import Limits
 from convex_evals.core.processes.output import EXCERPT_BYTES, Log, Output
 from convex_evals.core.processes.process import UNLIMITED, Argument, Ended, Usage, start
@@ -56,6 +57,7 @@ async def run(
     errors_log: Path | None = None,
     separate_errors: bool = False,
     limits: Limits = UNLIMITED,
+    confinement: Confinement = UNCONFINED,
     grace: float = 2.0,
     excerpt_bytes: int = EXCERPT_BYTES,
 ) -> ProcessResult:
@@ -79,6 +81,7 @@ async def run(
             timeout=timeout,
             grace=grace,
             limits=limits,
+            confinement=confinement,
         )
         async with process:
             ended = await process.wait()

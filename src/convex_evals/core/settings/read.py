@@ -8,7 +8,7 @@ from typing import Final
 
 from convex_evals.core.errors import SettingsError
 from convex_evals.core.settings.env_file import find_env_file, read_env_file
-from convex_evals.core.settings.provider_keys import PROVIDER_VARIABLES, ProviderKey
+from convex_evals.core.settings.provider_keys import PROVIDER_VARIABLES, ProviderKey, provider_of
 from convex_evals.core.settings.secret import Secret
 from convex_evals.core.settings.settings import NetworkVariable, Settings
 from convex_evals.core.settings.variables import Source, Variables
@@ -61,6 +61,7 @@ def _settings(variables: Variables, env_file: Path | None) -> Settings:
         scores_url=variables.url("CONVEX_EVAL_URL"),
         scores_token=variables.secret("CONVEX_AUTH_TOKEN"),
         provider_keys=_provider_keys(variables),
+        other_keys=_other_keys(variables),
         node=_node(variables),
         search_path=variables.text("PATH") or os.defpath,
         network=_network(variables),
@@ -85,6 +86,16 @@ def _provider_keys(variables: Variables) -> tuple[ProviderKey, ...]:
             if secret is not None:
                 found.setdefault(provider, ProviderKey(provider, name, secret))
     return tuple(found.values())
+
+
+def _other_keys(variables: Variables) -> tuple[ProviderKey, ...]:
+    """Most of them have nothing to do with models, so none of them can be wrong: they are only kept at hand."""
+    found = []
+    for name in sorted(set(variables.names())):
+        provider, text = provider_of(name), variables.text(name)
+        if provider is not None and text is not None:
+            found.append(ProviderKey(provider, name, Secret(text)))
+    return tuple(found)
 
 
 def _node(variables: Variables) -> Path | None:

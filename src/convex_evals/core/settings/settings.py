@@ -29,13 +29,17 @@ class Settings:
     scores_url: str | None = None
     scores_token: Secret | None = None
     provider_keys: tuple[ProviderKey, ...] = ()
+    other_keys: tuple[ProviderKey, ...] = field(default=(), repr=False)
     node: Path | None = None
     search_path: str = ""
     network: tuple[NetworkVariable, ...] = field(default=(), repr=False)
     env_file: Path | None = None
 
     def provider_key(self, provider: str) -> Secret | None:
-        return next((key.secret for key in self.provider_keys if key.provider == provider), None)
+        """Of a provider that we know, or of one that the user made up: `my-box` has the key in MY_BOX_API_KEY."""
+        found = [key.secret for key in self.provider_keys if key.provider == provider]
+        found += [key.secret for key in self.other_keys if key.provider == provider.replace("-", "_")]
+        return found[0] if found else None
 
     def network_environment(self) -> dict[str, str]:
         """For package clients (npm, pip) only; nothing that runs a model's code may see it."""
@@ -43,4 +47,4 @@ class Settings:
 
     def without_secrets(self) -> Self:
         """What may be sent to another process."""
-        return replace(self, scores_token=None, provider_keys=(), network=())
+        return replace(self, scores_token=None, provider_keys=(), other_keys=(), network=())

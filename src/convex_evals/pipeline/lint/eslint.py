@@ -44,8 +44,9 @@ async def run_eslint(step: RunningStep, folder: Path, area: Area, config: Path |
     command = step.tools.toolchain.node_command("eslint")
     options = ["--no-config-lookup", "--config", str(chosen), "--format=json", "--no-error-on-unmatched-pattern"]
     options += ["--no-warn-ignored", "--ignore-pattern", "**/_generated/**"]
+    readable = () if config is None else (config.parent,)
     compiled = {"NODE_COMPILE_CACHE": str(step.tools.cache / "compiled")}
-    result = await step.run([*command, *options, area.folder], cwd=folder, environment=compiled)
+    result = await step.run([*command, *options, area.folder], cwd=folder, environment=compiled, read=readable)
     return [
         _finding(message, Path(report["filePath"]), folder)
         for report in _reports(step, result)
