@@ -249,6 +249,14 @@ def test_calls_that_an_action_makes_are_measured_too(project: Deployment) -> Non
     assert len(work.calls_of("messages:fetchAndKeep")) == 1
 
 
+def test_a_call_that_an_action_repeats_counts_again_but_reads_nothing_again(project: Deployment) -> None:
+    project.insert("messages", channel="a", body="hi")
+    with project.trace() as work:
+        project.action("messages:listTwice", channel="a")
+    assert [call.function for call in work.nested_calls] == ["messages:list", "messages:list"]
+    assert work.documents_read == 1
+
+
 def test_http_endpoints_are_measured(project: Deployment) -> None:
     with project.trace() as work:
         project.http.get("/files/a.txt")

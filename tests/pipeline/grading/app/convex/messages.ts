@@ -1,6 +1,6 @@
 import { paginationOptsValidator } from "convex/server";
 import { ConvexError, v } from "convex/values";
-import { internal } from "./_generated/api";
+import { api, internal } from "./_generated/api";
 import { action, internalMutation, internalQuery, mutation, query } from "./_generated/server";
 
 export const send = mutation({
@@ -106,6 +106,15 @@ export const fetchAndKeep = action({
     const texts = (await response.json()) as string[];
     for (const body of texts) await ctx.runMutation(internal.messages.keep, { body });
     return response.status;
+  },
+});
+
+export const listTwice = action({
+  args: { channel: v.string() },
+  handler: async (ctx, args): Promise<null> => {
+    await ctx.runQuery(api.messages.list, args);
+    await ctx.runQuery(api.messages.list, args);
+    return null;
   },
 });
 
