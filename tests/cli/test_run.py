@@ -95,9 +95,9 @@ def test_the_variables_of_the_first_life_work(convex_evals: Command, hello_suite
 def test_options_win_over_variables(convex_evals: Command, hello_suite: MakeSuite) -> None:
     hello_suite(3)
     variables = {"MODELS": "nonsense", "TEST_FILTER": "000-hello", "EVALS_EXPERIMENT": "e"}
-    options = ["-m", "empty", "-f", "001-hello", "-e", "mine"]
+    options = ["-m", "empty", "-f", "001-hello", "-e", "agents_md"]
     result = result_of(convex_evals("run", *options, "--json", "-", **variables))
-    assert (result["run"]["model"], result["run"]["experiment"]) == ("empty", "mine")
+    assert (result["run"]["model"], result["run"]["experiment"]) == ("empty", "agents_md")
     assert [each["eval"][-9:] for each in result["evals"]] == ["001-hello"]
 
 
@@ -172,7 +172,14 @@ def test_nothing_temporary_is_left(convex_evals: Command, hello_suite: MakeSuite
     ("arguments", "sentence"),
     [
         ([], "No model was named; add --model, for example --model reference, or set MODELS."),
-        (["-m", "claude-9"], "There is no model 'claude-9': this version has reference, empty,"),
+        (["-m", "claude-9"], "There is no model 'claude-9'; convex-evals models lists them."),
+        (["-m", "opnai/gpt-5.2"], "There is no model 'opnai/gpt-5.2': its provider must be one of openai,"),
+        (["-m", "empty", "-e", "mine"], "There is no experiment 'mine'; there are: default, no_guidelines,"),
+        (["-m", "empty", "--guidelines", "no.md"], "The guidelines "),
+        (["-m", "empty", "--base-url", "http://x/v1"], "--base-url says where local/NAME is served, and no such"),
+        (["-m", "local/x", "--base-url", "ftp://x"], "--base-url must be a URL such as http://127.0.0.1:8080/v1,"),
+        (["-m", "local/x", "--base-url", "http://u:p@x/v1"], "--base-url must not have a password in it,"),
+        (["--resume", "0a1b", "--guidelines", "g.md"], "--resume continues a run as it was planned; leave out --guid"),
         (["-m", "replay:no/such"], "'replay:no/such' must name a folder of answers or a run"),
         (["-m", "replay:0a1b2c3d"], "There is no run '0a1b2c3d' in these scores;"),
         (["-m", "empty", "--failed"], "--failed needs an earlier run of empty (default), and there is none."),

@@ -74,7 +74,8 @@ async def test_a_run_is_replayed_word_for_word_and_costs_nothing(store: ScoresSt
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("gpt-9", "There is no model 'gpt-9': this version has reference, empty,"),
+        ("gpt-9", "There is no model 'gpt-9'"),
+        ("sample/nobody", "There is no recorded model 'sample/nobody'"),
         ("Reference", "There is no model 'Reference'"),
         ("", "There is no model ''"),
         ("replay:", "'replay:' must name a folder of answers or a run"),

@@ -35,7 +35,21 @@ Db = Annotated[
 ]
 Models = Annotated[
     list[str] | None,
-    typer.Option("--model", "-m", metavar="MODEL", help="Run this model: reference, empty, replay:DIR or replay:RUN."),
+    typer.Option(
+        "--model", "-m", metavar="MODEL", help="Run this model: provider/model, reference, replay:DIR or replay:RUN."
+    ),
+]
+Experiment = Annotated[
+    str | None, typer.Option("--experiment", "-e", metavar="NAME", help="How models are asked; otherwise default.")
+]
+Guidelines = Annotated[
+    Path | None, typer.Option("--guidelines", metavar="FILE", help="Ask with these guidelines instead of ours.")
+]
+BaseUrl = Annotated[
+    str | None, typer.Option("--base-url", metavar="URL", help="Where local/NAME is served (OpenAI's chat protocol).")
+]
+Budget = Annotated[
+    float | None, typer.Option("--budget", min=0, metavar="USD", help="Start no generation beyond so many dollars.")
 ]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, help="Grade so many answers at once; otherwise one per core.")

@@ -1,14 +1,22 @@
 """From the name a user gives to the model that answers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from convex_evals.core.errors import UsageError
+from convex_evals.core.settings import Settings, read_settings
+from convex_evals.models.asking import Asking
+from convex_evals.models.cache import CachingTransport, ResponseCache
 from convex_evals.models.empty import EmptyModel
 from convex_evals.models.model import Model
+from convex_evals.models.prompt import prompt_fingerprint
+from convex_evals.models.providers import AskSettings, ProviderModel
 from convex_evals.models.recorded import SAMPLE, RecordedModel
 from convex_evals.models.reference import ReferenceModel
+from convex_evals.models.registry import ModelEntry, Registry, load_registry
 from convex_evals.models.replay import FolderReplay, RunReplay
 from convex_evals.models.stored import StoredAnswers
 
@@ -17,22 +25,80 @@ if TYPE_CHECKING:
 
 
 REPLAY: Final = "replay:"
+Say = Callable[[str], None]
 
 
-def find_model(name: str, store: "ScoresStore", answer_files: Sequence[str] = ("**/*",)) -> Model:
-    """The model of this name. `answer_files` are the globs that `reference` honours. Raises UsageError."""
-    if name == "reference":
-        return ReferenceModel(answer_files)
-    if name == "empty":
-        return EmptyModel()
+def find_model(
+    name: str,
+    store: "ScoresStore",
+    answer_files: Sequence[str] | None = None,
+    *,
+    asking: Asking | None = None,
+    settings: Settings | None = None,
+    say: Say = lambda sentence: None,
+) -> Model:
+    """The model of this name, to be asked in this way. Raises UsageError.
+
+    `answer_files` are the globs that `reference` honours and prompts mention. Keys and the cache are those of
+    `settings`. `say` is told what is odd but no error.
+    """
+    globs = answer_files or ("**/*",)
     if name.startswith(REPLAY):
         return _find_replay(name, name.removeprefix(REPLAY), store)
     if name.startswith(SAMPLE):
         return RecordedModel.named(name)
-    raise UsageError(
-        f"There is no model {name!r}: this version has reference, empty, sample/apprentice, replay:DIR and replay:RUN, "
-        f"and models of providers come later."
+    registry = load_registry()
+    entry = registry.find(name)
+    if entry.api == "recorded":
+        return RecordedModel.named(entry.slug)
+    if entry.api == "built-in":
+        return EmptyModel() if entry.slug == "empty" else ReferenceModel(globs)
+    _mention_neighbours(entry, registry, say)
+    return _provider_model(entry, asking or Asking(), globs, settings or read_settings(), say)
+
+
+def prompt_fingerprint_of(model: Model) -> str | None:
+    """Of the prompts that the model's answers come from; None when nobody was asked."""
+    match model:
+        case ProviderModel():
+            return prompt_fingerprint(model.prompt_settings)
+        case RunReplay():
+            return model.stored.prompt
+        case _:
+            return None
+
+
+def located(entry: ModelEntry, base_url: str | None) -> ModelEntry:
+    """The entry with the address of --base-url, if it is one of those that need one."""
+    return replace(entry, base_url=base_url) if takes_base_url(entry) and base_url else entry
+
+
+def takes_base_url(entry: ModelEntry) -> bool:
+    """An address on the command line never replaces one that is known: a key must not go to another server."""
+    return entry.api == "openai-chat" and not entry.needs_key
+
+
+def _provider_model(
+    entry: ModelEntry, asking: Asking, answer_files: Sequence[str], settings: Settings, say: Say
+) -> ProviderModel:
+    from convex_evals.models.providers import open_provider
+
+    if asking.experiment.web_search and not entry.web_search:
+        raise UsageError(f"{entry.slug} cannot search the web, as the experiment {asking.experiment.name} lets it.")
+    entry = located(entry, asking.base_url)
+    prompt = asking.prompt_settings(answer_files)
+    cache = ResponseCache.of(settings, say)
+    transport = CachingTransport(open_provider(entry, settings), cache, entry, asking.cache_scope)
+    return ProviderModel(
+        entry.slug, entry.provider, transport, prompt, AskSettings.of(entry, web_search=prompt.web_search)
     )
+
+
+def _mention_neighbours(entry: ModelEntry, registry: Registry, say: Say) -> None:
+    """A slip of the pen in the name of a model that no list has would otherwise be the provider's to notice."""
+    near = [] if entry.listed else get_close_matches(entry.slug, [*registry.models], n=3, cutoff=0.85)
+    if near:
+        say(f"{entry.slug} is not listed, and is asked for as it is; listed are: {', '.join(near)}.")
 
 
 def _find_replay(name: str, source: str, store: "ScoresStore") -> Model:

@@ -16,11 +16,11 @@ from convex_evals.runner.events import (
 from convex_evals.runner.execution import Equipment, Execution
 from convex_evals.runner.options import complete_options
 from convex_evals.runner.planning import (
-    DEFAULT_EXPERIMENT,
     REGRADE,
     VALIDATE,
     Plan,
     Request,
+    asking_of,
     plan_regrading,
     plan_rest,
     plan_run,
@@ -31,7 +31,6 @@ from convex_evals.runner.work import ActiveRun, Work
 from convex_evals.runner.workspace import open_workspace
 
 __all__ = [
-    "DEFAULT_EXPERIMENT",
     "REGRADE",
     "VALIDATE",
     "ActiveRun",
@@ -53,6 +52,7 @@ __all__ = [
     "Stopping",
     "Watcher",
     "Work",
+    "asking_of",
     "compare",
     "complete_options",
     "open_workspace",

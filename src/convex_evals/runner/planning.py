@@ -1,13 +1,22 @@
 """What a run is going to do: a new one, the rest of an old one, or an old one's answers graded again."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
-from convex_evals.models import Model, RunReplay, StoredAnswers, StoredGeneration, find_model
+from convex_evals.core.settings import Settings
+from convex_evals.models import (
+    Asking,
+    Model,
+    RunReplay,
+    StoredAnswers,
+    StoredGeneration,
+    find_model,
+    prompt_fingerprint_of,
+)
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.runner.options import options_from_json, options_json, pipeline_fingerprint
 from convex_evals.runner.work import ActiveRun, Work
@@ -17,24 +26,25 @@ from convex_evals.suite import Entry, Eval, Suite, fingerprint
 if TYPE_CHECKING:
     from convex_evals.scores import ScoresStore
 
-DEFAULT_EXPERIMENT: Final = "default"
 REGRADE: Final = "regrade"  # label of a run whose answers are those of another run
 VALIDATE: Final = "validate"  # label of a run that checks the reference answers
 _SUITE: Final = "suite"
 _GRADING: Final = "grading"
 _REGRADE_OF: Final = "regradeOf"
+_ASKING: Final = "asking"
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a user asked for."""
+    """What a user asked for. `notes` are recorded with the run's options, under names of their own."""
 
     suite: Suite
     evals: Sequence[Eval]
     options: GradingOptions
-    experiment: str = DEFAULT_EXPERIMENT
+    asking: Asking = field(default_factory=Asking)
     trials: int = 1
     labels: tuple[str, ...] = ()
+    notes: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def numbers(self) -> range:
@@ -80,21 +90,37 @@ def plan_regrading(run: RunRecord, request: Request, store: "ScoresStore") -> Pl
     return Plan(model, request.options, work, recorded, _left_out(request, evals))
 
 
-def plan_rest(run: RunRecord, suite: Suite, store: "ScoresStore", admin_key: str | None = None) -> Plan:
-    """Whatever has no verdict yet, as it was planned. Raises UsageError when the evals are not what they were."""
+def plan_rest(
+    run: RunRecord,
+    suite: Suite,
+    store: "ScoresStore",
+    admin_key: str | None = None,
+    settings: Settings | None = None,
+) -> Plan:
+    """Whatever has no verdict yet, as it was planned.
+
+    Raises UsageError when the evals, or the prompts of what is still to be asked, are not what they were.
+    """
     options = options_from_json(run.options[_GRADING], admin_key)
     evals = _unchanged_evals(run, suite, store)
     source = source_of(run)
     replay = _replay_of(store.find_run(source), store) if source is not None else None
-    model = replay or find_model(run.model, store, options.answer_files or ("**/*",))
     pending = sorted(store.pending(run.id), key=lambda each: each.trial)
     work = tuple(Work(evals[each.eval], each.trial, _stored(run, each, replay)) for each in pending)
+    if replay is None and pending and all(each.stored is not None for each in work):
+        replay = _replay_of(run, store)  # nobody has to be asked, so neither key nor guidelines are needed
+    model = replay or _model_of(run, store, options, settings)
     return Plan(model, options, work, run)
 
 
 def suite_of(run: RunRecord) -> Path:
     """The folder of the suite that the run was planned from."""
     return Path(run.options[_SUITE])
+
+
+def asking_of(run: RunRecord) -> Asking:
+    """How the models of the run were asked."""
+    return Asking.from_json(run.experiment, run.options.get(_ASKING))
 
 
 def source_of(run: RunRecord) -> str | None:
@@ -108,6 +134,18 @@ def _answered(model: Model, request: Request) -> list[Eval]:
     if not evals:
         raise UsageError(f"{model.name} has no answer to any of the {len(request.evals)} selected evals.")
     return evals
+
+
+def _model_of(run: RunRecord, store: "ScoresStore", options: GradingOptions, settings: Settings | None) -> Model:
+    asking = asking_of(run)
+    model = find_model(run.model, store, options.answer_files, asking=asking, settings=settings)
+    if run.fingerprints.prompt not in (None, prompt_fingerprint_of(model)):
+        guidelines = asking.experiment.guidelines
+        what = f"{guidelines} or another part of the prompt" if isinstance(guidelines, Path) else "The prompt"
+        raise UsageError(
+            f"{what} was changed since run {prefix(run.id)} began, so it cannot be resumed; start a new one."
+        )
+    return model
 
 
 def _replay_of(run: RunRecord, store: "ScoresStore") -> RunReplay:
@@ -136,22 +174,29 @@ def _recorded(model: Model, request: Request, evals: Sequence[Eval], extra: Mapp
     return RunPlan(
         model=model.name,
         provider=model.provider,
-        experiment=request.experiment,
+        experiment=request.asking.experiment.name,
         evals=tuple(_planned(each) for each in evals),
         trials=request.trials,
-        fingerprints=_fingerprints(request, evals),
-        options={_SUITE: str(request.suite.root), _GRADING: options_json(request.options), **(extra or {})},
+        fingerprints=_fingerprints(request, evals, model),
+        options={
+            _SUITE: str(request.suite.root),
+            _GRADING: options_json(request.options),
+            _ASKING: request.asking.as_json(),
+            **request.notes,
+            **(extra or {}),
+        },
         labels=request.labels,
     )
 
 
-def _fingerprints(request: Request, evals: Sequence[Eval]) -> Fingerprints:
+def _fingerprints(request: Request, evals: Sequence[Eval], model: Model) -> Fingerprints:
     graders = [Entry(each.fingerprints.grader, each.id) for each in evals if each.fingerprints.grader is not None]
     return Fingerprints(
         suite=request.suite.fingerprint,
         content=fingerprint(Entry(each.fingerprints.content, each.id) for each in evals),
         grader=fingerprint(graders),
         pipeline=pipeline_fingerprint(request.options),
+        prompt=prompt_fingerprint_of(model),
     )
 
 

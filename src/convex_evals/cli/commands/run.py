@@ -8,10 +8,14 @@ from convex_evals.cli.options import (
     AdminKey,
     AnswerFiles,
     Backend,
+    BaseUrl,
+    Budget,
     Categories,
     CompilerVersion,
     EvalsFolder,
+    Experiment,
     Filter,
+    Guidelines,
     Jobs,
     JsonFile,
     Keep,
@@ -30,10 +34,14 @@ def run(
     filter: Filter = None,
     name: Names = None,
     failed: Annotated[bool, typer.Option("--failed", help="Only evals that failed in the model's last run.")] = False,
-    experiment: Annotated[
-        str | None, typer.Option("--experiment", "-e", metavar="NAME", help="The experiment the run belongs to.")
-    ] = None,
+    experiment: Experiment = None,
+    guidelines: Guidelines = None,
+    base_url: BaseUrl = None,
     trials: Trials = None,
+    budget: Budget = None,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Ask again, even where the response cache has an answer.")
+    ] = False,
     jobs: Jobs = None,
     evals: EvalsFolder = None,
     backend: Backend = None,
@@ -50,7 +58,8 @@ def run(
         typer.Option("--regrade", metavar="RUN", help="Grade a run's stored answers again and show what changed."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only list what would run, and what is stored already.")
+        bool,
+        typer.Option("--dry-run", help="Only list what would run, what is stored already, and what asking would cost."),
     ] = False,
     keep: Keep = False,
     json: JsonFile = None,
@@ -72,6 +81,10 @@ def run(
         names=name or (),
         failed=failed,
         experiment=experiment,
+        guidelines=guidelines,
+        base_url=base_url,
+        no_cache=no_cache,
+        budget=budget,
         trials=trials,
         jobs=jobs,
         evals=evals,

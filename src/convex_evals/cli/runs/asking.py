@@ -13,6 +13,7 @@ from convex_evals.pipeline.types import Compiler, GradingOptions, Linter
 from convex_evals.suite import Selection
 
 BACKENDS = ("embedded", "official")
+LOCAL = "local/"
 Purpose = Literal["run", "validate"]
 
 
@@ -26,6 +27,10 @@ class Asked:
     names: Sequence[str] = ()
     failed: bool = False
     experiment: str | None = None
+    guidelines: Path | None = None
+    base_url: str | None = None
+    no_cache: bool = False
+    budget: float | None = None
     trials: int | None = None
     jobs: int | None = None
     evals: Path | None = None
@@ -61,11 +66,12 @@ class Asked:
         if self.resume is not None:
             self._refuse("--resume", "continues a run as it was planned", self._planning_options())
         elif self.regrade is not None:
-            asking = {"--model": self.models, "--experiment": self.experiment, "--trials": self.trials}
             reason = "grades the answers that a run has stored"
-            self._refuse("--regrade", reason, {**asking, "--failed": self.failed})
+            self._refuse("--regrade", reason, {**self._asking_options(), "--failed": self.failed})
         elif not self.models:
             raise UsageError("No model was named; add --model, for example --model reference, or set MODELS.")
+        elif self.base_url is not None and not any(name.startswith(LOCAL) for name in self.models):
+            raise UsageError("--base-url says where local/NAME is served, and no such model was named.")
 
     def grading_options(self) -> GradingOptions:
         return GradingOptions(
@@ -77,15 +83,23 @@ class Asked:
             answer_files=_globs(self.answer_files),
         )
 
-    def _planning_options(self) -> dict[str, object]:
+    def _asking_options(self) -> dict[str, object]:
         return {
             "--model": self.models,
+            "--experiment": self.experiment,
+            "--guidelines": self.guidelines,
+            "--base-url": self.base_url,
+            "--no-cache": self.no_cache,
+            "--trials": self.trials,
+        }
+
+    def _planning_options(self) -> dict[str, object]:
+        return {
+            **self._asking_options(),
             "--category": self.categories,
             "--filter": self.pattern,
             "--name": self.names,
             "--failed": self.failed,
-            "--experiment": self.experiment,
-            "--trials": self.trials,
             "--regrade": self.regrade,
             "--backend": self.backend,
             "--answer-files": self.answer_files,

@@ -6,14 +6,16 @@ from dataclasses import dataclass, replace
 from convex_evals.cli.output import count, remark
 from convex_evals.cli.runs.asking import Asked
 from convex_evals.core.errors import UsageError
-from convex_evals.core.ids import prefix
-from convex_evals.models import find_model
+from convex_evals.core.ids import new_id, prefix
+from convex_evals.core.settings import Settings
+from convex_evals.models import Asking, find_model
+from convex_evals.models.experiments import find_experiment
 from convex_evals.runner import (
-    DEFAULT_EXPERIMENT,
     REGRADE,
     VALIDATE,
     Plan,
     Request,
+    asking_of,
     complete_options,
     plan_regrading,
     plan_rest,
@@ -32,10 +34,11 @@ class Prepared:
     problems: tuple[Problem, ...] = ()
 
 
-def prepare(asked: Asked, store: ScoresStore) -> Prepared:
+def prepare(asked: Asked, store: ScoresStore, settings: Settings) -> Prepared:
     """Changes nothing. Raises UsageError."""
     if asked.resume is not None:
-        return _prepare_rest(asked, asked.resume, store)
+        return _prepare_rest(asked, asked.resume, store, settings)
+    asking = asking_for(asked)
     suite = load_suite(find_suite(asked.evals))
     problems = tuple(each for each in suite.problems if asked.selection.takes_problem(suite, each))
     for problem in problems:
@@ -47,24 +50,30 @@ def prepare(asked: Asked, store: ScoresStore) -> Prepared:
         if each.grader is None:
             remark(f"{each.id} has no grader yet, so no test is required of it.")
     options = complete_options(asked.grading_options(), suite.settings)
-    request = Request(suite, evals, options)
-    return Prepared(tuple(_plans(asked, request, store)), problems)
+    request = Request(suite, evals, options, asking)
+    return Prepared(tuple(_plans(asked, request, store, settings)), problems)
 
 
-def _plans(asked: Asked, request: Request, store: ScoresStore) -> Iterator[Plan]:
+def asking_for(asked: Asked) -> Asking:
+    """Raises UsageError."""
+    experiment = find_experiment(asked.experiment)
+    if asked.guidelines is not None:
+        experiment = experiment.with_guidelines(asked.guidelines.absolute())
+    experiment.read_guidelines()  # also for models that are not asked: a slip is a slip
+    return Asking(experiment, asked.base_url, new_id() if asked.no_cache else None)
+
+
+def _plans(asked: Asked, request: Request, store: ScoresStore, settings: Settings) -> Iterator[Plan]:
     if asked.regrade is not None:
         plan = _plan_regrading(asked.regrade, request, store)
         _say_left_out(plan)
         yield plan
         return
-    request = replace(
-        request,
-        experiment=asked.experiment or DEFAULT_EXPERIMENT,
-        trials=asked.trials or 1,
-        labels=(VALIDATE,) if asked.purpose == "validate" else (),
-    )
+    labels = (VALIDATE,) if asked.purpose == "validate" else ()
+    request = replace(request, trials=asked.trials or 1, labels=labels)
     for name in dict.fromkeys(asked.models):
-        model = find_model(name, store, request.options.answer_files or ("**/*",))
+        globs = request.options.answer_files
+        model = find_model(name, store, globs, asking=request.asking, settings=settings, say=remark)
         evals = _failed(model.name, request, store) if asked.failed else request.evals
         if evals:
             plan = plan_run(model, replace(request, evals=evals))
@@ -75,15 +84,15 @@ def _plans(asked: Asked, request: Request, store: ScoresStore) -> Iterator[Plan]
 def _plan_regrading(reference: str, request: Request, store: ScoresStore) -> Plan:
     run = store.find_run(reference)
     again = replace(
-        request, experiment=run.experiment, trials=run.trials, labels=tuple(dict.fromkeys((*run.labels, REGRADE)))
+        request, asking=asking_of(run), trials=run.trials, labels=tuple(dict.fromkeys((*run.labels, REGRADE)))
     )
     return plan_regrading(run, again, store)
 
 
-def _prepare_rest(asked: Asked, reference: str, store: ScoresStore) -> Prepared:
+def _prepare_rest(asked: Asked, reference: str, store: ScoresStore, settings: Settings) -> Prepared:
     run = store.find_run(reference)
     suite = load_suite(find_suite(asked.evals or suite_of(run)))
-    plan = plan_rest(run, suite, store, asked.admin_key)
+    plan = plan_rest(run, suite, store, asked.admin_key, settings)
     if not plan.work:
         remark(f"Run {prefix(run.id)} has a verdict on everything; there is nothing to resume.")
     return Prepared((plan,))
@@ -91,9 +100,10 @@ def _prepare_rest(asked: Asked, reference: str, store: ScoresStore) -> Prepared:
 
 def _failed(model: str, request: Request, store: ScoresStore) -> tuple[Eval, ...]:
     """Those of the selected evals that failed in the model's last run."""
-    run = store.latest_run(RunFilter(model=model, experiment=request.experiment))
+    experiment = request.asking.experiment.name
+    run = store.latest_run(RunFilter(model=model, experiment=experiment))
     if run is None:
-        raise UsageError(f"--failed needs an earlier run of {model} ({request.experiment}), and there is none.")
+        raise UsageError(f"--failed needs an earlier run of {model} ({experiment}), and there is none.")
     failed = frozenset(store.failed_evals(run.id))
     evals = tuple(each for each in request.evals if each.id in failed)
     if not evals:

@@ -28,7 +28,7 @@ def perform(asked: Asked) -> int:
     asked.check()
     with _open_scores(asked) as store:
         if asked.dry_run:
-            _print_plans(prepare(asked, store))
+            _print_plans(prepare(asked, store, settings))
             return 0
         session = carry_out(asked, settings, store)
         _print_results(session, asked, store)

@@ -35,7 +35,7 @@ async def _carry_out(asked: Asked, settings: Settings, store: ScoresStore) -> Se
     with ExitStack() as stack:
         if asked.resume is not None:
             stack.enter_context(store.hold_run(store.find_run(asked.resume).id))
-        prepared = prepare(asked, store)
+        prepared = prepare(asked, store, settings)
         toolchain = await prepare_toolchain(settings, remark)
         _warn_of_other_tools(prepared.plans, toolchain.fingerprint)
         runs = [plan.begin(store, toolchain.fingerprint) for plan in prepared.plans]
