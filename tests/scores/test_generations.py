@@ -14,7 +14,10 @@ def test_a_generation_comes_back_character_for_character(scene: Any) -> None:
     begun = scene.store.begin_attempt(run_id, EVAL)
     usage = Usage(100, 80, 50, 30, 412.5, 2000.25, "stop", "fireworks", 0.0123, "estimated")
     response = "Sure!\r\n```ts\n\0\ud800\U0001f600" * 1000
-    generation = scene.generation(response, prompt="", files=FILES, usage=usage, from_cache=True)
+    notes = ("Windows line ends became plain ones.", 'The response holds no "files".')
+    generation = scene.generation(
+        response, prompt="", files=FILES, usage=usage, from_cache=True, truncated=True, notes=notes
+    )
     scene.store.record_generation(begun.id, generation)
     (details,) = scene.store.details(run_id)
     record = details.generation
@@ -22,6 +25,7 @@ def test_a_generation_comes_back_character_for_character(scene: Any) -> None:
     assert scene.store.read_text(record.response) == response
     assert scene.store.read_files(record.files) == FILES
     assert (record.usage, record.from_cache, record.reused_from) == (usage, True, None)
+    assert (record.truncated, record.notes) == (True, notes)
 
 
 def test_an_unknown_cost_is_null_and_never_zero(scene: Any, execute: Any) -> None:
@@ -52,7 +56,7 @@ def test_an_attempt_has_one_generation_for_ever(scene: Any) -> None:
 def test_a_generation_is_graded_again_without_being_paid_again(scene: Any, execute: Any) -> None:
     first = scene.run()
     asked = scene.store.begin_attempt(first, EVAL)
-    scene.store.record_generation(asked.id, scene.generation())
+    scene.store.record_generation(asked.id, scene.generation(truncated=True, notes=("cut off",)))
     scene.store.finish_attempt(asked.id, Outcome("infrastructure"))
     again = scene.store.begin_attempt(first, EVAL)
     scene.store.reuse_generation(again.id, asked.id)
@@ -65,6 +69,7 @@ def test_a_generation_is_graded_again_without_being_paid_again(scene: Any, execu
         assert record.reused_from == asked.id
         assert (record.prompt, record.response, record.files) == (original.prompt, original.response, original.files)
         assert record.usage == original.usage
+        assert (record.truncated, record.notes) == (True, ("cut off",))
     assert execute("SELECT count(*) FROM usage") == [(1,)]
 
 

@@ -21,11 +21,15 @@ class StoredGeneration:
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswers:
-    """Of each eval and trial the latest answer; a retry only graded it again, so there is never more than one."""
+    """Of each eval and trial the latest answer; a retry only graded it again, so there is never more than one.
+
+    `prompt` is the fingerprint of the prompts that the answers come from.
+    """
 
     store: "ScoresStore"
     run: str
     records: dict[tuple[str, int], GenerationRecord]
+    prompt: str | None = None
 
     @classmethod
     def of_run(cls, store: "ScoresStore", run: RunRecord) -> Self:
@@ -36,7 +40,7 @@ class StoredAnswers:
         }
         if not found:
             raise UsageError(f"Run {prefix(run.id)} stored no answers; name one that did (`convex-evals status`).")
-        return cls(store, run.id, found)
+        return cls(store, run.id, found, run.fingerprints.prompt)
 
     def place(self, asked: str, trial: int) -> StoredGeneration:
         return StoredGeneration(self.run, self.records[asked, trial].attempt_id)
@@ -49,4 +53,6 @@ class StoredAnswers:
             response=self.store.read_text(record.response),
             files=self.store.read_files(record.files),
             from_cache=True,
+            truncated=record.truncated,
+            notes=record.notes,
         )

@@ -39,6 +39,8 @@ class Generation:
     files: Mapping[str, str]  # relative path -> text, exactly as the model named them
     usage: Usage | None = None
     from_cache: bool = False
+    truncated: bool = False  # the model was stopped before it was done, so `files` is not the whole answer
+    notes: Sequence[str] = ()  # what was assumed or found wrong when the response was read
 
 
 class StepCommand(Protocol):

@@ -18,7 +18,18 @@ def insert_generation(session: Session, attempt_id: str, generation: Generation)
     _check_first(session, attempt_id)
     prompt, response = text_bytes(generation.prompt), text_bytes(generation.response)
     kept = put_all(session, prompt, response, files_bytes(generation.files))
-    session.add(_row(attempt_id, *kept, from_cache=generation.from_cache, reused_from=None))
+    session.add(
+        GenerationRow(
+            attempt_id=attempt_id,
+            prompt=kept[0],
+            response=kept[1],
+            files=kept[2],
+            from_cache=generation.from_cache,
+            truncated=generation.truncated,
+            notes=list(generation.notes),
+            recorded_at=datetime.now(UTC),
+        )
+    )
     if generation.usage is not None:
         session.add(UsageRow(attempt_id=attempt_id, **asdict(generation.usage)))
 
@@ -29,9 +40,19 @@ def insert_reused_generation(session: Session, attempt_id: str, source_id: str) 
     source = session.get(GenerationRow, source_id)
     if source is None:
         raise UsageError(f"Attempt {source_id!r} has no generation that could be used again.")
-    asked_by = source.reused_from or source.attempt_id
-    kept = (source.prompt, source.response, source.files)
-    session.add(_row(attempt_id, *kept, from_cache=source.from_cache, reused_from=asked_by))
+    session.add(
+        GenerationRow(
+            attempt_id=attempt_id,
+            prompt=source.prompt,
+            response=source.response,
+            files=source.files,
+            from_cache=source.from_cache,
+            truncated=source.truncated,
+            notes=source.notes,
+            reused_from=source.reused_from or source.attempt_id,
+            recorded_at=datetime.now(UTC),
+        )
+    )
 
 
 def read_generations(session: Session, run_id: str, eval: str | None = None) -> dict[str, GenerationRecord]:
@@ -47,20 +68,6 @@ def _check_first(session: Session, attempt_id: str) -> None:
         raise ValueError(f"attempt {attempt_id} has a generation already; what is recorded never changes")
 
 
-def _row(
-    attempt_id: str, prompt: str, response: str, files: str, *, from_cache: bool, reused_from: str | None
-) -> GenerationRow:
-    return GenerationRow(
-        attempt_id=attempt_id,
-        prompt=prompt,
-        response=response,
-        files=files,
-        from_cache=from_cache,
-        reused_from=reused_from,
-        recorded_at=datetime.now(UTC),
-    )
-
-
 def _with_usage() -> Select[GenerationRow, UsageRow | None]:
     asked_by = func.coalesce(GenerationRow.reused_from, GenerationRow.attempt_id)
     return select(GenerationRow, UsageRow).outerjoin(UsageRow, UsageRow.attempt_id == asked_by)
@@ -73,6 +80,8 @@ def _record(row: GenerationRow, usage: UsageRow | None) -> GenerationRecord:
         response=row.response,
         files=row.files,
         from_cache=row.from_cache,
+        truncated=row.truncated,
+        notes=tuple(row.notes or ()),
         reused_from=row.reused_from,
         usage=None if usage is None else Usage(**{field.name: getattr(usage, field.name) for field in fields(Usage)}),
         recorded_at=row.recorded_at,

@@ -126,6 +126,8 @@ class GenerationRecord:
     response: str
     files: str
     from_cache: bool
+    truncated: bool
+    notes: tuple[str, ...]
     reused_from: str | None  # the attempt that asked the model, when this one only graded again
     usage: Usage | None
     recorded_at: datetime

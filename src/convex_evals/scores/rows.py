@@ -15,6 +15,7 @@ from sqlalchemy import (
     MetaData,
     String,
     UniqueConstraint,
+    false,
     text,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
@@ -159,6 +160,8 @@ class GenerationRow(Row):
     response: Mapped[str] = mapped_column(ForeignKey("artifacts.sha256"))
     files: Mapped[str] = mapped_column(ForeignKey("artifacts.sha256"))
     from_cache: Mapped[bool]
+    truncated: Mapped[bool] = mapped_column(server_default=false())
+    notes: Mapped[list[Any] | None]  # None: recorded before version 0002
     reused_from: Mapped[str | None] = mapped_column(ForeignKey("generations.attempt_id"))
     recorded_at: Mapped[datetime]
 

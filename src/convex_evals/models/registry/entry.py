@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
+from convex_evals.core.settings import PROVIDER_VARIABLES
+
 ApiKind = Literal["openai-responses", "openai-chat", "anthropic", "google", "openrouter", "built-in", "recorded"]
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
 
@@ -36,4 +38,5 @@ class ModelEntry:
 
     @property
     def needs_key(self) -> bool:
-        return self.api not in ("built-in", "recorded") and self.provider != "local"
+        """Whether its provider turns everybody away who has none; a server of one's own may, or may not."""
+        return self.api not in ("built-in", "recorded") and self.provider in PROVIDER_VARIABLES

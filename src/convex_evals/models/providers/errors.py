@@ -1,0 +1,48 @@
+"""Why a model of a provider did not answer. None of it is the model's fault:
+
+InfrastructureError
+└── ProviderError               generation-failed   no usable answer came; asking again later may help
+    ├── BusyError                                   too much is asked of the provider: ask less, and later
+    ├── OutageError                                 the provider failed, or the connection to it
+    ├── DeadlineError           generation-timeout  the answer took longer than anybody waits
+    ├── RequestRefusedError     generation-refused  the provider will not take this request, however often it comes
+    └── ModelUnusableError      model-unusable      key, account or name of the model: no request can succeed
+
+The second column is the kind of failure (`pipeline/failures.py`) that the runner records.
+"""
+
+from typing import ClassVar
+
+from convex_evals.core.errors import InfrastructureError
+
+
+class ProviderError(InfrastructureError):
+    """`retry_after` is how many seconds the provider wants to be left alone, if it says so."""
+
+    failure: ClassVar[str] = "generation-failed"
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class BusyError(ProviderError):
+    pass
+
+
+class OutageError(ProviderError):
+    pass
+
+
+class DeadlineError(ProviderError):
+    failure = "generation-timeout"
+
+
+class RequestRefusedError(ProviderError):
+    failure = "generation-refused"
+
+
+class ModelUnusableError(ProviderError):
+    """Ends the run of the model at once; the rest of it can be resumed when the cause is mended."""
+
+    failure = "model-unusable"
