@@ -7,20 +7,30 @@ from convex_evals.controls.findings import Findings
 from convex_evals.controls.gradings import Case, Workshop
 from convex_evals.controls.judging import Judged
 from convex_evals.controls.library import controls_folder, load_controls, strays
+from convex_evals.controls.mutants import OPERATORS, Mutant, generate_mutants, select_mutants
+from convex_evals.controls.survival import TARGET, JudgedMutant, Survival, share
 
 __all__ = [
+    "OPERATORS",
+    "TARGET",
     "Case",
     "Checkup",
     "Control",
     "Findings",
     "Judged",
+    "JudgedMutant",
+    "Mutant",
+    "Survival",
     "Watcher",
     "Workshop",
     "check",
     "controls_folder",
     "findings_json",
+    "generate_mutants",
     "load_controls",
     "plan_checkup",
     "read_control",
+    "select_mutants",
+    "share",
     "strays",
 ]

@@ -5,6 +5,7 @@ from typing import Any
 
 from convex_evals.controls.findings import Findings
 from convex_evals.controls.judging import Judged
+from convex_evals.controls.survival import JudgedMutant, Survival, share
 from convex_evals.suite import Problem
 
 
@@ -12,6 +13,7 @@ def findings_json(findings: Sequence[Findings], problems: Sequence[Problem] = ()
     """`problems` are those of no eval in particular."""
     return {
         "ok": not problems and all(each.ok for each in findings),
+        "mutantsCaught": share([each.mutants for each in findings if each.mutants]),
         "evals": [_eval(each) for each in findings],
         "problems": [str(problem) for problem in problems],
     }
@@ -25,8 +27,8 @@ def _eval(found: Findings) -> dict[str, Any]:
         "empty": found.empty.status,
         "wrong": [_judged(each) for each in found.wrong],
         "alternatives": [_judged(each) for each in found.alternatives],
-        "mutants": None,
-        "problems": [str(problem) for problem in found.problems],
+        "mutants": _survival(found.mutants) if found.mutants else None,
+        "problems": [str(problem) for problem in found.all_problems],
         "complaints": [f"{each.name} {each.complaint}" for each in found.judged if each.complaint],
     }
 
@@ -40,4 +42,30 @@ def _judged(judged: Judged) -> dict[str, Any]:
         "failedTests": list(judged.failed_tests),
         "complaint": judged.complaint or None,
         "excerpt": judged.excerpt,
+    }
+
+
+def _survival(survival: Survival) -> dict[str, Any]:
+    by_step: dict[str, int] = {}
+    for each in survival.killed:
+        by_step[str(each.caught_by)] = by_step.get(str(each.caught_by), 0) + 1
+    return {
+        "killed": len(survival.killed),
+        "total": survival.total,
+        "killedBy": by_step,
+        "survivors": [_mutant(each) for each in survival.survivors],
+        "equivalent": [_mutant(each) for each in survival.equivalent],
+        "withoutVerdict": [_mutant(each) for each in survival.without_verdict],
+    }
+
+
+def _mutant(judged: JudgedMutant) -> dict[str, Any]:
+    mutant = judged.mutant
+    return {
+        "id": mutant.id,
+        "operator": mutant.operator,
+        "file": mutant.path,
+        "line": mutant.difference.line,
+        "diff": list(mutant.difference.lines),
+        "equivalent": judged.equivalent,
     }

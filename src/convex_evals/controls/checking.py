@@ -4,10 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from convex_evals.controls.equivalents import FILE_NAME, read_equivalents
 from convex_evals.controls.findings import Findings
 from convex_evals.controls.gradings import Case, Workshop, grade_cases
 from convex_evals.controls.judging import Judged, judge_empty, judge_passing, judge_wrong
 from convex_evals.controls.library import EvalControls, load_controls
+from convex_evals.controls.mutants import Mutant, generate_mutants, select_mutants
+from convex_evals.controls.survival import Survival, judge_mutants
 from convex_evals.pipeline.types import Grade
 from convex_evals.suite import Eval, Suite, read_answer
 
@@ -17,11 +20,13 @@ EMPTY = "empty project"
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """What is to be graded for one eval."""
+    """What is to be graded for one eval. `mutants` are all that there are of its answer, if they are asked for."""
 
     eval: Eval
+    folder: Path
     controls: EvalControls
     cases: tuple[Case, ...]
+    mutants: tuple[Mutant, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +37,19 @@ class Watcher:
     checked: Callable[[Findings], None]
 
 
-def plan_checkup(suite: Suite, eval: Eval, folder: Path) -> Checkup:
-    """Reads the answer and its controls. Raises BrokenError when they cannot be read at all."""
+def plan_checkup(suite: Suite, eval: Eval, folder: Path, most_mutants: int | None = None) -> Checkup:
+    """Reads the answer and its controls, and makes mutants unless `most_mutants` is None.
+
+    Raises BrokenError when they cannot be read at all.
+    """
     answer = read_answer(eval, suite.settings.answer_files)
     controls = load_controls(folder, eval, answer)
     cases = [Case(eval, "reference", REFERENCE, answer), Case(eval, "empty", EMPTY, without_code(answer))]
     cases += [Case(eval, control.kind, control.name, control.files) for control in controls.controls]
-    return Checkup(eval, controls, tuple(cases))
+    mutants = None if most_mutants is None else generate_mutants(answer)
+    for mutant in select_mutants(mutants or (), most_mutants or 0):
+        cases.append(Case(eval, "mutant", mutant.id, mutant.applied(answer)))
+    return Checkup(eval, folder / eval.category / eval.name, controls, tuple(cases), mutants)
 
 
 def without_code(answer: Mapping[str, str]) -> dict[str, str]:
@@ -83,4 +94,13 @@ def conclude(checkup: Checkup, grades: Mapping[str, Grade]) -> Findings:
         wrong=tuple(wrong),
         alternatives=tuple(alternatives),
         problems=checkup.controls.problems,
+        mutants=_survival(checkup, grades),
     )
+
+
+def _survival(checkup: Checkup, grades: Mapping[str, Grade]) -> Survival | None:
+    if checkup.mutants is None:
+        return None
+    equivalents = read_equivalents(checkup.folder / FILE_NAME)
+    graded = [mutant for mutant in checkup.mutants if mutant.id in grades]
+    return judge_mutants(graded, grades, equivalents, {mutant.id for mutant in checkup.mutants})

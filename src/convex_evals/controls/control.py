@@ -32,7 +32,7 @@ HEADERS: Final[Mapping[Kind, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """`files` is the answer with the patch applied. A wrong one fails at `step` first, and in `test` if one is named."""
+    """`files` is the answer with the patch applied. A wrong one fails at `step` first, and in `test` if named."""
 
     name: str  # "wrong-scan"
     kind: Kind

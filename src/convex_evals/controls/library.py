@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from convex_evals.controls.control import Control, read_control
+from convex_evals.controls.equivalents import FILE_NAME as EQUIVALENTS
 from convex_evals.suite import Eval, Problem, Suite
 from convex_evals.suite.files import children
 from convex_evals.suite.problems import BrokenError
@@ -13,7 +14,6 @@ from convex_evals.suite.problems import BrokenError
 FOLDER: Final = "controls"
 PACKAGED: Final = {"_evals": "_controls"}
 """Inside the installed package the two have other names, because `controls` is a module there."""
-EQUIVALENT: Final = "equivalent.txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def load_controls(folder: Path, eval: Eval, answer: Mapping[str, str]) -> EvalCo
     problems: list[Problem] = []
     place = folder / eval.category / eval.name
     for path in children(place) if place.is_dir() else []:
-        if path.name == EQUIVALENT:
+        if path.name == EQUIVALENTS:
             continue
         try:
             controls.append(read_control(path, eval, answer))

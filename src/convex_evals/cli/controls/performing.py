@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from convex_evals.cli.controls.showing import print_findings
 from convex_evals.cli.output import remark, write_json
 from convex_evals.cli.runs.session import cores
 from convex_evals.controls import (
+    TARGET,
     Checkup,
     Findings,
     Workshop,
@@ -17,6 +19,7 @@ from convex_evals.controls import (
     controls_folder,
     findings_json,
     plan_checkup,
+    share,
     strays,
 )
 from convex_evals.core.errors import InfrastructureError, UsageError
@@ -36,6 +39,8 @@ class Asked:
 
     selection: Selection
     evals: Path | None = None
+    mutants: int | None = None
+    """At most so many of each answer; None: no mutants."""
     jobs: int | None = None
     json: str | None = None
 
@@ -76,7 +81,7 @@ def prepare(asked: Asked) -> Prepared:
     checkups: list[Checkup] = []
     for each in evals:
         try:
-            checkups.append(plan_checkup(suite, each, folder))
+            checkups.append(plan_checkup(suite, each, folder, asked.mutants))
         except BrokenError as error:
             problems.append(error.problem)
     return Prepared(suite, tuple(checkups), tuple(problems))
@@ -89,13 +94,9 @@ async def _check(prepared: Prepared, asked: Asked, settings: Settings) -> list[F
         return await check(prepared.checkups, Workshop(settings, folder, asked.jobs or cores(), options), watcher)
 
 
-def _exit_code(found: list[Findings], problems: tuple[Problem, ...]) -> int:
+def _exit_code(found: Sequence[Findings], problems: Sequence[Problem]) -> int:
     """What is wrong for certain weighs more than what has no verdict."""
-    judged = [each for findings in found for each in findings.judged]
-    if (
-        problems
-        or any(each.problems for each in found)
-        or any(not each.ok and not each.without_verdict for each in judged)
-    ):
+    caught = share([each.mutants for each in found if each.mutants])
+    if problems or any(each.has_mistakes for each in found) or (caught is not None and caught < TARGET):
         return NOT_OK
-    return InfrastructureError.exit_code if any(each.without_verdict for each in judged) else 0
+    return InfrastructureError.exit_code if any(each.without_verdict for each in found) else 0

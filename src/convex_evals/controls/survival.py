@@ -1,0 +1,84 @@
+"""Which mutants of an answer its grader caught."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from convex_evals.controls.equivalents import Equivalents
+from convex_evals.controls.mutants import Mutant
+from convex_evals.core.verdicts import Status, StepName
+from convex_evals.pipeline.types import Grade
+from convex_evals.suite import Problem
+
+TARGET: Final = 0.9
+"""The share of mutants that must be caught, over all that are checked together."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedMutant:
+    """`equivalent` says why nothing could tell it from the answer, if that is known."""
+
+    mutant: Mutant
+    status: Status
+    caught_by: StepName | None
+    equivalent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Survival:
+    """What became of the mutants of one eval; those that are known to be equivalent count for nothing."""
+
+    judged: tuple[JudgedMutant, ...]
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def killed(self) -> tuple[JudgedMutant, ...]:
+        return self._with("failed")
+
+    @property
+    def survivors(self) -> tuple[JudgedMutant, ...]:
+        return self._with("passed")
+
+    @property
+    def without_verdict(self) -> tuple[JudgedMutant, ...]:
+        return self._with("infrastructure")
+
+    @property
+    def equivalent(self) -> tuple[JudgedMutant, ...]:
+        return tuple(each for each in self.judged if each.equivalent)
+
+    @property
+    def total(self) -> int:
+        return len(self.killed) + len(self.survivors)
+
+    def _with(self, status: Status) -> tuple[JudgedMutant, ...]:
+        return tuple(each for each in self.judged if each.status == status and not each.equivalent)
+
+
+def judge_mutants(
+    mutants: Sequence[Mutant], grades: Mapping[str, Grade], equivalents: Equivalents, known: Collection[str]
+) -> Survival:
+    """`grades` by the ids of the mutants; `known` are the ids of all mutants there are, graded or not."""
+    judged = tuple(
+        JudgedMutant(each, grades[each.id].status, grades[each.id].failed_step, equivalents.reasons.get(each.id))
+        for each in mutants
+    )
+    caught = (each for each in judged if each.equivalent and each.status == "failed")
+    problems = [*equivalents.problems, *(_stale(equivalents, id) for id in equivalents.reasons if id not in known)]
+    problems += (_not_equivalent(equivalents, each) for each in caught)
+    return Survival(judged, tuple(problems))
+
+
+def share(survivals: Sequence[Survival]) -> float | None:
+    """How much was caught of all mutants together; None when there are none."""
+    total = sum(each.total for each in survivals)
+    return sum(len(each.killed) for each in survivals) / total if total else None
+
+
+def _stale(equivalents: Equivalents, id: str) -> Problem:
+    return Problem(equivalents.path, f"{id} is no mutant of the answer any more", "remove the line")
+
+
+def _not_equivalent(equivalents: Equivalents, judged: JudgedMutant) -> Problem:
+    found = f"{judged.mutant.id} is not equivalent: it fails at {judged.caught_by}"
+    return Problem(equivalents.path, found, "remove the line")
