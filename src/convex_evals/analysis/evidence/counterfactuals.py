@@ -23,7 +23,7 @@ class OtherModel:
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """Results of the same eval elsewhere: other trials of this run, or the very same files wherever they were graded."""
+    """Results of the same eval elsewhere: other trials of this run, or the very same files wherever graded."""
 
     passed: int = 0
     failed: int = 0

@@ -11,7 +11,7 @@ from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.typecheck.checked import SUBMITTED, Area, CheckedCopy
 from convex_evals.pipeline.types import Compiler, StepResult
 
-_PLACED: Final = re.compile(r"(?:(?P<file>[^\s(][^(\n]*)\((?P<line>\d+),(?P<column>\d+)\): )?error (?P<code>TS\d+): ")
+PLACED: Final = re.compile(r"(?:(?P<file>[^\s(][^(\n]*)\((?P<line>\d+),(?P<column>\d+)\): )?error (?P<code>TS\d+): ")
 _QUOTED: Final = 10
 _QUOTED_LINES: Final = 5
 
@@ -48,7 +48,7 @@ def parse_diagnostics(output: str) -> list[Diagnostic]:
     """From `tsc --pretty false`. Lines that are indented belong to the error above them."""
     blocks: list[list[str]] = []
     for line in output.replace(SUBMITTED, "tsconfig.json").splitlines():
-        if _PLACED.match(line):
+        if PLACED.match(line):
             blocks.append([line])
         elif blocks and line.startswith(" "):
             blocks[-1].append(line)
