@@ -142,6 +142,31 @@ async def test_another_deployment_can_be_graded_on(grade_files: GradeFiles) -> N
         assert deployment.admin_key not in result.steps[2].log.read_text()
 
 
+SCHEMA = """
+import { defineSchema, defineTable } from "convex/server";
+import { v } from "convex/values";
+export default defineSchema({ rows: defineTable({ %s: v.number() }) });
+"""
+FILLED = """
+def test_a_row_stays(project):
+    project.insert("rows", {"first": 1})
+"""
+
+
+async def test_what_an_eval_leaves_on_a_deployment_is_not_in_the_way_of_the_next(
+    grading_tools: Tools, write_eval: WriteEval, tmp_path: Path
+) -> None:
+    first, second = ({**PROJECT, "convex/schema.ts": SCHEMA % field} for field in ("first", "second"))
+    async with Deployment.start() as deployment:
+        options = GradingOptions(backend=deployment.url, admin_key=deployment.admin_key)
+        filling = await grade(
+            write_eval(first, grader=FILLED), Submission(first), tmp_path / "1", options, grading_tools
+        )
+        assert filling.status == "passed", shown(filling)
+        result = await grade(write_eval(second), Submission(second), tmp_path / "2", options, grading_tools)
+        assert result.status == "passed", shown(result)
+
+
 async def test_a_deployment_that_does_not_answer_is_not_the_models_failure(grade_files: GradeFiles) -> None:
     result = await grade_files(PROJECT, options=GradingOptions(backend="http://127.0.0.1:1"))
     assert (result.status, result.steps[2].failure) == ("infrastructure", "backend-failed")

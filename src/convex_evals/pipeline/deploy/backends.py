@@ -1,6 +1,7 @@
 """Deployments to grade on: our own by default, the official executable or one that is already there by choice."""
 
 import asyncio
+import hashlib
 import os
 import secrets
 import shutil
@@ -16,7 +17,12 @@ import httpx
 from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY
 from convex_evals.backend.deployment import Deployment, DeploymentSettings
 from convex_evals.core.errors import InfrastructureError
+from convex_evals.core.file_lock import file_lock
 from convex_evals.core.processes import base_environment, start
+from convex_evals.pipeline.grading.kit.cleaning import clean
+from convex_evals.pipeline.grading.kit.clock import Clock
+from convex_evals.pipeline.grading.kit.errors import DeploymentTrouble
+from convex_evals.pipeline.grading.kit.transport import Transport
 from convex_evals.pipeline.grading.types import GradedDeployment
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.types import GradingOptions
@@ -63,7 +69,7 @@ def open_backend(options: GradingOptions, tools: Tools, folder: Path) -> Abstrac
         return _embedded(tools)
     if options.backend == "official":
         return _official(tools, folder)
-    return _existing(options)
+    return _existing(options, tools)
 
 
 def open_answer_backend(options: GradingOptions, tools: Tools, folder: Path) -> AbstractAsyncContextManager[Backend]:
@@ -79,7 +85,24 @@ async def _embedded(tools: Tools) -> AsyncIterator[Backend]:
 
 
 @asynccontextmanager
-async def _existing(options: GradingOptions) -> AsyncIterator[Backend]:
+async def _existing(options: GradingOptions, tools: Tools) -> AsyncIterator[Backend]:
+    """Emptied first, because what an eval before left there may not fit the next schema; one grading at a time."""
+    backend = Backend(await _find_existing(options))
+    locks = tools.settings.cache_folder / "deployments"
+    locks.mkdir(parents=True, exist_ok=True)
+    async with file_lock(locks / f"{hashlib.sha256(backend.target.url.encode()).hexdigest()[:16]}.lock"):
+        try:
+            await asyncio.to_thread(clean, _administrator(backend.target))
+        except DeploymentTrouble as error:
+            raise InfrastructureError(f"The deployment at {backend.target.url} cannot be emptied: {error}") from error
+        yield backend
+
+
+def _administrator(target: GradedDeployment) -> Transport:
+    return Transport("project", target.url, target.site_url, target.admin_key, Clock())
+
+
+async def _find_existing(options: GradingOptions) -> GradedDeployment:
     url = options.backend.rstrip("/")
     key = options.admin_key or LOCAL_ADMIN_KEY
     headers = {"Authorization": f"Convex {key}"}
@@ -90,7 +113,7 @@ async def _existing(options: GradingOptions) -> AsyncIterator[Backend]:
             site_url = response.json()["convexSiteUrl"]
     except (httpx.HTTPError, ValueError, KeyError) as error:
         raise InfrastructureError(f"The deployment at {url} does not answer as one should: {error}") from error
-    yield Backend(GradedDeployment(url, site_url, key))
+    return GradedDeployment(url, site_url, key)
 
 
 @asynccontextmanager
