@@ -160,6 +160,7 @@ def test_two_runs_at_once_share_one_scores_file(convex_evals: Command, started: 
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_memory_and_open_files_do_not_grow_with_the_number_of_evals(
     started: Start, hello_suite: MakeSuite, tmp_path: Path
 ) -> None:

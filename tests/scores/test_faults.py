@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,21 +31,24 @@ class SmallDisk:
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
-    folder = tmp_path / "small"
-    folder.mkdir()
+def small_disk() -> Iterator[SmallDisk]:
+    """Not below pytest's folders: every pytest that starts closes those to other users, and the server is one."""
+    folder = Path(tempfile.mkdtemp(prefix="small-"))
+    folder.chmod(0o755)
     mount = ["mount", "-t", "tmpfs", "-o", f"{SMALL},mode=0777", "tmpfs", folder]
     mounted = subprocess.run(mount, capture_output=True, text=True)
     if mounted.returncode:
+        folder.rmdir()
         pytest.skip(f"a small disk cannot be made here: {mounted.stderr.strip()}")
     try:
         yield SmallDisk(folder)
     finally:
         subprocess.run(["umount", folder], check=True)
+        folder.rmdir()
 
 
 @pytest.fixture
-def crowded(server: Any, small_disk: SmallDisk, tmp_path: Path) -> Iterator[str]:
+def crowded(server: Any, small_disk: SmallDisk) -> Iterator[str]:
     """A database with tables, on the small disk."""
     if server.name == "sqlite":
         where = str(small_disk.folder / "scores.db")
@@ -52,8 +56,6 @@ def crowded(server: Any, small_disk: SmallDisk, tmp_path: Path) -> Iterator[str]
         yield where
         return
     admin = server.url("postgres")
-    for folder in (tmp_path, *tmp_path.parents[:3]):  # one more level under xdist
-        folder.chmod(0o755)  # the server is another user
     space = small_disk.folder / "space"
     space.mkdir()
     owner = Path(server.folder).stat()
