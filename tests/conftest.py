@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from convex_evals.core.browser import FLAGS, prepare_chromium, sandboxes_itself
+from convex_evals.core.browser import FLAGS, ONLY_THIS_MACHINE, prepare_chromium, sandboxes_itself
 from convex_evals.core.errors import BrowserError
 from convex_evals.core.settings import read_settings
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 SECONDS = 60
 PATIENCE_MS = 10_000
-ONLY_THIS_MACHINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -81,7 +80,7 @@ async def shared_chromium(chromium: Path) -> AsyncIterator["Browser"]:
     expect.set_options(timeout=PATIENCE_MS)
     async with async_playwright() as playwright:
         launched = await playwright.chromium.launch(
-            executable_path=chromium, args=[*FLAGS, ONLY_THIS_MACHINE], chromium_sandbox=sandboxes_itself()
+            executable_path=chromium, args=[*FLAGS, *ONLY_THIS_MACHINE], chromium_sandbox=sandboxes_itself()
         )
         yield launched
         await launched.close()

@@ -34,6 +34,11 @@ def _infrastructure(name: str, meaning: str) -> FailureKind:
     return FailureKind(name, "infrastructure", retried=True, counted=False, meaning=meaning)
 
 
+def _lasting(name: str, meaning: str) -> FailureKind:
+    """Trying again at once changes nothing; somebody has to do something first, or asking would only cost again."""
+    return FailureKind(name, "infrastructure", retried=False, counted=False, meaning=meaning)
+
+
 def _broken_eval(name: str, meaning: str) -> FailureKind:
     return FailureKind(name, "infrastructure", retried=False, counted=False, meaning=meaning)
 
@@ -68,6 +73,7 @@ _KINDS: Final = (
     _infrastructure("grader-hangs", "the grader as a whole did not end in time"),
     _infrastructure("grader-crashed", "the grader's process died, or its report contradicts its exit status"),
     _infrastructure("deployment-lost", "a deployment stopped answering while the grader ran"),
+    _lasting("browser-missing", "the grader only looks at pages, and this machine has no browser to do so"),
     # any step
     _infrastructure("tool-timeout", "a tool of ours did not end in time"),
     _infrastructure("tool-crashed", "a tool of ours died or printed nonsense"),
@@ -75,6 +81,9 @@ _KINDS: Final = (
     _infrastructure("disk-full", "there is no space left for what a step writes"),
     # no step: the runner
     _infrastructure("generation-failed", "no answer came, and not because of the model"),
+    _lasting("generation-timeout", "the answer was not complete when the time for it was over"),
+    _lasting("generation-refused", "the provider will not take the request, however often it comes"),
+    _lasting("model-unusable", "the key, the account or the name of the model is refused; its run ends"),
     _infrastructure("worker-died", "the grading worker died"),
     _infrastructure("worker-hangs", "the grading worker did not come to an end"),
     _infrastructure("grading-broke", "the grading worker could not go on"),

@@ -20,17 +20,42 @@ from convex_evals.pipeline.grading.kit.schema import Schema, Table
 from convex_evals.pipeline.grading.kit.storage import Storage
 from convex_evals.pipeline.grading.kit.syntax import Chain
 from convex_evals.pipeline.grading.kit.trace import TracedCall, Work
+from convex_evals.pipeline.grading.python.browsing import Browsing
 from convex_evals.pipeline.grading.python.fixtures import Fixtures
 from convex_evals.suite import Eval
 
 DESCRIBED = (
-    *(kit.Deployment, kit.Sources, kit.WebRequest, kit.Reply, HttpEndpoints, Environment, FunctionSpec, CronJob),
-    *(ScheduledFunction, LiveQuery, Module, Page, Response, Schema, Table, Storage, Chain, TracedCall, Work, Fixtures),
+    *(
+        kit.App,
+        kit.Deployment,
+        kit.Sources,
+        kit.WebRequest,
+        kit.Reply,
+        HttpEndpoints,
+        Environment,
+        FunctionSpec,
+        CronJob,
+    ),
+    *(
+        ScheduledFunction,
+        LiveQuery,
+        Module,
+        Page,
+        Response,
+        Schema,
+        Table,
+        Storage,
+        Chain,
+        TracedCall,
+        Work,
+        Fixtures,
+        Browsing,
+    ),
 )
 # What is there for the machinery, or said in other words.
 NOT_FOR_AUTHORS = {
     *("transport", "authorization", "acting_as", "open", "node", "url", "site_url", "root", "path", "name", "id"),
-    *("is_enforced", "scheduled_for", "scheduled_at", "clear", "headers"),
+    *("is_enforced", "chromium", "pytest_runtest_call", "scheduled_for", "scheduled_at", "clear", "headers"),
 }
 
 

@@ -225,7 +225,7 @@ async def test_a_grader_sees_nothing_of_our_environment(
         import os
         def test_it():
             names = [name for name in sorted(os.environ) if not name.startswith("PYTEST_")]
-            assert names == ["HOME", "LANG", "PATH", "TZ"]
+            assert names == ["HOME", "LANG", "PATH", "TMPDIR", "TZ"]
             assert os.environ["HOME"] == os.getcwd() == "{tmp_path}/workspace/home"
         """
     )

@@ -6,8 +6,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-Outcome = Literal["passed", "failed", "skipped", "broken", "hangs", "lost"]
-"""`broken` and `hangs` are the grader's own fault, `lost` that of the deployment."""
+Outcome = Literal["passed", "failed", "skipped", "unseen", "broken", "hangs", "lost", "crashed"]
+"""`broken` and `hangs` are the grader's own fault, `lost` that of the deployment, `crashed` that of a tool of ours.
+
+`unseen` tests need a browser, and there is none: they count neither way, and the step says so.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ GRADER_BROKEN: Final = "grader-broken"
 GRADER_HANGS: Final = "grader-hangs"
 GRADER_CRASHED: Final = "grader-crashed"
 DEPLOYMENT_LOST: Final = "deployment-lost"
+BROWSER_MISSING: Final = "browser-missing"
+TOOL_CRASHED: Final = "tool-crashed"
 
 
 @dataclass(frozen=True, slots=True)

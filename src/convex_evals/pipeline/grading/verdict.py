@@ -7,11 +7,13 @@ from convex_evals.core.processes import ProcessResult
 from convex_evals.pipeline.grading.excerpt import excerpt_of
 from convex_evals.pipeline.grading.report import Outcome, Report
 from convex_evals.pipeline.grading.types import (
+    BROWSER_MISSING,
     DEPLOYMENT_LOST,
     GRADER_BROKEN,
     GRADER_CRASHED,
     GRADER_HANGS,
     TESTS_FAILED,
+    TOOL_CRASHED,
 )
 from convex_evals.pipeline.types import TestCounts
 
@@ -23,6 +25,7 @@ _ACCIDENTS: Final[tuple[tuple[Outcome, str], ...]] = (
     ("lost", DEPLOYMENT_LOST),
     ("broken", GRADER_BROKEN),
     ("hangs", GRADER_HANGS),
+    ("crashed", TOOL_CRASHED),
 )
 
 
@@ -34,18 +37,20 @@ class Verdict:
     excerpt: str
     tests: TestCounts
     failed: tuple[str, ...] = ()
+    unseen: int = 0  # tests that need a browser where there is none
 
 
 def judge(result: ProcessResult, report: Report | None, expected: tuple[str, ...]) -> Verdict:
     """Passed only if the process says so, the report says so for every test, and none of the expected is missing."""
-    counts = TestCounts(report.count("passed") if report else 0, len(expected))
+    unseen = report.count("unseen") if report else 0
+    counts = TestCounts(report.count("passed") if report else 0, len(expected) - unseen)
     trouble = _trouble(result, report, expected)
     if trouble is not None:
         return Verdict(trouble[0], trouble[1], counts)
     assert report is not None, "a run without a report is trouble"
     failures = report.with_outcome("failed", "skipped")
     names = tuple(test.name for test in failures)
-    return Verdict(TESTS_FAILED if failures else None, excerpt_of(failures), counts, names)
+    return Verdict(TESTS_FAILED if failures else None, excerpt_of(failures), counts, names, unseen)
 
 
 def _trouble(result: ProcessResult, report: Report | None, expected: tuple[str, ...]) -> tuple[str, str] | None:
@@ -61,6 +66,8 @@ def _trouble(result: ProcessResult, report: Report | None, expected: tuple[str, 
     for outcome, kind in _ACCIDENTS:
         if affected := report.with_outcome(outcome):
             return kind, excerpt_of(affected)
+    if report.count("unseen") == len(expected):
+        return BROWSER_MISSING, "every test of the grader looks at a page, and there is no Chromium on this machine"
     return _contradiction(result, report, expected)
 
 

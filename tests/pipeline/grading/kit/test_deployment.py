@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -216,6 +217,14 @@ def test_functions_fetch_from_the_web_server(project: Deployment) -> None:
         assert project.action("messages:fetchAndKeep", url=address) == 200
     assert [request.json() for request in server.requests] == [{"hello": "there"}]
     assert [document["body"] for document in project.documents("messages")] == ["a", "b"]
+
+
+@pytest.mark.parametrize("url", [None, "", "/api/storage/a", "http://127.0.0.1:1/api/storage/a"])
+def test_a_url_that_leads_nowhere_fails_the_test_and_blames_no_deployment(project: Deployment, url: Any) -> None:
+    with pytest.raises(AssertionError, match="expected a URL"):
+        project.storage.download(url)
+    with pytest.raises(AssertionError, match="expected a URL"):
+        project.storage.upload_to(url, b"x")
 
 
 def test_work_is_measured(project: Deployment) -> None:

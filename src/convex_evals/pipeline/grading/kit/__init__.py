@@ -1,5 +1,6 @@
-"""What graders import. The fixtures `project`, `answer`, `files` and `web_server` need no import."""
+"""What graders import. The fixtures `project`, `answer`, `files`, `app` and `web_server` need no import."""
 
+from convex_evals.pipeline.grading.kit.app import App
 from convex_evals.pipeline.grading.kit.caller import Caller
 from convex_evals.pipeline.grading.kit.comparing import assert_same, without
 from convex_evals.pipeline.grading.kit.declared import same_function_spec, same_schema
@@ -12,6 +13,7 @@ from convex_evals.pipeline.grading.kit.waiting import wait_until
 from convex_evals.pipeline.grading.kit.web_server import Reply, WebRequest, WebServer
 
 __all__ = [
+    "App",
     "CallFailed",
     "Caller",
     "Deployment",

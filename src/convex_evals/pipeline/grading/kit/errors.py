@@ -6,6 +6,8 @@ DeploymentTrouble             `deployment` is "project" or "answer"
 ├── Refused                   the request itself was refused
 └── DeploymentLost            the deployment does not answer, or failed by itself: nobody's answer is wrong
 
+AppBroken                     the model's web app cannot be built
+ToolCrashed                   esbuild or the browser did not work: nobody's answer is wrong
 EvalBroken                    the grader cannot work: the author's mistake, not the model's
 TimeIsUp                      a test hung in the grader's own code
 """
@@ -43,6 +45,14 @@ class Refused(DeploymentTrouble):
 
 
 class DeploymentLost(DeploymentTrouble):
+    pass
+
+
+class AppBroken(AssertionError):
+    pass
+
+
+class ToolCrashed(Exception):
     pass
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from ast_grep_py import SgNode
 
 from convex_evals.pipeline.grading.kit.comparing import closest
-from convex_evals.pipeline.grading.kit.syntax import Code, literal
+from convex_evals.pipeline.grading.kit.syntax import Call, Code, literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,12 @@ class Module(Code):
     def imports_from(self, source: str) -> set[str]:
         """The names imported from a module."""
         return {each.name for each in self.imports if each.source == source}
+
+    def imported_calls(self, source: str, name: str) -> list[Call]:
+        """Calls of what a package exports: `useQuery(…)`, `q(…)` if it is imported as `q`, `convex.useQuery(…)`."""
+        found = [each for each in self.imports if each.source == source and each.name in (name, "*")]
+        beginnings = {(each.alias, name if each.name == "*" else each.alias) for each in found}
+        return [chain.calls[0] for chain in self.chains if (chain.root, chain.calls[0].name) in beginnings]
 
     @property
     def directives(self) -> list[str]:

@@ -8,6 +8,7 @@ from ast_grep_py import SgRoot
 
 from convex_evals.pipeline.grading.kit.comparing import closest
 from convex_evals.pipeline.grading.kit.modules import Module
+from convex_evals.pipeline.grading.kit.syntax import Call
 from convex_evals.pipeline.jsonc import parse_jsonc
 
 NOT_WRITTEN: Final = frozenset({"node_modules", "_generated", ".git", "dist"})
@@ -65,6 +66,10 @@ class Sources:
     def modules(self, pattern: str = "convex/**/*") -> list[Module]:
         """All TypeScript and JavaScript files that match a glob, parsed."""
         return [self.module(path) for path in self.paths(pattern) if PurePosixPath(path).suffix in LANGUAGES]
+
+    def imported_calls(self, source: str, name: str, pattern: str = "src/**/*") -> list[Call]:
+        """Calls of a function that a package exports, in all files that match, whatever they call it."""
+        return [call for module in self.modules(pattern) for call in module.imported_calls(source, name)]
 
     def _is_written(self, path: Path) -> bool:
         full = self.root / path

@@ -4,7 +4,13 @@ from collections.abc import Iterator
 
 from _pytest.fixtures import FixtureLookupError
 
-from convex_evals.pipeline.grading.kit.errors import DeploymentLost, DeploymentTrouble, EvalBroken, TimeIsUp
+from convex_evals.pipeline.grading.kit.errors import (
+    DeploymentLost,
+    DeploymentTrouble,
+    EvalBroken,
+    TimeIsUp,
+    ToolCrashed,
+)
 from convex_evals.pipeline.grading.report import Outcome
 
 # No answer can cause these: they are mistakes in the grader's own text.
@@ -18,6 +24,8 @@ def classify(error: BaseException) -> Outcome:
             return "hangs"
         if isinstance(cause, DeploymentLost):
             return "lost"
+        if isinstance(cause, ToolCrashed):
+            return "crashed"
         if isinstance(cause, DeploymentTrouble) and cause.deployment == "answer":
             return "broken"
     return "broken" if isinstance(error, _AUTHORS_MISTAKES) else "failed"

@@ -1,5 +1,6 @@
 """A grader written in Python."""
 
+from convex_evals.core.browser import find_chromium
 from convex_evals.pipeline.grading.python.job import Job
 from convex_evals.pipeline.grading.report import read_report
 from convex_evals.pipeline.grading.request import GraderRequest
@@ -10,7 +11,7 @@ from convex_evals.pipeline.tools import Tools
 class PythonGrader:
     def __init__(self, request: GraderRequest, tools: Tools) -> None:
         self._request = request
-        self._host = tools.graders
+        self._tools = tools
 
     async def collect(self) -> GraderRun:
         return await self._run(self._job("collected", collect_only=True))
@@ -19,7 +20,7 @@ class PythonGrader:
         return await self._run(self._job("tests", collect_only=False))
 
     async def _run(self, job: Job) -> GraderRun:
-        result = await self._host.run(job)
+        result = await self._tools.graders.run(job)
         return GraderRun(result, read_report(job.report))
 
     def _job(self, name: str, *, collect_only: bool) -> Job:
@@ -31,6 +32,8 @@ class PythonGrader:
             report=request.private / f"{name}.json",
             log=request.private / f"{name}.log",
             home=request.home,
+            esbuild=self._tools.toolchain.binary("esbuild"),
+            chromium=find_chromium(self._tools.settings),
             files=None if collect_only else request.files,
             project=None if collect_only else request.project,
             answer=None if collect_only else request.answer,

@@ -3,9 +3,11 @@
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from convex_evals.pipeline.grading.types import GradedDeployment
+
+_PATHS: Final = ("grader", "suite", "imports", "report", "log", "home", "esbuild", "chromium", "files")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +20,8 @@ class Job:
     report: Path
     log: Path
     home: Path
+    esbuild: Path | None = None  # both are needed by graders that look at a web app
+    chromium: Path | None = None  # None: there is no browser on this machine
     files: Path | None = None
     project: GradedDeployment | None = None
     answer: GradedDeployment | None = None
@@ -25,15 +29,18 @@ class Job:
     grader_seconds: float = 300.0
     collect_only: bool = False
 
+    @property
+    def temporary(self) -> Path:
+        """Gone with the grader, however that ends."""
+        return self.report.parent / "tmp"
+
     def dumps(self) -> str:
         return json.dumps(asdict(self), default=str)
 
     @classmethod
     def loads(cls, text: str) -> "Job":
         content: dict[str, Any] = json.loads(text)
-        paths = {
-            name: _path(content[name]) for name in ("grader", "suite", "imports", "report", "log", "home", "files")
-        }
+        paths = {name: _path(content[name]) for name in _PATHS}
         deployments = {name: _deployment(content[name]) for name in ("project", "answer")}
         return cls(**{**content, **paths, **deployments})
 

@@ -20,7 +20,8 @@ def become_grader(job: Job) -> NoReturn:
         os.setpgid(0, 0)
         _connect(job)
         os.environ.clear()
-        os.environ.update(base_environment(job.home))
+        job.temporary.mkdir(exist_ok=True)
+        os.environ.update(base_environment(job.home, {"TMPDIR": str(job.temporary)}))
         os.chdir(job.home)
         _limit(job)
         from convex_evals.pipeline.grading.python.session import run_session

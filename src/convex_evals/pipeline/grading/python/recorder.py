@@ -7,6 +7,7 @@ import pytest
 from _pytest.fixtures import FixtureLookupError
 
 from convex_evals.pipeline.grading.kit.comparing import difference, show
+from convex_evals.pipeline.grading.python.browsing import NoBrowser
 from convex_evals.pipeline.grading.python.classify import classify
 from convex_evals.pipeline.grading.report import Outcome, Report, TestReport
 
@@ -80,6 +81,8 @@ def _text(error: BaseException) -> str:
 
 
 def _outcome(report: pytest.TestReport, call: pytest.CallInfo[None]) -> Outcome:
+    if call.excinfo is not None and isinstance(call.excinfo.value, NoBrowser):
+        return "unseen"
     if report.skipped or hasattr(report, "wasxfail"):
         return "skipped"
     if report.passed or call.excinfo is None:

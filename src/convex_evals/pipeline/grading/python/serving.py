@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
+from convex_evals.core.keeper import tree
 from convex_evals.pipeline.grading.python.job import Job
 from convex_evals.pipeline.grading.python.process import become_grader
 
@@ -39,6 +40,7 @@ class Host:
         self._running: dict[int, Running] = {}
         self._unread = b""
         self._wakeup = _wake_on_child_death()
+        tree.adopt_orphans()
 
     def serve(self) -> None:
         is_open = True
@@ -93,7 +95,16 @@ class Host:
             if pid in self._running:
                 _kill(pid)  # whatever it left behind in its group
                 ended = self._running.pop(pid)
+                self._bury_orphans()
                 self._tell(ended, status, usage)
+
+    def _bury_orphans(self) -> None:
+        """A browser is in a group of its own. Without its parent it becomes our child, which only graders should be."""
+        me = os.getpid()
+        while orphans := [each for each in tree.descendants(me) if each.parent == me and each.pid not in self._running]:
+            for orphan in orphans:
+                _kill(orphan.group)
+                os.waitpid(orphan.pid, 0)
 
     def _tell(self, ended: Running, status: int, usage: resource.struct_rusage) -> None:
         ending = {

@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from convex_evals.pipeline.grading.kit.clock import Clock
+from convex_evals.pipeline.grading.python.browsing import Browsing
 from convex_evals.pipeline.grading.python.fixtures import Fixtures
 from convex_evals.pipeline.grading.python.job import Job
 from convex_evals.pipeline.grading.python.limits import TimeLimits
@@ -44,6 +45,7 @@ def run_session(job: Job) -> int:
     clock = Clock()
     plugins = [
         Fixtures(job, clock),
+        Browsing(job),
         TimeLimits(clock, job.test_seconds, job.grader_seconds),
         Recorder(job.grader, job.report),
     ]
