@@ -30,4 +30,4 @@ async def test_pages_reach_this_machine_only(browser: Browser) -> None:
     failure = await page.evaluate("fetch('http://192.0.2.1/').catch((error) => error.message)")
     assert failure == "Failed to fetch"
     [complaint] = browser.take_complaints()
-    assert complaint.endswith("net::ERR_NAME_NOT_RESOLVED")
+    assert complaint.endswith("net::ERR_PROXY_CONNECTION_FAILED")
