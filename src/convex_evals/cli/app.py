@@ -15,6 +15,7 @@ from convex_evals.cli.commands.controls import controls
 from convex_evals.cli.commands.db import db
 from convex_evals.cli.commands.doctor import doctor
 from convex_evals.cli.commands.list import list_evals
+from convex_evals.cli.commands.new_eval import new_eval
 from convex_evals.cli.commands.run import run
 from convex_evals.cli.commands.show import show
 from convex_evals.cli.commands.status import status
@@ -59,6 +60,7 @@ def command_tree() -> TyperGroup:
     app.command("run")(run)
     app.command("validate")(validate)
     app.command("controls")(controls)
+    app.command("new-eval")(new_eval)
     app.command("status")(status)
     app.command("show")(show)
     app.command("compare")(compare)

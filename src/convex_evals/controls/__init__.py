@@ -8,6 +8,7 @@ from convex_evals.controls.gradings import Case, Workshop
 from convex_evals.controls.judging import Judged
 from convex_evals.controls.library import controls_folder, load_controls, strays
 from convex_evals.controls.mutants import OPERATORS, Mutant, generate_mutants, select_mutants
+from convex_evals.controls.scaffold import Scaffold, plan_eval, suite_for_writing
 from convex_evals.controls.survival import TARGET, JudgedMutant, Survival, share
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Judged",
     "JudgedMutant",
     "Mutant",
+    "Scaffold",
     "Survival",
     "Watcher",
     "Workshop",
@@ -29,8 +31,10 @@ __all__ = [
     "generate_mutants",
     "load_controls",
     "plan_checkup",
+    "plan_eval",
     "read_control",
     "select_mutants",
     "share",
     "strays",
+    "suite_for_writing",
 ]

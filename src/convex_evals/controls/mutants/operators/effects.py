@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ast_grep_py import SgNode
 
 from convex_evals.controls.mutants.edits import Change
-from convex_evals.controls.mutants.nodes import cut, replace, start_of
+from convex_evals.controls.mutants.nodes import ancestors_in_function, cut, replace, start_of
 
 
 def skip_effect(root: SgNode) -> Iterator[Change]:
@@ -18,7 +18,16 @@ def skip_effect(root: SgNode) -> Iterator[Change]:
 
 
 def remove_await(root: SgNode) -> Iterator[Change]:
-    """`await x` becomes `x`."""
+    """`await x` becomes `x`, except where a function returns it: there it is the same."""
     for waiting in root.find_all(kind="await_expression"):
-        (_, awaited) = waiting.children()
-        yield (cut(start_of(waiting), start_of(awaited)),)
+        if not _is_returned(waiting):
+            (_, awaited) = waiting.children()
+            yield (cut(start_of(waiting), start_of(awaited)),)
+
+
+def _is_returned(waiting: SgNode) -> bool:
+    """Inside `try` a returned promise is not the same: its failure is not caught."""
+    parent = waiting.parent()
+    if parent is None or parent.kind() not in ("return_statement", "arrow_function"):
+        return False
+    return not any(node.kind() == "try_statement" for node in ancestors_in_function(waiting) or ())

@@ -1,0 +1,66 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from convex_evals.controls import Control, read_control
+from convex_evals.suite import Suite, read_answer
+from convex_evals.suite.problems import BrokenError
+
+MakeSuite = Callable[..., Suite]
+DIFF = "--- a/to.txt\n+++ b/to.txt\n@@ -1 +1 @@\n-world\n+moon\n"
+
+
+def read(suite: Suite, path: Path, text: str) -> Control:
+    path.write_text(text)
+    return read_control(path, suite.evals[0], read_answer(suite.evals[0]))
+
+
+def test_a_wrong_control_says_where_it_must_fail(hello: MakeSuite, tmp_path: Path) -> None:
+    header = "Step: tests\nTest: test_says_it\nWhy: Somebody else is meant.\n\n"
+    control = read(hello(), tmp_path / "wrong-moon.patch", header + DIFF)
+    assert (control.name, control.kind, control.step, control.test) == ("wrong-moon", "wrong", "tests", "test_says_it")
+    assert control.files == {"hello.txt": "hello\n", "to.txt": "moon\n"}
+
+
+def test_an_alternative_must_pass(hello: MakeSuite, tmp_path: Path) -> None:
+    control = read(hello(), tmp_path / "alternative-moon.patch", f"Expect: passed\nWhy: The same.\r\n\n{DIFF}")
+    assert (control.kind, control.step, control.why) == ("alternative", None, "The same.")
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "complaint"),
+    [
+        ("other.patch", "Why: x", "is no control; name it wrong-….patch or alternative-….patch"),
+        ("wrong-a.txt", "Why: x", "is no control"),
+        ("wrong-a.patch", "", "does not say why it is there"),
+        ("wrong-a.patch", "Step: tsc", "does not say why it is there"),
+        ("wrong-a.patch", "Why: x", "does not say which step fails first"),
+        ("wrong-a.patch", "Why: x\nStep: lint", "names the unknown step 'lint'; write Step: and one of filesystem,"),
+        ("wrong-a.patch", "Why: x\nStep: tests", "must name a test if, and only if, its step is tests"),
+        ("wrong-a.patch", "Why: x\nStep: tsc\nTest: test_says_hello", "must name a test if, and only if"),
+        (
+            "wrong-a.patch",
+            "Why: x\nStep: tests\nTest: test_x",
+            "names the test 'test_x', which the grader does not have",
+        ),
+        ("wrong-a.patch", "Why: x\nStep: tsc\nstep: tsc", "has the header line 'step: tsc'"),
+        ("wrong-a.patch", "Why: x\nWhy: y", "has the header line 'Why: y'"),
+        ("alternative-a.patch", "Why: x", "does not say what to expect; write the header Expect: passed"),
+        ("alternative-a.patch", "Why: x\nExpect: failed", "does not say what to expect"),
+    ],
+)
+def test_a_malformed_control_is_explained_in_one_sentence(
+    hello: MakeSuite, tmp_path: Path, name: str, header: str, complaint: str
+) -> None:
+    with pytest.raises(BrokenError) as caught:
+        read(hello(), tmp_path / name, f"{header}\n\n{DIFF}")
+    assert complaint in str(caught.value)
+
+
+def test_a_patch_that_does_not_apply_or_changes_nothing_is_refused(hello: MakeSuite, tmp_path: Path) -> None:
+    suite, path, header = hello(), tmp_path / "wrong-a.patch", "Step: tsc\nWhy: x\n\n"
+    with pytest.raises(BrokenError, match=r"cannot be applied: line 1 of to\.txt must be 'mars', but is 'world'"):
+        read(suite, path, header + DIFF.replace("-world", "-mars"))
+    with pytest.raises(BrokenError, match="changes nothing"):
+        read(suite, path, header + DIFF.replace("+moon", "+world"))
