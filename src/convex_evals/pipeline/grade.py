@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from convex_evals.core.errors import InfrastructureError
-from convex_evals.core.verdicts import STEPS, Status, StepName
+from convex_evals.core.verdicts import GATES, STEPS, Status, StepName
 from convex_evals.pipeline.deploy import (
     AnswerFailure,
     Backend,
@@ -83,7 +83,8 @@ class Grading:
         self._failed_tests: tuple[str, ...] = ()
 
     async def run(self, submission: Submission) -> None:
-        if not await self._passes("filesystem", lambda step: _at_once(write_project(step, submission))):
+        written = await self._passes("filesystem", lambda step: _at_once(write_project(step, submission)))
+        if not written or submission.only == "filesystem":
             return
         if self._eval.pipeline is Pipeline.STATIC:
             await self._run_tests(None)
@@ -94,10 +95,11 @@ class Grading:
                 return
             answer = asyncio.create_task(self._deploy_answer(backends.answer))
             opened.push_async_callback(_cancel, answer)
-            if await self._passes("install", lambda step: install_packages(step, self._options)):
+            installed = await self._passes("install", lambda step: install_packages(step, self._options))
+            if installed and submission.only != "install":
                 deployed = await self._passes("deploy", lambda step: self._deploy(step, backends.project, answer))
-                if deployed:
-                    await self._check(backends)
+                if deployed and submission.only not in GATES:
+                    await self._check(backends, submission.only)
 
     def verdict(self, duration_ms: float, own_cpu_ms: float) -> Grade:
         """Every step is there; those that did not run are skipped."""
@@ -151,14 +153,15 @@ class Grading:
             self._broken = excerpt
         return step.failed(failure.kind, excerpt)
 
-    async def _check(self, backends: Backends) -> None:
+    async def _check(self, backends: Backends, only: StepName | None) -> None:
         """The last three steps run whatever the others say."""
         checked = make_checked_copy(self._workspace)
-        await asyncio.gather(
-            self._passes("tsc", lambda step: check_types(step, checked, self._options.compiler)),
-            self._passes("eslint", lambda step: self._lint(step, checked)),
-            self._run_tests(backends),
-        )
+        steps: dict[StepName, Callable[[], Awaitable[object]]] = {
+            "tsc": lambda: self._passes("tsc", lambda step: check_types(step, checked, self._options.compiler)),
+            "eslint": lambda: self._passes("eslint", lambda step: self._lint(step, checked)),
+            "tests": lambda: self._run_tests(backends),
+        }
+        await asyncio.gather(*(run() for name, run in steps.items() if only in (None, name)))
 
     async def _lint(self, step: RunningStep, checked: CheckedCopy) -> StepResult:
         return await lint(step, self._eval, checked, self._options.linter)

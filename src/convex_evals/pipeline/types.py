@@ -15,9 +15,13 @@ Fault = Literal["model", "infrastructure"]
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """The files a model wrote: relative path -> text, exactly as it named them."""
+    """The files a model wrote: relative path -> text, exactly as it named them.
+
+    With `only`, this step is graded and what must come before it; the others are skipped.
+    """
 
     files: Mapping[str, str]
+    only: StepName | None = None
 
 
 @dataclass(frozen=True, slots=True)

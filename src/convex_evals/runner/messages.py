@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from convex_evals.core.verdicts import StepName
 from convex_evals.pipeline.types import Grade, GradingOptions, StepResult
 from convex_evals.runner.plain import from_plain, to_plain
 from convex_evals.suite import Eval
@@ -21,12 +22,13 @@ _LENGTH: Final = struct.Struct("!I")
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What to grade, and the empty folder to do it in."""
+    """What to grade, and the empty folder to do it in. With `only`, this step and what must come before it."""
 
     eval: Eval
     files: Mapping[str, str]
     options: GradingOptions
     folder: Path
+    only: StepName | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ async def _grade(assignment: Assignment, tools: Tools, writer: asyncio.StreamWri
     async def tell(step: StepResult) -> None:
         await send(writer, StepDone(step))
 
-    submission = Submission(assignment.files)
+    submission = Submission(assignment.files, assignment.only)
     return await grade(assignment.eval, submission, assignment.folder, assignment.options, tools, tell)
 
 

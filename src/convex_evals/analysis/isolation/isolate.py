@@ -1,0 +1,144 @@
+"""From the differences to the cause: which of them, applied to the answer, turn the failing step green."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from convex_evals.analysis.evidence import Cause, Evidence, Hunk
+from convex_evals.analysis.isolation.lines import LineHunk, line_hunks, shown_hunk, with_hunks
+from convex_evals.analysis.isolation.minimise import BoundReached, Minimum, minimise
+from convex_evals.analysis.isolation.patch import Patch
+from convex_evals.analysis.isolation.patches import Patches
+from convex_evals.analysis.isolation.probes import Bound, Probe
+from convex_evals.analysis.isolation.suspects import by_suspicion, suspicion
+from convex_evals.analysis.wording import count
+
+SUSPECTS: Final = 3  # tried alone before the search begins
+LOCATED: Final = 2  # shown when nothing is tried
+WORTH_SPLITTING: Final = 3  # lines
+MOST_SHOWN: Final = 4  # units; more than that explain nothing
+
+
+def locate_cause(evidence: Evidence, note: str) -> Cause:
+    """The differences next to the complaints; nothing is tried. `note` says why."""
+    patches = [patch for patch in Patches(evidence.files, evidence.answer).all() if suspicion(patch, evidence)]
+    suspects = by_suspicion(patches, evidence)[:LOCATED]
+    hunks = tuple(hunk for patch in suspects for hunk in _narrow_hunks(patch, evidence))
+    if not hunks:
+        return Cause(note=note)
+    return _cause("located", hunks, f"{note} Shown are the differences from the reference next to the complaints.")
+
+
+async def isolate_cause(evidence: Evidence, probe: Probe, bound: Bound) -> Cause:
+    """The smallest set of hunks that was found within the bound, or the located differences with the reason."""
+    search = _Search(evidence, probe, bound)
+    try:
+        return await search.run()
+    except BoundReached:
+        return search.gave_up()
+
+
+class _Search:
+    def __init__(self, evidence: Evidence, probe: Probe, bound: Bound) -> None:
+        self._evidence, self._probe, self._bound = evidence, probe, bound
+        self._patches = Patches(evidence.files, evidence.answer)
+
+    async def run(self) -> Cause:
+        patches = by_suspicion(self._patches.all(), self._evidence)
+        if not patches:
+            return self._unknown("The answer does not differ from the reference in anything but layout.")
+        found = await self._suspect_alone(patches)
+        if found is None:
+            if not await self._is_enough(patches):
+                return self._unknown("Even with everything taken from the reference the step does not pass.")
+            found = await minimise(patches, self._is_enough)
+        return await self._narrowed(found)
+
+    def gave_up(self) -> Cause:
+        return self._unknown(
+            f"No cause was isolated within the bound ({count(self._bound.tries, 'try', 'tries')}, {self._bound.spent:.0f} s)."
+        )
+
+    async def _is_enough(self, patches: Sequence[Patch]) -> bool:
+        return await self._probe(self._patches.applied(patches))
+
+    async def _suspect_alone(self, patches: Sequence[Patch]) -> Minimum[Patch] | None:
+        suspects = [patch for patch in patches[:SUSPECTS] if suspicion(patch, self._evidence)]
+        for patch in suspects if len(patches) > 2 else ():
+            if await self._is_enough([patch]):
+                return Minimum((patch,), complete=True)
+        return None
+
+    async def _narrowed(self, found: Minimum[Patch]) -> Cause:
+        """Within the units that are needed, only the lines that are needed."""
+        if len(found.items) > MOST_SHOWN:
+            return self._unknown(
+                f"The bound was reached with {len(found.items)} of the differences left, which together are enough."
+            )
+        items = self._patches.closed(found.items)
+        splits = [(patch, hunk) for patch in items if _is_long(patch) for hunk in line_hunks(patch)]
+        lines = await minimise(splits, lambda chosen: self._lines_are_enough(items, chosen))
+        split = {patch for patch, _ in splits}
+        whole = [patch.hunk for patch in items if patch not in split]
+        hunks = (*(shown_hunk(patch, hunk) for patch, hunk in lines.items), *whole)
+        minimal = found.complete and lines.complete
+        note = "" if minimal else " The bound was reached before it was certain that all of it is needed."
+        tries = count(self._bound.tries, "try", "tries") if self._bound.tries else "earlier tries"
+        text = f"Found by delta debugging ({tries}): with these lines of the reference the step passes.{note}"
+        return _cause("isolated", hunks, text, minimal, self._bound)
+
+    async def _lines_are_enough(self, patches: Sequence[Patch], chosen: Sequence[tuple[Patch, LineHunk]]) -> bool:
+        texts = {
+            (patch.file, patch.key): with_hunks(patch, [hunk for owner, hunk in chosen if owner is patch])
+            for patch in patches
+            if _is_long(patch)
+        }
+        return await self._probe(self._patches.applied(patches, texts))
+
+    def _unknown(self, note: str) -> Cause:
+        located = locate_cause(self._evidence, note)
+        return Cause(
+            located.found,
+            located.model_snippet,
+            located.expected_snippet,
+            located.hunks,
+            located.note,
+            False,
+            self._bound.tries,
+            self._bound.spent,
+        )
+
+
+def _is_long(patch: Patch) -> bool:
+    if patch.model is None or patch.expected is None:
+        return False
+    return max(patch.model.text.strip().count("\n"), patch.expected.text.strip().count("\n")) >= WORTH_SPLITTING
+
+
+def _narrow_hunks(patch: Patch, evidence: Evidence) -> list[Hunk]:
+    """The lines of a unit that differ, those at the places of complaints if there are such."""
+    hunks = [shown_hunk(patch, hunk) for hunk in line_hunks(patch)] if _is_long(patch) else [patch.hunk]
+    places = {each.line for each in evidence.failed_diagnostics if each.file == patch.file and each.line}
+    near = [hunk for hunk in hunks if any(hunk.line - 1 <= line <= hunk.line + _height(hunk) for line in places)]
+    return near or hunks
+
+
+def _height(hunk: Hunk) -> int:
+    return hunk.model.count("\n") + 1
+
+
+def _cause(found: str, hunks: tuple[Hunk, ...], note: str, minimal: bool = False, bound: Bound | None = None) -> Cause:
+    return Cause(
+        "isolated" if found == "isolated" else "located",
+        "\n".join(_shown(hunk.file, hunk.line, hunk.model) for hunk in hunks if hunk.model),
+        "\n".join(_shown(hunk.file, 0, hunk.expected) for hunk in hunks if hunk.expected),
+        hunks,
+        note,
+        minimal,
+        bound.tries if bound else 0,
+        bound.spent if bound else 0.0,
+    )
+
+
+def _shown(file: str, line: int, text: str) -> str:
+    place = f"{file}:{line}" if line else file
+    return f"// {place}\n{text}"

@@ -1,0 +1,144 @@
+"""Trying a change: the real pipeline grades the changed files, and the answer is kept."""
+
+import asyncio
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Protocol
+
+from convex_evals import __version__
+from convex_evals.analysis.isolation.minimise import BoundReached
+from convex_evals.core.ids import new_id
+from convex_evals.core.settings import Settings
+from convex_evals.core.verdicts import StepName
+from convex_evals.pipeline.types import GradingOptions, StepResult
+from convex_evals.runner.grading import GradingError, GradingWorker, grading_worker
+from convex_evals.runner.messages import Assignment
+from convex_evals.runner.options import options_json
+from convex_evals.suite import Eval
+
+FORMAT: Final = 1  # of the kept answers
+DEFAULT_SECONDS: Final = 12.0
+MOST_TRIES: Final = 24
+
+
+@dataclass(slots=True)
+class Bound:
+    """How long one failure may be probed, and how often. What the cache knows costs nothing."""
+
+    seconds: float = DEFAULT_SECONDS
+    most_tries: int = MOST_TRIES
+    tries: int = 0
+    spent: float = 0.0
+
+    def check(self) -> None:
+        """Raises BoundReached."""
+        if self.tries >= self.most_tries or self.spent >= self.seconds:
+            raise BoundReached
+
+
+class Probe(Protocol):
+    async def __call__(self, files: Mapping[str, str]) -> bool:
+        """Whether the step passes with these files. Raises BoundReached."""
+        ...
+
+
+@dataclass(frozen=True)
+class GradingProbes:
+    """Warm grading workers that take turns, and what was found out before."""
+
+    settings: Settings
+    folder: Path
+    toolchain: str  # its fingerprint
+    _idle: "asyncio.Queue[GradingWorker]" = field(default_factory=asyncio.Queue)
+
+    def probe(self, asked: Eval, step: StepName, options: GradingOptions, bound: Bound) -> Probe:
+        async def passes(files: Mapping[str, str]) -> bool:
+            kept = self._kept(asked, step, options, files)
+            known = _read(kept)
+            if known is not None:
+                return known
+            bound.check()
+            worker = await self._idle.get()
+            started = time.monotonic()
+            try:
+                passed = await self._grade(worker, Assignment(asked, files, options, self._new_folder(), step), bound)
+            finally:
+                self._idle.put_nowait(worker)
+                bound.tries += 1
+                bound.spent += time.monotonic() - started
+            if passed is not None:
+                _write(kept, passed)
+            return bool(passed)
+
+        return passes
+
+    async def _grade(self, worker: GradingWorker, assignment: Assignment, bound: Bound) -> bool | None:
+        """None when there is no verdict, which is nobody's answer."""
+        assert assignment.only is not None
+        try:
+            async with asyncio.timeout(max(bound.seconds - bound.spent, 1.0)):
+                grade = await worker.grade(assignment, _nobody)
+        except TimeoutError:
+            await worker.close()  # it is in the middle of something; the next one starts it again
+            raise BoundReached from None
+        except GradingError:
+            return None
+        finally:
+            await asyncio.to_thread(shutil.rmtree, assignment.folder, ignore_errors=True)
+        if grade.status == "infrastructure":
+            return None
+        return next(step.status == "passed" for step in grade.steps if step.name == assignment.only)
+
+    def _new_folder(self) -> Path:
+        folder = self.folder / f"probe-{new_id()}"
+        folder.mkdir(parents=True)
+        return folder
+
+    def _kept(self, asked: Eval, step: StepName, options: GradingOptions, files: Mapping[str, str]) -> Path:
+        facts = {
+            "format": FORMAT,
+            "version": __version__,
+            "toolchain": self.toolchain,
+            "content": asked.fingerprints.content,
+            "grader": asked.fingerprints.grader,
+            "step": step,
+            "options": options_json(options),
+            "files": dict(files),
+        }
+        name = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+        return self.settings.cache_folder / "analysis" / "probes" / name[:2] / f"{name}.json"
+
+
+@asynccontextmanager
+async def open_probes(settings: Settings, folder: Path, toolchain: str, workers: int) -> AsyncIterator[GradingProbes]:
+    """`folder` is temporary and belongs to this command alone. A worker starts with its first probe."""
+    probes = GradingProbes(settings, folder, toolchain)
+    async with AsyncExitStack() as opened:
+        for number in range(workers):
+            worker = await opened.enter_async_context(grading_worker(settings, folder / f"worker-{number}"))
+            probes._idle.put_nowait(worker)
+        yield probes
+
+
+def _read(kept: Path) -> bool | None:
+    try:
+        return bool(json.loads(kept.read_bytes())["passed"])
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def _write(kept: Path, passed: bool) -> None:
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    draft = kept.with_name(f".{new_id()}")
+    draft.write_text(json.dumps({"passed": passed}))
+    draft.replace(kept)
+
+
+async def _nobody(step: StepResult) -> None:
+    pass

@@ -1,0 +1,21 @@
+"""Numbers and lists in sentences."""
+
+from collections.abc import Iterable
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def listed(words: Iterable[str], most: int = 5) -> str:
+    """`a, b and c`; of many, the first few."""
+    given = list(words)
+    if len(given) > most:
+        return f"{', '.join(given[:most])} and {len(given) - most} more"
+    return " and ".join([", ".join(given[:-1]), given[-1]] if len(given) > 1 else given)
+
+
+def shortened(text: str, longest: int = 160) -> str:
+    """On one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
