@@ -1,0 +1,68 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from convex_evals.cli.progress.event_log import event_json, logging_events
+from convex_evals.core.errors import UsageError
+from convex_evals.pipeline.types import StepResult
+from convex_evals.runner import (
+    Event,
+    Finished,
+    Generated,
+    Generating,
+    Grading,
+    Halted,
+    Item,
+    Retrying,
+    StepFinished,
+    Stopping,
+)
+from convex_evals.scores import Outcome, TestCounts
+
+ITEM = Item("r" * 32, "tester", "000-a/000-b", 2)
+EVENTS: list[tuple[Event, dict[str, object]]] = [
+    (Generating(ITEM), {"event": "generating"}),
+    (Generated(ITEM), {"event": "generated"}),
+    (Grading(ITEM), {"event": "grading"}),
+    (
+        StepFinished(ITEM, StepResult("tsc", "failed", 1.5, 2.5, (), "index.ts(1,1)", Path("log"), "type-errors")),
+        {"event": "step", "step": "tsc", "status": "failed", "failure": "type-errors", "excerpt": "index.ts(1,1)"},
+    ),
+    (Retrying(ITEM, "disk full"), {"event": "retrying", "reason": "disk full"}),
+    (
+        Finished(ITEM, Outcome("failed", "tests", tests=TestCounts(5, 6))),
+        {"event": "finished", "status": "failed", "failedStep": "tests", "tests": {"passed": 5, "total": 6}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("event", "expected"), EVENTS)
+def test_an_event_says_what_happened_to_which_eval(event: Event, expected: dict[str, object]) -> None:
+    shown = event_json(event)
+    assert expected.items() <= shown.items()
+    assert (shown["run"], shown["model"], shown["eval"], shown["trial"]) == ("r" * 32, "tester", "000-a/000-b", 2)
+
+
+def test_events_of_a_whole_run_need_no_eval() -> None:
+    assert event_json(Stopping()) == {"event": "stopping"}
+    halted = {"event": "halted", "run": "r", "model": "m", "reason": "no key"}
+    assert event_json(Halted("r", "m", "no key")) == halted
+
+
+def test_every_event_is_a_line_at_once_and_the_watcher_sees_it_too(tmp_path: Path) -> None:
+    seen: list[Event] = []
+    file = tmp_path / "events.jsonl"
+    with logging_events(seen.append, str(file)) as watch:
+        for number, (event, _) in enumerate(EVENTS, start=1):
+            watch(event)
+            lines = file.read_text().splitlines()
+            assert len(lines) == number
+            assert json.loads(lines[-1])["time"].endswith("+00:00")
+    assert seen == [event for event, _ in EVENTS]
+
+
+def test_a_file_that_cannot_be_written_is_said_before_anything_runs(tmp_path: Path) -> None:
+    message = "events cannot be written"
+    with pytest.raises(UsageError, match=message), logging_events(lambda _: None, str(tmp_path / "no" / "file")):
+        pass
