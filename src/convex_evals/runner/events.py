@@ -54,9 +54,18 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
+class Halted:
+    """No more work of this run is begun; other runs go on."""
+
+    run: str
+    model: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Stopping:
     """Ctrl-C was pressed once."""
 
 
-Event = Generating | Generated | Grading | StepFinished | Retrying | Finished | Stopping
+Event = Generating | Generated | Grading | StepFinished | Retrying | Finished | Halted | Stopping
 Watcher = Callable[[Event], None]

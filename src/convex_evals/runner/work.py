@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from convex_evals.models import Model, StoredGeneration
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.runner.events import Item
+from convex_evals.scores import RunStatus
 from convex_evals.suite import Eval, Pipeline
 
 
@@ -18,15 +19,27 @@ class Work:
     stored: StoredGeneration | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """Why nothing more of a run is begun, and what the run is called then."""
+
+    status: RunStatus
+    reason: str
+
+
 @dataclass(slots=True)
 class ActiveRun:
-    """A run that is recorded and under way. `unfinished` counts the work that has no result yet."""
+    """A run that is recorded and under way. `unfinished` counts the work that has no result yet.
+
+    Once it is `halted`, no more of its work is begun; what is under way is finished, the rest can be resumed.
+    """
 
     id: str
     model: Model
     options: GradingOptions
     work: Sequence[Work]
     unfinished: int = field(init=False)
+    halted: Halt | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.unfinished = len(self.work)

@@ -1,6 +1,7 @@
 """From an entry of the registry to what carries questions to that model."""
 
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from convex_evals.core.errors import UsageError
 from convex_evals.core.settings import Secret, Settings
@@ -11,6 +12,8 @@ from convex_evals.models.providers.patience import Patience
 from convex_evals.models.providers.patient import PatientTransport
 from convex_evals.models.providers.redaction import Redaction
 from convex_evals.models.registry import ModelEntry
+
+_LIMITS: Final = Limits()
 
 
 def open_provider(
@@ -23,7 +26,7 @@ def open_provider(
 ) -> Transport:
     """Raises UsageError, in one sentence, when the model cannot be asked: no key, no address.
 
-    Models that are asked by the same command share `limits`. Nothing is loaded or connected before the first question.
+    Limits are those of the whole process, unless others are given. Nothing is loaded before the first question.
     """
     entry = replace(entry, base_url=base_url or entry.base_url)
     if entry.api in ("built-in", "recorded"):
@@ -34,7 +37,7 @@ def open_provider(
             f"or in ./models.toml."
         )
     key = require_key(entry, settings)
-    return _LazyTransport(entry, key, limits or Limits(), patience or Patience())
+    return _LazyTransport(entry, key, limits or _LIMITS, patience or Patience())
 
 
 @dataclass(slots=True)
