@@ -1,0 +1,94 @@
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+MakeSuite = Callable[..., Path]
+HEADER = "Step: tests\nTest: test_says_it_to_the_right_one\nWhy: Somebody else is meant.\n\n"
+DIFF = "--- a/to.txt\n+++ b/to.txt\n@@ -1 +1 @@\n-world\n+moon\n"
+
+
+@pytest.fixture
+def control(hello_suite: MakeSuite) -> Callable[..., Path]:
+    """Writes a control of the only eval of a suite."""
+    suite = hello_suite(1)
+
+    def control(name: str = "wrong-moon.patch", header: str = HEADER, diff: str = DIFF) -> Path:
+        path = suite.parent / "controls" / "000-basics" / "000-hello" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(header + diff)
+        return path
+
+    return control
+
+
+def test_a_grader_that_tells_right_from_wrong_is_in_order(convex_evals: Command, control: Callable[..., Path]) -> None:
+    control()
+    result = convex_evals("controls", "--json", "result.json")
+    assert result.returncode == 0, result.stderr
+    assert "1/1  ok  000-basics/000-hello" in result.stderr
+    assert "1 eval · 3 of 3 answers judged as they must be" in result.stdout
+    assert not (control().parents[3] / "scores").exists()
+    (written,) = json.loads((control().parents[3] / "result.json").read_text())["evals"]
+    assert written["wrong"][0]["caughtBy"] == "tests"
+
+
+def test_a_control_that_fares_otherwise_is_explained_in_one_line(
+    convex_evals: Command, control: Callable[..., Path]
+) -> None:
+    control(header=HEADER.replace("it_to_the_right_one", "hello"))
+    result = convex_evals("controls")
+    assert result.returncode == 1
+    assert (
+        "000-basics/000-hello: wrong-moon must fail at tests (test_says_hello), but fails at tests "
+        "(in test_says_it_to_the_right_one): ✗ test_says_it_to_the_right_one (grader.py:10)"
+    ) in result.stdout
+    assert "2 of 3 answers judged as they must be" in result.stdout
+
+
+def test_malformed_controls_are_a_failure(convex_evals: Command, control: Callable[..., Path]) -> None:
+    path = control(header="Step: tasting\nWhy: x\n\n")
+    control("alternative-x.patch", "Expect: passed\nWhy: x\n\n", DIFF.replace("-world", "-mars"))
+    result = convex_evals("controls")
+    assert result.returncode == 1
+    assert f"broken: {path}: names the unknown step 'tasting'; write Step: and one of filesystem" in result.stdout
+    assert "cannot be applied: line 1 of to.txt must be 'mars', but is 'world'; make the diff again." in result.stdout
+    assert "2 files broken" in result.stdout
+
+
+def test_controls_without_their_eval_are_told_unless_evals_are_selected(
+    convex_evals: Command, control: Callable[..., Path]
+) -> None:
+    (control().parent.parent / "001-gone").mkdir()
+    result = convex_evals("controls")
+    assert result.returncode == 1
+    assert "001-gone: belongs to no eval of the suite; rename it like its eval, or remove it." in result.stdout
+    assert convex_evals("controls", "-f", "hello").returncode == 0
+
+
+def test_a_suite_without_controls_is_checked_as_far_as_possible(convex_evals: Command, hello_suite: MakeSuite) -> None:
+    hello_suite(1)
+    result = convex_evals("controls")
+    assert result.returncode == 0
+    assert "There are no controls" in result.stderr
+    assert "2 of 2 answers judged as they must be" in result.stdout
+
+
+def test_mistakes_on_the_command_line_are_told(convex_evals: Command, hello_suite: MakeSuite) -> None:
+    hello_suite(1)
+    assert convex_evals("controls", "-f", "nothing").returncode == 2
+    result = convex_evals("controls", "--mutants", "5")
+    assert (result.returncode, result.stderr) == (
+        2,
+        "convex-evals: --mutants says how many mutants to make; add --mutate.\n",
+    )
+
+
+def test_json_alone_goes_to_standard_output(convex_evals: Command, hello_suite: MakeSuite) -> None:
+    hello_suite(1)
+    result = convex_evals("controls", "--json", "-")
+    assert json.loads(result.stdout)["ok"] is True
+    assert "2 of 2 answers" in result.stderr

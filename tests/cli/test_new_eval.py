@@ -1,0 +1,30 @@
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.mark.timeout(240)
+def test_a_new_eval_validates_and_its_grader_tells_right_from_wrong(convex_evals: Command, tmp_path: Path) -> None:
+    made = convex_evals("new-eval", "queries", "latest_notes", "--evals", "mine")
+    assert made.returncode == 0, made.stderr
+    assert "mine/evals/000-queries/000-latest_notes/TASK.txt\n" in made.stdout
+    assert "convex-evals validate -f 000-queries/000-latest_notes --evals mine\n" in made.stdout
+    validated = convex_evals("validate", "-f", "latest_notes", "--evals", "mine")
+    assert validated.returncode == 0, validated.stdout
+    checked = convex_evals("controls", "--evals", "mine", "--mutate", "--mutants", "8", "--json", "-")
+    assert checked.returncode == 0, checked.stderr
+    (found,) = json.loads(checked.stdout)["evals"]
+    assert [wrong["caughtBy"] for wrong in found["wrong"]] == ["eslint", "tsc", "tests", "tests"]
+    assert (found["mutants"]["killed"], found["mutants"]["total"]) == (8, 8)
+
+
+def test_an_eval_is_not_made_twice(convex_evals: Command) -> None:
+    assert convex_evals("new-eval", "queries", "notes", "--evals", "mine").returncode == 0
+    again = convex_evals("new-eval", "queries", "notes", "--evals", "mine")
+    assert again.returncode == 2
+    assert again.stderr == "convex-evals: There is 000-notes already; choose another name.\n"
