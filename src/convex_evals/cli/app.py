@@ -13,6 +13,7 @@ from convex_evals.cli.commands.compare import compare
 from convex_evals.cli.commands.conformance import conformance
 from convex_evals.cli.commands.controls import controls
 from convex_evals.cli.commands.db import db
+from convex_evals.cli.commands.demo import demo
 from convex_evals.cli.commands.doctor import doctor
 from convex_evals.cli.commands.list import list_evals
 from convex_evals.cli.commands.new_eval import new_eval
@@ -70,6 +71,7 @@ def command_tree() -> TyperGroup:
     app.command("conformance")(conformance)
     app.add_typer(db, name="db")
     app.command("doctor")(doctor)
+    app.command("demo")(demo)
     app.command("test")(test)
     tree = get_command(app)
     assert isinstance(tree, TyperGroup)

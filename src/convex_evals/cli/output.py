@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from convex_evals.core.errors import UsageError
+from convex_evals.core.wording import count, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+
+__all__ = ["console", "count", "print_json", "print_table", "remark", "table", "visible", "write_json"]
 
 UNLIMITED_WIDTH = 10_000
 
@@ -31,25 +34,18 @@ def write_json(value: object, destination: str) -> None:
         raise UsageError(f"The JSON cannot be written to {destination!r}: {error.strerror}.") from error
 
 
-def visible(text: str) -> str:
-    """The text with control characters shown, not obeyed: what models and their code print is shown as text."""
-    return "".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in text)
-
-
 def remark(text: str) -> None:
     print(text, file=sys.stderr)
 
 
-def count(number: int, noun: str, plural: str | None = None) -> str:
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"
-
-
-def console() -> "Console":
+def console(*, stderr: bool = False) -> "Console":
     """A console that prints what it is given: no markup, no emoji codes, and no cutting when output is piped."""
     from rich.console import Console
 
-    made = Console(markup=False, emoji=False, highlight=False)
-    return made if made.is_terminal else Console(markup=False, emoji=False, highlight=False, width=UNLIMITED_WIDTH)
+    made = Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+    if not made.is_terminal:
+        made.width = UNLIMITED_WIDTH
+    return made
 
 
 def print_table(rows: "Table") -> None:

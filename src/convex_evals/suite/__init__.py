@@ -4,7 +4,7 @@ from convex_evals.suite.answers import is_chosen, read_answer, read_texts
 from convex_evals.suite.eval import Eval, Grader, GraderKind, Pipeline
 from convex_evals.suite.fingerprints import Entry, EvalFingerprints, fingerprint
 from convex_evals.suite.loading import load_suite
-from convex_evals.suite.locations import find_suite
+from convex_evals.suite.locations import find_suite, own_suite
 from convex_evals.suite.problems import Problem
 from convex_evals.suite.selection import Selection, select
 from convex_evals.suite.settings import SuiteSettings
@@ -25,6 +25,7 @@ __all__ = [
     "fingerprint",
     "is_chosen",
     "load_suite",
+    "own_suite",
     "read_answer",
     "read_texts",
     "select",

@@ -24,6 +24,11 @@ def find_suite(given: Path | None = None, start: Path | None = None) -> Path:
     for folder in (start, *start.parents):
         if _holds_categories(folder / "evals"):
             return folder / "evals"
+    return own_suite()
+
+
+def own_suite() -> Path:
+    """The suite that came with this program."""
     checkout = checkout_root()
     return checkout / "evals" if checkout else package_folder() / "_evals"
 

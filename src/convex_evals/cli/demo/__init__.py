@@ -1,0 +1,1 @@
+"""The command `demo`: the whole story on this machine, with a model that needs no key."""

@@ -1,0 +1,117 @@
+"""What the demo says: who answered, how many passed by category, what failed and where, what to try next."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from convex_evals.cli.demo.next_commands import next_commands
+from convex_evals.cli.progress.cells import SIGNS
+from convex_evals.cli.runs.looking import can_resume, result_details
+from convex_evals.cli.runs.summaries import headline, reason
+from convex_evals.core.ids import prefix
+from convex_evals.core.verdicts import Status
+from convex_evals.scores import AttemptDetails, RunRecord, ScoresStore
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+BAR_WIDTH: Final = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many of the evals with a verdict passed."""
+
+    name: str
+    passed: int
+    judged: int
+
+    @property
+    def percent(self) -> str:
+        return f"{100 * self.passed / self.judged:.0f} %" if self.judged else "–"
+
+    @property
+    def bar_length(self) -> int:
+        return round(BAR_WIDTH * self.passed / self.judged) if self.judged else 0
+
+
+def shares(results: Iterable[AttemptDetails]) -> list[Share]:
+    """One per category, in the order of the suite, and one for all."""
+    counts: dict[str, list[bool]] = {}
+    for details in results:
+        judged = counts.setdefault(details.attempt.eval.partition("/")[0], [])
+        if details.attempt.status in ("passed", "failed"):
+            judged.append(details.attempt.status == "passed")
+    categories = [Share(name, sum(counts[name]), len(counts[name])) for name in sorted(counts)]
+    return [*categories, Share("all", sum(each.passed for each in categories), sum(each.judged for each in categories))]
+
+
+class Telling:
+    def __init__(self, out: "Console") -> None:
+        self._out = out
+
+    def introduce(self, model: str) -> None:
+        self._heading("The demo")
+        self._out.print(f"{model} is not a language model. Its answers were written by hand, with mistakes that models")
+        self._out.print("make, and are graded like any other: installed, deployed, type-checked, linted and tested.")
+        self._out.print("Nothing of this needs a key.\n")
+
+    def tell(self, store: ScoresStore, run: RunRecord) -> None:
+        results = result_details(store, run.id)
+        self._heading("How many passed")
+        self._shares(shares(results))
+        self._missed("What failed, and at which step", "failed", results)
+        self._missed("What has no verdict, and counts neither way", "infrastructure", results)
+        self._out.print(f"\n{headline(run)}")
+        if can_resume(store, run):
+            self._out.print(f"`convex-evals run --resume {prefix(run.id)}` takes up what has no verdict.")
+        self._next(store, run, results)
+
+    def _heading(self, text: str) -> None:
+        self._out.print(text, style="bold cyan")
+
+    def _shares(self, found: list[Share]) -> None:
+        from rich.text import Text
+
+        width = max(len(share.name) for share in found)
+        for share in found:
+            line = Text(f"  {share.name:<{width}}  {share.passed:>3} of {share.judged:<3} {share.percent:>5}  ")
+            line.append("█" * share.bar_length, style="green").append(
+                "░" * (BAR_WIDTH - share.bar_length), style="red" if share.judged else "dim"
+            )
+            line.stylize("bold" if share.name == "all" else "", 0, width + 2)
+            self._out.print(line)
+
+    def _missed(self, title: str, status: Status, results: tuple[AttemptDetails, ...]) -> None:
+        missed = [details for details in results if details.attempt.status == status]
+        if not missed:
+            return
+        self._out.print()
+        self._heading(title)
+        width = max(len(details.attempt.eval) for details in missed)
+        for details in missed:
+            self._out.print(_missed_line(details, width, status), overflow="ellipsis", no_wrap=True)
+
+    def _next(self, store: ScoresStore, run: RunRecord, results: tuple[AttemptDetails, ...]) -> None:
+        from rich.text import Text
+
+        failed = tuple(details for details in results if details.attempt.status == "failed")
+        commands = list(next_commands(store, run, failed))
+        width = max(len(command.line) for command in commands)
+        self._out.print()
+        self._heading("Try next")
+        for command in commands:
+            line = (
+                Text("  ").append(f"{command.line:<{width}}", style="bold").append(f"  {command.purpose}", style="dim")
+            )
+            self._out.print(line, overflow="fold")
+
+
+def _missed_line(details: AttemptDetails, width: int, status: Status) -> "Text":
+    from rich.text import Text
+
+    sign, style = SIGNS[status]
+    where, _, why = reason(details).partition(": ")
+    line = Text("  ").append(sign, style=style).append(f" {details.attempt.eval:<{width}}  ")
+    return line.append(f"{where:<10}", style=style).append(f"  {why}")
