@@ -36,6 +36,11 @@ class FilePatch:
     creates: bool = False
     deletes: bool = False
 
+    @property
+    def may_create(self) -> bool:
+        """Diffs whose dates were taken away do not tell a new file from an empty one."""
+        return self.creates or (len(self.hunks) == 1 and not self.hunks[0].old and self.hunks[0].start == 0)
+
 
 def parse_patch(text: str) -> tuple[FilePatch, ...]:
     """The files that a unified diff changes. Paths have the prefixes a/ and b/. Raises PatchError."""
@@ -62,7 +67,7 @@ def apply_patch(patch: Sequence[FilePatch], files: Mapping[str, str]) -> dict[st
     for change in patch:
         if change.creates and change.path in patched:
             raise PatchError(f"it creates {change.path}, which is there already")
-        if not change.creates and change.path not in patched:
+        if not change.may_create and change.path not in patched:
             raise PatchError(f"there is no file {change.path}")
         text = _changed(change, patched.pop(change.path, ""))
         if not change.deletes:
