@@ -38,11 +38,11 @@ def test_a_recorded_model_is_graded_and_what_it_suggests_works(convex_evals: Com
     assert (written["run"]["model"], written["run"]["passed"], written["run"]["failed"]) == (MODEL, 1, 1)
     assert "sample/apprentice is not a language model" in result.stdout
     assert re.search(r"002-queries +0 of 1 +0 %", result.stdout)
-    assert re.search(rf"✗ {FAILS} +tsc +convex/index\.ts", result.stdout)
-    suggested = re.findall(r"^  convex-evals (show .*|status .*?)(?:   *|  \S)", result.stdout, re.MULTILINE)
+    assert re.search(r"✗ 002-userspace_filter +tsc +convex/index\.ts", result.stdout)
+    suggested = re.findall(r"^  convex-evals ((?:show|status) .*)$", result.stdout, re.MULTILINE)
     assert len(suggested) == 3
     for line in suggested:
-        again = convex_evals(*shlex.split(line.partition("  ")[0]))
+        again = convex_evals(*shlex.split(line))
         assert again.returncode == 0, again.stderr
 
 
@@ -51,14 +51,14 @@ def test_what_failed_and_what_has_no_verdict_are_told_apart(record_run: RecordRu
     text = told(run, tmp_path)
     assert "  000-basics    1 of 2    50 %  ████████████░░░░░░░░░░░░\n" in text
     assert "  all           1 of 2    50 %  " in text
-    assert "  ✗ 000-basics/001-b  tests 1/2   ✗ test_order · expected [1, 2], received [2, 1]\n" in text
-    assert "What has no verdict, and counts neither way\n  ! 000-basics/002-c  tests" in text
+    assert "  000-basics\n    ✗ 001-b  tests 1/2   ✗ test_order · expected [1, 2], received [2, 1]\n" in text
+    assert "What has no verdict, and counts neither way\n  000-basics\n    ! 002-c  tests" in text
     assert f"`convex-evals run --resume {run[:8]}` takes up what has no verdict." in text
 
 
 def test_a_line_is_cut_to_the_width_of_the_terminal(record_run: RecordRun, tmp_path: Path) -> None:
     text = told(record_run({"000-a": "failed"}), tmp_path, width=50)
-    assert "  ✗ 000-basics/000-a  tests 1/2   ✗ test_order · …\n" in text
+    assert "    ✗ 000-a  tests 1/2   ✗ test_order · expected …\n" in text
 
 
 def test_the_second_demo_suggests_to_compare_it_with_the_first(record_run: RecordRun, tmp_path: Path) -> None:
@@ -90,4 +90,4 @@ def test_an_answer_that_is_missing_is_infrastructure(
     assert perform_demo(asked) == 3
     output = capsys.readouterr()
     assert json.loads(output.out)["run"]["infrastructure"] == 1
-    assert f"! {PASSES}" in output.err
+    assert "! 000-empty_functions" in output.err

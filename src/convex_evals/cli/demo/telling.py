@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from convex_evals.cli.demo.next_commands import next_commands
@@ -59,6 +60,7 @@ class Telling:
 
     def tell(self, store: ScoresStore, run: RunRecord) -> None:
         results = result_details(store, run.id)
+        self._out.print()
         self._heading("How many passed")
         self._shares(shares(results))
         self._missed("What failed, and at which step", "failed", results)
@@ -89,29 +91,26 @@ class Telling:
             return
         self._out.print()
         self._heading(title)
-        width = max(len(details.attempt.eval) for details in missed)
-        for details in missed:
-            self._out.print(_missed_line(details, width, status), overflow="ellipsis", no_wrap=True)
+        width = max(len(details.attempt.eval.partition("/")[2]) for details in missed)
+        for category, members in groupby(missed, lambda details: details.attempt.eval.partition("/")[0]):
+            self._out.print(f"  {category}", style="dim")
+            for details in members:
+                self._out.print(_missed_line(details, width, status), overflow="ellipsis", no_wrap=True)
 
     def _next(self, store: ScoresStore, run: RunRecord, results: tuple[AttemptDetails, ...]) -> None:
-        from rich.text import Text
-
         failed = tuple(details for details in results if details.attempt.status == "failed")
-        commands = list(next_commands(store, run, failed))
-        width = max(len(command.line) for command in commands)
         self._out.print()
         self._heading("Try next")
-        for command in commands:
-            line = (
-                Text("  ").append(f"{command.line:<{width}}", style="bold").append(f"  {command.purpose}", style="dim")
-            )
-            self._out.print(line, overflow="fold")
+        for command in next_commands(store, run, failed):
+            self._out.print(f"  # {command.purpose}", style="dim")
+            self._out.print(f"  {command.line}", soft_wrap=True)
 
 
 def _missed_line(details: AttemptDetails, width: int, status: Status) -> "Text":
     from rich.text import Text
 
     sign, style = SIGNS[status]
+    name = details.attempt.eval.partition("/")[2]
     where, _, why = reason(details).partition(": ")
-    line = Text("  ").append(sign, style=style).append(f" {details.attempt.eval:<{width}}  ")
+    line = Text("    ").append(sign, style=style).append(f" {name:<{width}}  ")
     return line.append(f"{where:<10}", style=style).append(f"  {why}")
