@@ -7,6 +7,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from convex_evals import __version__
+from convex_evals.cli.commands.analyze import analyze
 from convex_evals.cli.commands.backend import backend
 from convex_evals.cli.commands.bench import bench
 from convex_evals.cli.commands.compare import compare
@@ -65,6 +66,7 @@ def command_tree() -> TyperGroup:
     app.command("status")(status)
     app.command("show")(show)
     app.command("compare")(compare)
+    app.add_typer(analyze, name="analyze")
     app.command("list")(list_evals)
     app.command("backend")(backend)
     app.add_typer(bench, name="bench")

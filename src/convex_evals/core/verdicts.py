@@ -10,3 +10,4 @@ Status = Literal["passed", "failed", "skipped", "infrastructure"]
 """`infrastructure` is not the model's doing: it is retried, and never counted."""
 
 FailureClass = Literal["MODEL_FAULT", "OVERLY_STRICT", "AMBIGUOUS_TASK", "KNOWN_GAP"]
+CLASSES: Final[tuple[FailureClass, ...]] = get_args(FailureClass)

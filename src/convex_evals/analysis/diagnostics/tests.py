@@ -77,7 +77,7 @@ def _sections(heading: re.Pattern[str], text: str) -> Iterator[tuple[re.Match[st
     """Every heading with what stands below it."""
     matches = list(heading.finditer(text))
     ends = [match.start() for match in matches[1:]] + [len(text)]
-    for match, end in zip(matches, ends, strict=True):
+    for match, end in zip(matches, ends, strict=False):  # without a heading there is one end too many
         yield match, text[match.end() : end].strip("\n")
 
 

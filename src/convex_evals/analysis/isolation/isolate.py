@@ -10,7 +10,7 @@ from convex_evals.analysis.isolation.patch import Patch
 from convex_evals.analysis.isolation.patches import Patches
 from convex_evals.analysis.isolation.probes import Bound, Probe
 from convex_evals.analysis.isolation.suspects import by_suspicion, suspicion
-from convex_evals.analysis.wording import count
+from convex_evals.core.wording import count
 
 SUSPECTS: Final = 3  # tried alone before the search begins
 LOCATED: Final = 2  # shown when nothing is tried
@@ -54,9 +54,8 @@ class _Search:
         return await self._narrowed(found)
 
     def gave_up(self) -> Cause:
-        return self._unknown(
-            f"No cause was isolated within the bound ({count(self._bound.tries, 'try', 'tries')}, {self._bound.spent:.0f} s)."
-        )
+        tries, seconds = count(self._bound.tries, "try", "tries"), f"{self._bound.spent:.0f} s"
+        return self._unknown(f"No cause was isolated within the bound ({tries}, {seconds}).")
 
     async def _is_enough(self, patches: Sequence[Patch]) -> bool:
         return await self._probe(self._patches.applied(patches))

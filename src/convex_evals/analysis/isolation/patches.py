@@ -52,7 +52,7 @@ class Patches:
         return tuple(found)
 
     def applied(self, patches: Collection[Patch], texts: Mapping[tuple[str, str], str] | None = None) -> dict[str, str]:
-        """The answer with these patches and what they need. `texts` replaces the text of single units, by file and key."""
+        """The answer with these patches and what they need. `texts` replaces the text of units, by file and key."""
         files = dict(self.model)
         complete = self.closed(patches)
         for path in {patch.file for patch in complete}:

@@ -50,7 +50,7 @@ def is_indifferent(path: str, model: Mapping[str, str], expected: Mapping[str, s
     """What has no effect on a verdict: a README, a lock, a name in package.json, a tsconfig that is assumed anyway."""
     name = PurePosixPath(path).name
     if name == "package.json" and path in model and path in expected:
-        return _dependencies(model[path]) == _dependencies(expected[path])
+        return bool(_dependencies(model[path]) == _dependencies(expected[path]))
     return name in _INDIFFERENT and path not in model
 
 

@@ -1,4 +1,4 @@
-"""Numbers and lists in sentences."""
+"""How things are said: numbers, lists, and text that somebody else wrote."""
 
 from collections.abc import Iterable
 
@@ -19,3 +19,8 @@ def shortened(text: str, longest: int = 160) -> str:
     """On one line."""
     line = " ".join(text.split())
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
+
+
+def visible(text: str) -> str:
+    """The text with control characters shown, not obeyed: what models and their code print is shown as text."""
+    return "".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in text)

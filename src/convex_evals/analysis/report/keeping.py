@@ -1,0 +1,75 @@
+"""Reports on disk: written whole or not at all, and updated without losing what people added."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from convex_evals.analysis.evidence import Action
+from convex_evals.analysis.report.codec import report_from_json, report_json
+from convex_evals.analysis.report.folders import ReportPaths
+from convex_evals.analysis.report.markdown import report_markdown
+from convex_evals.analysis.report.types import Report
+from convex_evals.core.errors import InfrastructureError, UsageError
+from convex_evals.core.ids import new_id
+
+
+def keep_report(report: Report, paths: ReportPaths) -> Report:
+    """Writes both files. Actions that the file of the same name has recorded are kept; returns what was written."""
+    earlier = read_report(paths.json) if paths.json.is_file() else None
+    if earlier is not None and earlier.run.id == report.run.id:
+        added = tuple(action for action in report.actions if action not in earlier.actions)
+        report = replace(report, actions=(*earlier.actions, *added))
+    _write(report, paths)
+    return report
+
+
+def record_action(path: Path, action: Action) -> Report:
+    """Appends an action to a report. Raises UsageError when there is no such report or failure."""
+    paths = find_report(path)
+    report = read_report(paths.json)
+    if report is None:
+        raise UsageError(f"{paths.json} is not a report of this program; `convex-evals analyze RUN` writes one.")
+    evals = tuple(_failed_eval(report, name, paths) for name in action.evals)
+    report = replace(report, actions=(*report.actions, replace(action, evals=evals)))
+    _write(report, paths)
+    return report
+
+
+def read_report(path: Path) -> Report | None:
+    """None when it cannot be read."""
+    try:
+        return report_from_json(json.loads(path.read_bytes()))
+    except (OSError, KeyError, TypeError, ValueError):
+        return None
+
+
+def find_report(path: Path) -> ReportPaths:
+    """A report by its Markdown or its JSON file."""
+    paths = ReportPaths(path.with_suffix(".md"), path.with_suffix(".json"))
+    if path.suffix not in (".md", ".json") or not paths.json.is_file():
+        raise UsageError(f"There is no report {str(path)!r}: name a file like reports/PROVIDER/MODEL/0a1b2c3d_DATE.md.")
+    return paths
+
+
+def _failed_eval(report: Report, name: str, paths: ReportPaths) -> str:
+    known = dict.fromkeys(failure.eval for failure in report.failures)
+    found = [each for each in known if name in (each, each.partition("/")[2])]
+    if len(found) == 1:
+        return found[0]
+    raise UsageError(f"{name!r} is not a failure of {paths.markdown.name}; it has: {', '.join(known) or 'none'}.")
+
+
+def _write(report: Report, paths: ReportPaths) -> None:
+    texts = {
+        paths.json: json.dumps(report_json(report), indent=2, ensure_ascii=False) + "\n",
+        paths.markdown: report_markdown(report),
+    }
+    try:
+        paths.markdown.parent.mkdir(parents=True, exist_ok=True)
+        drafts = {path: path.with_name(f".{new_id()}.draft") for path in texts}
+        for path, text in texts.items():
+            drafts[path].write_text(text, encoding="utf-8", errors="replace")
+        for path, draft in drafts.items():
+            draft.replace(path)
+    except OSError as error:
+        raise InfrastructureError(f"The report cannot be written to {paths.markdown}: {error.strerror}.") from error

@@ -1,0 +1,171 @@
+"""The report in Markdown, section by section."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from convex_evals.analysis.evidence import Action
+from convex_evals.analysis.report.failures import failure_lines
+from convex_evals.analysis.report.text import code, inline
+from convex_evals.analysis.report.types import PriorReport, Recommendations, Report, RunFacts
+from convex_evals.core.ids import prefix
+from convex_evals.core.wording import count
+
+NONE: Final = "None."
+
+
+def report_markdown(report: Report) -> str:
+    sections = (
+        [f"# Run Analysis Report: {inline(report.run.model)}"],
+        _section("Run metadata", _metadata(report)),
+        _section("Prior reports check", _prior(report)),
+        _section("Failure summary by step type", _summary(report)),
+        _infrastructure(report),
+        _section("Failure classification table", _classifications(report)),
+        _section("Per-failure analysis (details)", _details(report)),
+        _section("Cross-cutting patterns", _patterns(report)),
+        _section("Recommendations", _recommendations(report.recommendations, report.run)),
+        _section("Net impact assessment", _impact(report)),
+        _section("Actions taken", _actions(report.actions)),
+    )
+    return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+
+
+def _section(title: str, lines: Iterable[str]) -> list[str]:
+    return [f"## {title}", "", *lines]
+
+
+def _metadata(report: Report) -> Iterator[str]:
+    run = report.run
+    name = f" ({inline(run.model_name)})" if run.model_name else ""
+    yield f"- **Run ID**: {code(run.id)}"
+    yield f"- **Run ID prefix**: {code(prefix(run.id))}"
+    yield f"- **Date**: {code(run.date)}"
+    yield f"- **Provider**: {code(run.provider)}"
+    yield f"- **Model**: {code(run.model)}{name}"
+    yield f"- **Experiment**: {code(run.experiment)}"
+    yield f"- **Status**: {code(run.status)}"
+    yield f"- **Pass rate**: {pass_rate(run)}"
+    yield f"- **Failed evals**: {code(str(len(report.failures)))}"
+    yield f"- **Classified by**: {code(report.engine)}, on {report.date}"
+
+
+def pass_rate(run: RunFacts) -> str:
+    shown = code(f"{run.passed}/{run.verdicts}")
+    if not run.verdicts:
+        return f"{shown} (there is no verdict)"
+    rest = f"; {run.total - run.verdicts} of {run.total} without verdict" if run.total > run.verdicts else ""
+    return f"{shown} ({run.passed / run.verdicts:.1%}, 95 % interval {run.low:.1%} to {run.high:.1%}{rest})"
+
+
+def _prior(report: Report) -> Iterator[str]:
+    if not report.prior:
+        yield "No prior reports of this model were found, so this is the first stored analysis of it."
+        return
+    repeats = sum(failure.repeat for failure in report.failures)
+    yield f"{count(len(report.prior), 'prior report')} of this model; {_repeated(repeats, len(report.failures))}"
+    yield ""
+    yield from (_prior_line(prior) for prior in report.prior)
+
+
+def _repeated(repeats: int, failures: int) -> str:
+    if not failures:
+        return "nothing failed this time."
+    return f"{repeats} of {count(failures, 'failure')} had failed with the same cause before."
+
+
+def _prior_line(prior: PriorReport) -> str:
+    if not prior.readable:
+        return f"- {code(prior.path)}: cannot be read, so it was left out."
+    actions = f"; {count(len(prior.actions), 'action')} taken since" if prior.actions else "; no action taken since"
+    return f"- {code(prior.path)} ({prior.date}): {count(prior.failed, 'failure')}{actions}."
+
+
+def _summary(report: Report) -> Iterator[str]:
+    yield "| Failed step | Count |"
+    yield "| --- | ---: |"
+    yield from (f"| {step} | {number} |" for step, number in report.by_step())
+    yield f"| **Total** | **{len(report.failures)}** |"
+
+
+def _infrastructure(report: Report) -> list[str]:
+    """Only when there is something: it is no part of the model's record."""
+    if not report.infrastructure:
+        return []
+    rows = [
+        f"| {code(each.eval)} | {each.trial} | {code(each.kind)} | {inline(each.reason)} |"
+        for each in report.infrastructure
+    ]
+    head = ["| Eval | Trial | Kind | Reason |", "| --- | ---: | --- | --- |"]
+    said = "These results have no verdict. They are not the model's doing, count for nothing and are not classified."
+    return _section("Infrastructure failures (not classified)", [said, "", *head, *rows])
+
+
+def _classifications(report: Report) -> Iterator[str]:
+    yield "| Eval | Failed step | Classification | One-line reasoning |"
+    yield "| --- | --- | --- | --- |"
+    for failure in report.failures:
+        trial = f" (trial {failure.trial})" if failure.trial > 1 else ""
+        said = f"Labelled by {failure.label.author}: {failure.label.why}" if failure.label else ""
+        reason = inline(said or failure.classification.summary)
+        yield f"| {code(failure.eval)}{trial} | {failure.failed_step} | {failure.failure_class} | {reason} |"
+
+
+def _details(report: Report) -> Iterator[str]:
+    if not report.failures:
+        yield NONE
+    for number, failure in enumerate(report.failures, 1):
+        if number > 1:
+            yield ""
+        yield from failure_lines(number, failure)
+
+
+def _patterns(report: Report) -> Iterator[str]:
+    if not report.patterns:
+        yield "No two failures share a cause." if report.failures else NONE
+    for number, pattern in enumerate(report.patterns, 1):
+        share = f"{len(pattern.evals)} of {len(report.failures)}, {len(pattern.evals) / len(report.failures):.0%}"
+        names = ", ".join(code(name.partition("/")[2]) for name in pattern.evals)
+        yield f"{number}. **{inline(pattern.title)}** ({share}): {inline(pattern.detail)} Evals: {names}."
+
+
+def _recommendations(given: Recommendations, run: RunFacts) -> Iterator[str]:
+    parts = (
+        ("Eval improvements", given.evals),
+        ("Lint/config and infrastructure", given.lint),
+        (f"Model-specific notes ({inline(run.model)})", given.model),
+    )
+    for title, entries in parts:
+        yield f"### {title}"
+        yield from ([f"- {inline(entry)}" for entry in entries] or [f"- {NONE}"])
+        yield ""
+    yield "### No action needed"
+    if not given.none:
+        yield f"- {NONE}"
+        return
+    names = ", ".join(code(name.partition("/")[2]) for name in given.none)
+    yield f"- Failures that are clearly the model's own need no change of the eval ({names})."
+
+
+def _impact(report: Report) -> Iterator[str]:
+    total = len(report.failures)
+    yield f"- **Actionable eval/lint/tooling issues**: `{report.count('OVERLY_STRICT', 'KNOWN_GAP')}/{total}`"
+    yield f"  - OVERLY_STRICT: {report.count('OVERLY_STRICT')}"
+    yield f"  - KNOWN_GAP: {report.count('KNOWN_GAP')}"
+    yield f"- **Genuine model faults**: `{report.count('MODEL_FAULT')}/{total}`"
+    yield f"- **Ambiguous task classifications**: `{report.count('AMBIGUOUS_TASK')}/{total}`"
+    if report.labels:
+        agree = sum(
+            each.label.failure_class == each.classification.failure_class for each in report.failures if each.label
+        )
+        yield f"- **Labelled by people**: `{len(report.labels)}/{total}`, of which {agree} as the engine had it"
+    yield ""
+    yield inline(report.overall)
+
+
+def _actions(actions: tuple[Action, ...]) -> Iterator[str]:
+    if not actions:
+        yield "None"
+    for action in actions:
+        who = f" by {inline(action.author)}" if action.author else ""
+        meant = ", ".join(map(code, action.evals)) or "all failures of this report"
+        yield f"- {action.date}{who}: {inline(action.text)} For: {meant}."
