@@ -7,7 +7,10 @@ from convex_evals.analysis.evidence import Evidence, GapMatch
 
 CODE_WEIGHT: Final = 0.35
 WORD_WEIGHT: Final = 0.1
-_CODE: Final = re.compile(r"`([^`]+)`|\b([a-z]+[A-Z]\w*|\w+_\w+|\w+\.\w+\(?|[a-z]+(?:-[a-z]+)+|TS\d{4}|\w+/\w+)")
+COVERAGE_WEIGHT: Final = 0.4  # for a passage that speaks of nothing else
+_CODE: Final = re.compile(
+    r"`([^`]+)`|\"([^\"\n]{2,40})\"|\b([a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|\w+_\w+|\w+\.\w+\(?|[a-z]+(?:-[a-z]+)+|TS\d{4}|/\w+/\S*|\w+/\w+)"
+)
 _WORD: Final = re.compile(r"[a-z]{4,}")
 _ENDING: Final = re.compile(r"(?:ings?|ed|es|s)$")
 # Words that say nothing about what a passage is about.
@@ -38,34 +41,41 @@ def passages(gaps: str) -> list[str]:
 
 
 def _match(passage: str, code: set[str], words: set[str]) -> GapMatch:
-    shared_code = sorted(_code_terms(passage) & code)
-    shared_words = sorted((_words(passage) & words) - {stem for term in shared_code for stem in _words(term)})
-    score = min(1.0, CODE_WEIGHT * len(shared_code) + WORD_WEIGHT * len(shared_words))
+    own_code, own_words = _code_terms(passage), _words(passage)
+    shared_code = sorted(own_code & code)
+    shared_words = sorted((own_words & words) - {stem for term in shared_code for stem in _words(term)})
+    shared = len(shared_code) + len(shared_words)
+    coverage = COVERAGE_WEIGHT * shared / max(len(own_code) + len(own_words), 1)
+    score = min(1.0, CODE_WEIGHT * len(shared_code) + WORD_WEIGHT * len(shared_words) + coverage)
     return GapMatch(passage, (*shared_code, *shared_words), round(score, 2))
 
 
 def _failure_terms(evidence: Evidence) -> tuple[set[str], set[str]]:
-    """What the complaints and the cause are about, as code and as words."""
+    """What the complaints and the cause are about, as code and as words; without what the whole task is about."""
     said = [evidence.error]
     for each in evidence.failed_diagnostics[:10]:
         said += [each.message, each.name or "", each.assertion or ""]
     changed = _changed(evidence)
     text = "\n".join(said)
     named = {symbol.name.lower() for symbol in evidence.unknown_symbols}
-    return _code_terms(text) | _code_terms(changed) | named, _words(text) | _words(changed)
+    code, words = _code_terms(text) | _code_terms(changed) | named, _words(text) | _words(changed)
+    return code - _code_terms(evidence.task), words - _words(evidence.task)
 
 
 def _changed(evidence: Evidence) -> str:
-    """Tokens that only one side of the cause has."""
-    token = re.compile(r"[\w./@-]+")
+    """Tokens that only one side of the cause has; all of them when both sides are the same."""
+    token = re.compile(r"\"[^\"\n]*\"|[\w./@-]+")
     model = token.findall(evidence.cause.model_snippet)
     expected = token.findall(evidence.cause.expected_snippet)
-    return " ".join(sorted(set(model) ^ set(expected)))
+    return " ".join(sorted(set(model) ^ set(expected) or set(model)))
 
 
 def _code_terms(text: str) -> set[str]:
-    found = {(quoted or plain).lower().rstrip("(") for quoted, plain in _CODE.findall(text)}
-    return {part for term in found for part in (term, *re.findall(r"[a-z_]{4,}", term))} - _EVERYWHERE
+    matches = _CODE.findall(text)
+    found = {(ticked or quoted or plain).lower().rstrip("(") for ticked, quoted, plain in matches}
+    for ticked, _, _ in matches:
+        found |= _code_terms(ticked) if ticked else set()
+    return {term for term in found if len(term) > 2} - _EVERYWHERE
 
 
 def _words(text: str) -> set[str]:

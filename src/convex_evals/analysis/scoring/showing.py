@@ -34,7 +34,8 @@ def score_json(score: Score) -> dict[str, Any]:
 
 def score_lines(score: Score) -> Iterator[str]:
     total = len(score.results)
-    yield f"{score.engine} agrees with {score.agree} of {total} labels ({score.agreement:.1%}), macro-F1 {score.macro_f1:.2f}"
+    share = f"{score.agreement:.1%}, macro-F1 {score.macro_f1:.2f}"
+    yield f"{score.engine} agrees with {score.agree} of {total} labels ({share})"
     yield ""
     yield f"{'class':<15} {'precision':>9} {'recall':>7} {'F1':>6} {'labelled':>9}"
     for name in CLASSES:

@@ -1,0 +1,41 @@
+"""The rules in their order: the first that applies decides."""
+
+from typing import Final
+
+from convex_evals.analysis.classification.rules.api import invented_api
+from convex_evals.analysis.classification.rules.behaviour import whatever_else, wrong_behaviour
+from convex_evals.analysis.classification.rules.declarations import declarations_beyond_the_task
+from convex_evals.analysis.classification.rules.gaps import documented_gap, undocumented_failure
+from convex_evals.analysis.classification.rules.lint import lint_of_taste
+from convex_evals.analysis.classification.rules.reading import another_reading, missing_detail
+from convex_evals.analysis.classification.rules.reference import same_as_reference, unstable_verdict
+from convex_evals.analysis.classification.rules.rule import Rule
+from convex_evals.analysis.classification.rules.strictness import exact_wording, stricter_input_check
+from convex_evals.analysis.classification.rules.types import broken_types_or_lint, types_of_the_environment
+from convex_evals.analysis.classification.types import Classification, EngineName
+from convex_evals.analysis.evidence import Evidence
+
+RULES: Final[tuple[Rule, ...]] = (
+    documented_gap,
+    unstable_verdict,
+    invented_api,
+    same_as_reference,
+    undocumented_failure,
+    types_of_the_environment,
+    lint_of_taste,
+    broken_types_or_lint,
+    declarations_beyond_the_task,
+    stricter_input_check,
+    exact_wording,
+    another_reading,
+    missing_detail,
+    wrong_behaviour,
+)
+
+
+class RulesEngine:
+    name: EngineName = "rules"
+
+    async def classify(self, evidence: Evidence) -> Classification:
+        found = (classification for rule in RULES if (classification := rule(evidence)))
+        return next(found, None) or whatever_else(evidence)
