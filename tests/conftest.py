@@ -1,11 +1,19 @@
-"""What all tests share: where they run, and `browser`, which shows pages in a real Chromium."""
+"""What all tests share: where they run, no network but this machine's own, and two fixtures:
+
+`browser` shows pages in a real Chromium; `provider_server` is a provider of models on this machine.
+"""
 
 import asyncio
-from collections.abc import AsyncIterator
+import importlib.util
+import ipaddress
+import socket
+import sys
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
@@ -19,6 +27,31 @@ if TYPE_CHECKING:
 
 SECONDS = 60
 PATIENCE_MS = 10_000
+
+
+class NetworkError(Exception):
+    """No OSError, because a test could take that for the failure it waits for."""
+
+
+def _guard(event: str, arguments: tuple[Any, ...]) -> None:
+    """Python itself calls this before it connects. Programs that tests start are not guarded."""
+    if event == "socket.connect" and arguments[0].family in (socket.AF_INET, socket.AF_INET6):
+        _refuse_unless_ours(arguments[1][0])
+    elif event == "socket.getaddrinfo":
+        _refuse_unless_ours(arguments[0])
+
+
+def _refuse_unless_ours(host: str | bytes | None) -> None:
+    name = host.decode() if isinstance(host, bytes) else host
+    try:
+        ours = name in (None, "", "localhost") or ipaddress.ip_address(str(name).partition("%")[0]).is_loopback
+    except ValueError:
+        ours = False
+    if not ours:
+        raise NetworkError(f"A test wants to connect to {name}, but tests may use no network but 127.0.0.1.")
+
+
+sys.addaudithook(_guard)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -93,3 +126,21 @@ async def browser(shared_chromium: "Browser") -> AsyncIterator[Visits]:
         visits = Visits(shared_chromium, opened)
         yield visits
     assert visits.take_complaints() == []
+
+
+@pytest.fixture
+def provider_server() -> Iterator[Any]:
+    """Speaks as OpenAI does, and misbehaves on demand; see `servers/provider.py`."""
+    with _load("servers/provider.py").serve_provider() as server:
+        yield server
+
+
+def _load(path: str) -> ModuleType:
+    """A module beside the tests, which are no package."""
+    name = f"tests_{Path(path).stem}"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).parent / path)
+        assert spec is not None and spec.loader is not None
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]

@@ -12,7 +12,8 @@ import pytest
 
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.settings import Settings
-from convex_evals.models import Model, find_model
+from convex_evals.models import Model, ModelUnusableError, ProviderError, find_model
+from convex_evals.models.providers import DeadlineError, RequestRefusedError
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.runner import (
     ActiveRun,
@@ -21,6 +22,7 @@ from convex_evals.runner import (
     Execution,
     Finished,
     Grading,
+    Halted,
     Request,
     Retrying,
     StepFinished,
@@ -176,6 +178,71 @@ async def test_a_model_that_stays_out_of_reach_leaves_no_verdict(
     assert bench.store.find_run(run.id).counts.infrastructure == 1
     (result,) = bench.store.results(run.id)
     assert (result.number, result.notes) == (3, ("The provider is overloaded.",))
+
+
+@dataclass
+class RefusedModel(CountingModel):
+    """Answers a few questions; then its key is refused."""
+
+    troubles: int = 2  # the question with which that begins
+
+    async def generate(self, asked: Eval, trial: int) -> Generation:
+        self.asked.append(f"{asked.name} {trial}")
+        if len(self.asked) >= self.troubles:
+            raise ModelUnusableError("The key in OPENAI_API_KEY is refused.")
+        return Generation(asked.task, "hello", {"hello.txt": "hello\n"})
+
+
+async def test_a_model_whose_key_is_refused_is_asked_no_more_while_other_runs_go_on(
+    bench: Bench, make_suite: MakeSuite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("convex_evals.runner.execution.GENERATORS", 1)
+    suite, refused, events = make_suite(4), RefusedModel(), list[Event]()
+    runs = [bench.begin(refused, suite), bench.begin(CountingModel(), suite)]
+    assert await bench.carry_out(*runs, watcher=events.append)
+    assert refused.asked == ["000-hello 1", "001-hello 1"]
+    assert bench.attempts(runs[0]) == [
+        ("000-hello", 1, "passed", None),
+        ("001-hello", 1, "infrastructure", "model-unusable"),
+    ]
+    record, other = (bench.store.find_run(run.id) for run in runs)
+    assert (record.status, record.reason) == ("failed", "The key in OPENAI_API_KEY is refused.")
+    assert (record.counts.passed, record.counts.infrastructure, record.counts.remaining) == (1, 1, 2)
+    assert (other.status, other.counts.passed) == ("completed", 4)
+    assert [event.reason for event in events if isinstance(event, Halted)] == [record.reason]
+
+    rest = plan_rest(record, suite, bench.store)
+    bench.store.resume_run(record.id)
+    assert await bench.carry_out(ActiveRun(record.id, CountingModel(), rest.options, rest.work))
+    record = bench.store.find_run(record.id)
+    assert (record.status, record.reason, record.counts.passed) == ("completed", None, 4)
+
+
+async def test_a_run_of_which_everything_was_refused_at_once_has_failed(bench: Bench, make_suite: MakeSuite) -> None:
+    run = bench.begin(RefusedModel(troubles=1), make_suite(2))
+    assert await bench.carry_out(run)
+    record = bench.store.find_run(run.id)
+    assert (record.status, record.counts.infrastructure) == ("failed", 2)
+
+
+@pytest.mark.parametrize(
+    ("error", "failure", "attempts"),
+    [
+        (ProviderError, "generation-failed", 3),
+        (DeadlineError, "generation-timeout", 1),
+        (RequestRefusedError, "generation-refused", 1),
+    ],
+)
+async def test_a_provider_is_asked_again_only_where_that_may_help(
+    bench: Bench, make_suite: MakeSuite, no_pauses: None, error: type[ProviderError], failure: str, attempts: int
+) -> None:
+    class TroubledModel(CountingModel):
+        async def generate(self, asked: Eval, trial: int) -> Generation:
+            raise error("No answer.")
+
+    run = bench.begin(TroubledModel(), make_suite(1))
+    assert await bench.carry_out(run)
+    assert [(status, kind) for _, _, status, kind in bench.attempts(run)] == [("infrastructure", failure)] * attempts
 
 
 async def test_a_broken_eval_is_not_tried_again(bench: Bench, make_suite: MakeSuite) -> None:

@@ -6,7 +6,7 @@ from convex_evals.cli.progress.board import Board
 from convex_evals.cli.progress.lines import ProgressLines
 from convex_evals.core.verdicts import StepName
 from convex_evals.pipeline.types import StepResult
-from convex_evals.runner import Finished, Generating, Grading, Item, Retrying, StepFinished
+from convex_evals.runner import Finished, Generating, Grading, Halted, Item, Retrying, StepFinished
 from convex_evals.scores import Outcome
 
 ITEM = Item("r" * 32, "tester", "000-a/000-b", 1)
@@ -44,6 +44,13 @@ def test_an_eval_that_is_done_says_what_decided(
     lines(StepFinished(ITEM, step("tsc", "\nindex.ts(1,1): error\nmore")))
     lines(Finished(ITEM, outcome))
     assert said == [line]
+
+
+def test_a_run_that_is_halted_says_why(lines: ProgressLines, said: list[str]) -> None:
+    lines(Halted("r" * 32, "openai/gpt", "The key in OPENAI_API_KEY is refused."))
+    assert said == [
+        "The key in OPENAI_API_KEY is refused. Nothing more is asked of openai/gpt; the rest of its run can be resumed."
+    ]
 
 
 def test_without_any_step_the_notes_say_it(lines: ProgressLines, said: list[str]) -> None:

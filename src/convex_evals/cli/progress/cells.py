@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from convex_evals.cli.output import visible
 from convex_evals.core.verdicts import STEPS, Status, StepName
 from convex_evals.runner import Item
 
@@ -47,6 +48,11 @@ class Labels:
 
 def _label(item: Item, with_model: bool, with_trial: bool) -> str:
     return f"{f'{item.model} · ' if with_model else ''}{item.eval}{f' #{item.trial}' if with_trial else ''}"
+
+
+def halted(model: str, reason: str) -> str:
+    """What is said when no more of a run is begun."""
+    return f"{visible(reason)} Nothing more is asked of {model}; the rest of its run can be resumed."
 
 
 def heading(labels: Labels) -> "Text":

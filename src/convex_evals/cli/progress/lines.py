@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 
 from convex_evals.cli.output import visible
 from convex_evals.cli.progress.board import Board
-from convex_evals.cli.progress.cells import Labels
+from convex_evals.cli.progress.cells import Labels, halted
 from convex_evals.core.verdicts import STEPS
 from convex_evals.pipeline.types import StepResult
-from convex_evals.runner import Event, Finished, Item, Retrying, StepFinished, Stopping
+from convex_evals.runner import Event, Finished, Halted, Item, Retrying, StepFinished, Stopping
 from convex_evals.scores import Outcome
 
 _WIDE = 10_000
@@ -31,6 +31,8 @@ class ProgressLines:
                 self._say(f"tried again  {self._label(item)}  {visible(reason)}")
             case Finished(item, outcome):
                 self._say(self._finished(item, outcome))
+            case Halted(_, model, reason):
+                self._say(halted(model, reason))
             case Stopping():
                 self._say(f"Stopping: {self._board.summary()}")
 

@@ -9,9 +9,9 @@ from rich.live import Live
 from rich.text import Text
 
 from convex_evals.cli.progress.board import Board, Row, running_steps
-from convex_evals.cli.progress.cells import Labels, heading, line
+from convex_evals.cli.progress.cells import Labels, halted, heading, line
 from convex_evals.core.verdicts import Status, StepName
-from convex_evals.runner import Event, Finished, Item, Retrying, StepFinished
+from convex_evals.runner import Event, Finished, Halted, Item, Retrying, StepFinished
 
 _REFRESHES_PER_SECOND: Final = 4
 _LINES_KEPT: Final = 4  # for heading, summary and the prompt
@@ -43,6 +43,8 @@ class LiveTable:
             case Finished(item, outcome):
                 remark = "without verdict" if outcome.status == "infrastructure" else ""
                 self._console.print(line(self._labels.label(item), self._steps.pop(item, {}), remark=remark))
+            case Halted(_, model, reason):
+                self._console.print(Text(halted(model, reason), style="red"))
         self._board.take(event)
 
     def __enter__(self) -> Self:

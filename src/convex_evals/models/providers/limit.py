@@ -49,7 +49,7 @@ class Limit:
         """The provider had too much when it was asked a question whose turn began then."""
         now = self.clock()
         self._quiet_until = max(self._quiet_until, now + (retry_after or 0.0))
-        if began >= self._halved_at:
+        if began > self._halved_at:
             self.allowed = max(1, self.allowed // 2)
             self._successes = 0
             self._halved_at = now

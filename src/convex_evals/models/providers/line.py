@@ -15,7 +15,7 @@ from convex_evals.models.providers.clients import Access, http_client
 from convex_evals.models.providers.errors import ProviderError
 from convex_evals.models.providers.faults import Faults
 from convex_evals.models.providers.patience import Patience
-from convex_evals.models.providers.streaming import Streamed, Watch, stream
+from convex_evals.models.providers.streaming import Late, Streamed, stream
 from convex_evals.models.registry import ModelEntry
 from convex_evals.scores import Usage
 
@@ -29,18 +29,18 @@ class StreamingLine:
     patience: Patience
 
     async def send(self, question: Question, seconds: float) -> Reply:
-        answer = await self._streamed(question, Watch(self.patience, seconds))
+        answer = await self._streamed(question, seconds)
         if isinstance(answer, ProviderError):
             raise answer
         return self._reply(answer)
 
-    async def _streamed(self, question: Question, watch: Watch) -> Streamed | ProviderError:
+    async def _streamed(self, question: Question, seconds: float) -> Streamed | ProviderError:
         """The error is returned, because one that is raised here would carry along what the library raised."""
         try:
             async with http_client(self.access.address, self.patience) as http:
-                return await stream(self.access.model(http), question, watch)
-        except TimeoutError:
-            return watch.late()
+                return await stream(self.access.model(http), question, self.patience, seconds)
+        except Late as error:
+            return error.explained(self.access.entry.slug)
         except Exception as error:  # whatever a library makes of a strange reply, it is no answer
             return self.faults.explain(error)
 

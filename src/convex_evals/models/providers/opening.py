@@ -1,7 +1,7 @@
 """From an entry of the registry to what carries questions to that model."""
 
+import asyncio
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from convex_evals.core.errors import UsageError
 from convex_evals.core.settings import Secret, Settings
@@ -12,8 +12,6 @@ from convex_evals.models.providers.patience import Patience
 from convex_evals.models.providers.patient import PatientTransport
 from convex_evals.models.providers.redaction import Redaction
 from convex_evals.models.registry import ModelEntry
-
-_LIMITS: Final = Limits()
 
 
 def open_provider(
@@ -26,7 +24,7 @@ def open_provider(
 ) -> Transport:
     """Raises UsageError, in one sentence, when the model cannot be asked: no key, no address.
 
-    Limits are those of the whole process, unless others are given. Nothing is loaded before the first question.
+    Models that are asked by the same command share `limits`. Nothing is loaded before the first question.
     """
     entry = replace(entry, base_url=base_url or entry.base_url)
     if entry.api in ("built-in", "recorded"):
@@ -37,12 +35,12 @@ def open_provider(
             f"or in ./models.toml."
         )
     key = require_key(entry, settings)
-    return _LazyTransport(entry, key, limits or _LIMITS, patience or Patience())
+    return _LazyTransport(entry, key, limits or Limits(), patience or Patience())
 
 
 @dataclass(slots=True)
 class _LazyTransport:
-    """Loads the libraries, which takes a second, when the first question is asked."""
+    """Loads the libraries when the first question is asked, in a thread, because that takes seconds."""
 
     entry: ModelEntry
     key: Secret | None
@@ -52,7 +50,7 @@ class _LazyTransport:
 
     async def ask(self, question: Question) -> Reply:
         if self._opened is None:
-            self._opened = self._open()
+            self._opened = await asyncio.to_thread(self._open)
         return await self._opened.ask(question)
 
     def _open(self) -> PatientTransport:
@@ -60,5 +58,5 @@ class _LazyTransport:
         from convex_evals.models.providers.faults import Faults
         from convex_evals.models.providers.line import StreamingLine
 
-        line = StreamingLine(Access(self.entry, self.key), Faults(self.entry, Redaction(self.key)), self.patience)
+        line = StreamingLine(Access.to(self.entry, self.key), Faults(self.entry, Redaction(self.key)), self.patience)
         return PatientTransport(line, self.limits.of(self.entry.provider, self.key), self.patience)

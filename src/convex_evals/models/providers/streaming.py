@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import cast
+from typing import Literal, cast
 
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.messages import (
@@ -42,6 +42,23 @@ class Streamed:
         return "".join(part.content for part in self.response.parts if isinstance(part, TextPart))
 
 
+class Late(Exception):
+    """The answer took longer than one of the times that patience has for it."""
+
+    def __init__(self, patience: Patience, which: Literal["deadline", "stall", "first_token"]) -> None:
+        super().__init__(which)
+        self.patience, self.which = patience, which
+
+    def explained(self, slug: str) -> ProviderError:
+        match self.which:
+            case "deadline":
+                return DeadlineError(f"{slug}: the answer was not complete within {self.patience.deadline:g} s.")
+            case "stall":
+                return ProviderError(f"{slug}: the answer stopped in the middle for {self.patience.stall:g} s.")
+            case "first_token":
+                return ProviderError(f"{slug}: nothing came within {self.patience.first_token:g} s.")
+
+
 @dataclass(slots=True)
 class Watch:
     """Looks at the clock while a response comes in."""
@@ -64,20 +81,25 @@ class Watch:
         silence = self.patience.stall if self.has_text else self.patience.first_token
         return max(0.0, min(silence, self.began + self.seconds - monotonic()))
 
-    def late(self) -> ProviderError:
-        if monotonic() >= self.began + self.seconds:
-            return DeadlineError(f"The answer was not complete within {self.patience.deadline:g} s.")
-        if self.has_text:
-            return ProviderError(f"The answer stopped in the middle for {self.patience.stall:g} s.")
-        return ProviderError(f"Nothing came within {self.patience.first_token:g} s.")
+    def late(self) -> "Late":
+        over = monotonic() >= self.began + self.seconds
+        return Late(self.patience, "deadline" if over else "stall" if self.has_text else "first_token")
 
     def streamed(self, response: ModelResponse) -> Streamed:
         first = None if self.first_token is None else (self.first_token - self.began) * 1000
         return Streamed(response, first, (monotonic() - self.began) * 1000)
 
 
-async def stream(model: Model, question: Question, watch: Watch) -> Streamed:
-    """Raises TimeoutError when it takes too long, and whatever the library raises."""
+async def stream(model: Model, question: Question, patience: Patience, seconds: float) -> Streamed:
+    """Raises Late when it takes too long, and whatever the library raises."""
+    watch = Watch(patience, seconds)
+    try:
+        return await _stream(model, question, watch)
+    except TimeoutError:
+        raise watch.late() from None
+
+
+async def _stream(model: Model, question: Question, watch: Watch) -> Streamed:
     loop = asyncio.get_running_loop()
     async with (
         asyncio.timeout(watch.allowance) as alarm,

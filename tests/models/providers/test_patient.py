@@ -1,0 +1,70 @@
+"""Retries with a clock that moves only when somebody sleeps, and a line that does as it is told."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from convex_evals.models.prompt import Prompt
+from convex_evals.models.providers import BusyError, OutageError, Patience, ProviderError, Question, Reply
+from convex_evals.models.providers.limit import Limit
+from convex_evals.models.providers.patient import PatientTransport
+from convex_evals.scores import Usage
+
+QUESTION = Question(Prompt("", "Hello?"))
+
+
+@dataclass
+class ToldLine:
+    """Each try takes `seconds` and ends with the next of `ends`, or well."""
+
+    ends: list[ProviderError] = field(default_factory=list)
+    seconds: float = 10
+    now: float = 0
+    slept: list[float] = field(default_factory=list)
+    granted: list[float] = field(default_factory=list)
+
+    async def send(self, question: Question, seconds: float) -> Reply:
+        self.granted.append(seconds)
+        self.now += self.seconds
+        if self.ends:
+            raise self.ends.pop(0)
+        return Reply("Hello.", Usage(), ("fine",))
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+    def clock(self) -> float:
+        return self.now
+
+    def transport(self, limit: Limit, patience: Patience) -> PatientTransport:
+        limit.clock, limit.sleep = self.clock, self.sleep
+        return PatientTransport(self, limit, patience, self.clock, self.sleep)
+
+
+async def test_the_deadline_is_for_all_tries_and_the_pauses_between_them() -> None:
+    line = ToldLine([OutageError("Lost.") for _ in range(9)])
+    with pytest.raises(OutageError, match=r"Lost\. It was asked 3 times\."):
+        await line.transport(Limit(), Patience(deadline=33, tries=9)).ask(QUESTION)
+    first, second, third = line.granted
+    assert first == 33
+    assert second == pytest.approx(33 - 10 - line.slept[0])
+    assert third == pytest.approx(33 - 20 - sum(line.slept))
+
+
+async def test_complaints_lower_the_limit_and_success_raises_it() -> None:
+    limit = Limit(allowed=4)
+    line = ToldLine([BusyError("Slowly.", 7), OutageError("Lost.")])
+    reply = await line.transport(limit, Patience()).ask(QUESTION)
+    assert reply.notes == ("Try 1 of 5: Slowly.", "Try 2 of 5: Lost.", "fine")
+    assert limit.allowed == 2  # an outage is no complaint
+    assert line.slept[0] >= 7
+    await line.transport(limit, Patience()).ask(QUESTION)
+    assert limit.allowed == 3
+
+
+async def test_other_trouble_is_passed_on_at_once() -> None:
+    line = ToldLine([ProviderError("The answer is empty.")])
+    with pytest.raises(ProviderError, match=r"^The answer is empty\.$"):
+        await line.transport(Limit(), Patience()).ask(QUESTION)
+    assert (line.slept, len(line.granted)) == ([], 1)
