@@ -9,7 +9,7 @@ CODE_WEIGHT: Final = 0.35
 WORD_WEIGHT: Final = 0.1
 COVERAGE_WEIGHT: Final = 0.4  # for a passage that speaks of nothing else
 _CODE: Final = re.compile(
-    r"`([^`]+)`|\"([^\"\n]{2,40})\"|\b([a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|\w+_\w+|\w+\.\w+\(?|[a-z]+(?:-[a-z]+)+|TS\d{4}|/\w+/\S*|\w+/\w+)"
+    r"`([^`]+)`|\"([^\"\n]{2,40})\"|\b([a-z]+[A-Z]\w*|[A-Z][a-z]+\d*[A-Z]\w*|\w+_\w+|\w+\.\w+\(?|[a-z]+(?:-[a-z]+)+|TS\d{4}|/\w+/\S*|\w+/\w+)"
 )
 _WORD: Final = re.compile(r"[a-z]{4,}")
 _ENDING: Final = re.compile(r"(?:ings?|ed|es|s)$")

@@ -7,7 +7,9 @@ from convex_evals.analysis.evidence import Diagnostic
 from convex_evals.pipeline.lint.rules import rules_for
 
 _FINDING: Final = re.compile(
-    r"^(?P<file>[^\s{\"][^\n:]*):(?P<line>\d+):\d+ (?P<rule>[@\w/().-]+): (?P<message>.*)$", re.MULTILINE
+    r"^(?P<file>[^\s{\"][^\n:]*):(?P<line>\d+):\d+ (?: ?(?P<rule>[@\w/().-]+): | (?P<column>[@\w/().-]+)  )"
+    r"(?P<message>.*)$",
+    re.MULTILINE,
 )
 _RULES: Final = {name.rpartition("/")[2]: name for name in rules_for("src")}
 
@@ -15,7 +17,8 @@ _RULES: Final = {name.rpartition("/")[2]: name for name in rules_for("src")}
 def read_findings(output: str) -> list[Diagnostic]:
     """In the order of their places; the same finding at the same place counts once."""
     found = dict.fromkeys(
-        (match["file"], int(match["line"]), match["rule"], match["message"]) for match in _FINDING.finditer(output)
+        (match["file"], int(match["line"]), match["rule"] or match["column"], match["message"])
+        for match in _FINDING.finditer(output)
     )
     return [
         Diagnostic("lint", message, name=rule, file=file, line=line, fingerprint=f"lint:{rule}")

@@ -5,7 +5,7 @@ from typing import Final
 from convex_evals.analysis.classification.rules.api import invented_api
 from convex_evals.analysis.classification.rules.behaviour import whatever_else, wrong_behaviour
 from convex_evals.analysis.classification.rules.declarations import declarations_beyond_the_task
-from convex_evals.analysis.classification.rules.gaps import documented_gap, undocumented_failure
+from convex_evals.analysis.classification.rules.gaps import FAINT_GAP, documented_gap, undocumented_failure
 from convex_evals.analysis.classification.rules.lint import lint_of_taste
 from convex_evals.analysis.classification.rules.reading import another_reading, missing_detail
 from convex_evals.analysis.classification.rules.reference import same_as_reference, unstable_verdict
@@ -38,4 +38,8 @@ class RulesEngine:
 
     async def classify(self, evidence: Evidence) -> Classification:
         found = (classification for rule in RULES if (classification := rule(evidence)))
-        return next(found, None) or whatever_else(evidence)
+        decided = next(found, None) or whatever_else(evidence)
+        if decided.failure_class in ("OVERLY_STRICT", "AMBIGUOUS_TASK"):
+            # It is ours anyway; whether we knew is what remains to be asked.
+            return documented_gap(evidence, FAINT_GAP) or decided
+        return decided

@@ -10,6 +10,7 @@ from convex_evals.analysis.evidence import Evidence
 from convex_evals.core.wording import listed, shortened
 
 LEAST_GAP: Final = 0.5
+FAINT_GAP: Final = 0.3  # enough where the answer is not to blame anyway
 # What tools say when they say nothing: every word of such a complaint is one of these.
 _SAYS_NOTHING: Final = frozenset(
     re.findall(
@@ -23,10 +24,10 @@ _SAYS_NOTHING: Final = frozenset(
 )
 
 
-def documented_gap(evidence: Evidence) -> Classification | None:
+def documented_gap(evidence: Evidence, least: float = LEAST_GAP) -> Classification | None:
     """GAPS.txt speaks of what went wrong."""
     gap = evidence.gap
-    if gap is None or gap.score < LEAST_GAP:
+    if gap is None or gap.score < least:
         return None
     return Classification(
         "KNOWN_GAP",

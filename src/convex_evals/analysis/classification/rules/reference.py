@@ -7,7 +7,6 @@ from convex_evals.analysis.classification.rules.rule import complaint, first_wor
 from convex_evals.analysis.classification.types import Classification
 from convex_evals.analysis.evidence import Evidence
 
-
 # Where a person wrote the snippets down, a remark may stand for the code.
 _SAID_TO_BE_SAME: Final = re.compile(
     r"\s*(?:the )?(?:same|identical|(?:semantically |functionally )?equivalent)\b(?![^\n]*[{;]\s*$)", re.IGNORECASE
