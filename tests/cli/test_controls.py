@@ -92,3 +92,23 @@ def test_json_alone_goes_to_standard_output(convex_evals: Command, hello_suite: 
     result = convex_evals("controls", "--json", "-")
     assert json.loads(result.stdout)["ok"] is True
     assert "2 of 2 answers" in result.stderr
+
+
+def test_mutants_that_survive_are_shown_as_small_diffs(convex_evals: Command, hello_suite: MakeSuite) -> None:
+    suite = hello_suite(1)
+    path = suite / "000-basics" / "000-hello"
+    (path / "answer" / "limit.ts").write_text("export const isFew = (n: number) => n < 10;\n")
+    (path / "grader.py").write_text("def test_knows_the_limit(files):\n    assert '10' in files.text('limit.ts')\n")
+    found = convex_evals("controls", "--mutate")
+    assert found.returncode == 1
+    assert "1 of 2 mutants caught (50.0%) · the target is 90%" in found.stdout
+    survivor = next(line for line in found.stdout.splitlines() if line.endswith("survives"))
+    assert "shift-comparison limit.ts:1" in survivor
+    assert "    +export const isFew = (n: number) => n <= 10;" in found.stdout
+    folder = suite.parent / "controls" / "000-basics" / "000-hello"
+    folder.mkdir(parents=True)
+    (folder / "equivalent.txt").write_text(f"{survivor.split()[1]} Ten is few, too.\n")
+    explained = convex_evals("controls", "--mutate")
+    assert explained.returncode == 0
+    assert "is equivalent: Ten is few, too." in explained.stdout
+    assert "1 of 1 mutant caught (100.0%) · 1 known as equivalent" in explained.stdout
