@@ -26,7 +26,7 @@ FAILS, PASSES = "002-queries/002-userspace_filter", "000-fundamentals/000-empty_
 def told(run: str, folder: Path, width: int = 100) -> str:
     out = Console(file=StringIO(), width=width, markup=False, emoji=False, highlight=False)
     with ScoresStore.open(folder / "scores" / "scores.db") as store:
-        Telling(out).tell(store, store.find_run(run))
+        Telling(out).tell(store, store.find_run(run), None)
     assert isinstance(out.file, StringIO)
     return out.file.getvalue()
 
@@ -38,7 +38,11 @@ def test_a_recorded_model_is_graded_and_what_it_suggests_works(convex_evals: Com
     assert (written["run"]["model"], written["run"]["passed"], written["run"]["failed"]) == (MODEL, 1, 1)
     assert "sample/apprentice is not a language model" in result.stdout
     assert re.search(r"002-queries +0 of 1 +0 %", result.stdout)
-    assert re.search(r"✗ 002-userspace_filter +tsc +convex/index\.ts", result.stdout)
+    assert re.search(r"✗ 002-userspace_filter +tsc +Uses an API that does not exist: .* has no iter", result.stdout)
+    assert "1 failure: 1 MODEL_FAULT." in result.stdout
+    report = re.search(r"The report is (reports/sample/apprentice/.*\.md)\.", result.stdout)
+    assert report is not None
+    assert FAILS in (tmp_path / report[1]).read_text()
     suggested = re.findall(r"^  convex-evals ((?:show|status) .*)$", result.stdout, re.MULTILINE)
     assert len(suggested) == 3
     for line in suggested:

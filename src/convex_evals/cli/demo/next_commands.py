@@ -26,7 +26,7 @@ def next_commands(store: ScoresStore, run: RunRecord, failed: tuple[AttemptDetai
         name = failed[0].attempt.eval
         yield NextCommand(f"show {this} {name}", "one failure: what each step said, and the files")
         yield NextCommand("status --failed", "what failed in the last run of each model, and why")
-        yield NextCommand(f"analyze {this}", "why each of them failed and what should change; writes a report")
+        yield NextCommand(f"analyze {this}", "the same report, with the cause of each failure found by trial")
     earlier = _run_before(store, run)
     if earlier is not None:
         yield NextCommand(f"compare {prefix(earlier.id)} {this}", "what changed since the run before")

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from convex_evals.cli.demo.explaining import explain
 from convex_evals.cli.demo.telling import Telling
 from convex_evals.cli.main import INTERRUPTED
 from convex_evals.cli.output import console, write_json
@@ -21,9 +22,10 @@ def perform_demo(asked: Asked) -> int:
     telling = Telling(console(stderr=asked.json == "-"))
     telling.introduce(MODEL)
     with ScoresStore.open(asked.scores) as store:
-        session = carry_out(asked, read_settings(), store)
+        settings = read_settings()
+        session = carry_out(asked, settings, store)
         [run] = session.runs
-        telling.tell(store, run)
+        telling.tell(store, run, explain(store, settings, run) if run.counts.failed else None)
         if asked.json is not None:
             write_json(runs_json(store, session.runs), asked.json)
     if not session.complete:

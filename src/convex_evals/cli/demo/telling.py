@@ -3,9 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from convex_evals.cli.demo.explaining import Explanation
 from convex_evals.cli.demo.next_commands import next_commands
+from convex_evals.cli.output import count, visible
 from convex_evals.cli.progress.cells import SIGNS
 from convex_evals.cli.runs.looking import can_resume, result_details
 from convex_evals.cli.runs.summaries import headline, reason
@@ -58,13 +61,15 @@ class Telling:
         self._out.print("make, and are graded like any other: installed, deployed, type-checked, linted and tested.")
         self._out.print("Nothing of this needs a key.\n")
 
-    def tell(self, store: ScoresStore, run: RunRecord) -> None:
+    def tell(self, store: ScoresStore, run: RunRecord, why: Explanation | None) -> None:
         results = result_details(store, run.id)
         self._out.print()
         self._heading("How many passed")
         self._shares(shares(results))
-        self._missed("What failed, and at which step", "failed", results)
-        self._missed("What has no verdict, and counts neither way", "infrastructure", results)
+        self._missed("What failed, and at which step", "failed", results, why)
+        self._missed("What has no verdict, and counts neither way", "infrastructure", results, None)
+        if why is not None:
+            self._why(why)
         self._out.print(f"\n{headline(run)}")
         if can_resume(store, run):
             self._out.print(f"`convex-evals run --resume {prefix(run.id)}` takes up what has no verdict.")
@@ -85,7 +90,9 @@ class Telling:
             line.stylize("bold" if share.name == "all" else "", 0, width + 2)
             self._out.print(line)
 
-    def _missed(self, title: str, status: Status, results: tuple[AttemptDetails, ...]) -> None:
+    def _missed(
+        self, title: str, status: Status, results: tuple[AttemptDetails, ...], explained: Explanation | None
+    ) -> None:
         missed = [details for details in results if details.attempt.status == status]
         if not missed:
             return
@@ -95,7 +102,15 @@ class Telling:
         for category, members in groupby(missed, lambda details: details.attempt.eval.partition("/")[0]):
             self._out.print(f"  {category}", style="dim")
             for details in members:
-                self._out.print(_missed_line(details, width, status), overflow="ellipsis", no_wrap=True)
+                self._out.print(_missed_line(details, width, status, explained), overflow="ellipsis", no_wrap=True)
+
+    def _why(self, why: Explanation) -> None:
+        self._out.print()
+        self._heading("Why, by rules and without a language model")
+        self._out.print(f"  {visible(why.summary)}")
+        for pattern in why.report.patterns:
+            self._out.print(f"  · {visible(pattern.title)} ({count(len(pattern.evals), 'eval')})")
+        self._out.print(f"  The report is {_shown(why.path)}.", soft_wrap=True)
 
     def _next(self, store: ScoresStore, run: RunRecord, results: tuple[AttemptDetails, ...]) -> None:
         failed = tuple(details for details in results if details.attempt.status == "failed")
@@ -106,11 +121,17 @@ class Telling:
             self._out.print(f"  {command.line}", soft_wrap=True)
 
 
-def _missed_line(details: AttemptDetails, width: int, status: Status) -> "Text":
+def _missed_line(details: AttemptDetails, width: int, status: Status, explained: Explanation | None) -> "Text":
     from rich.text import Text
 
     sign, style = SIGNS[status]
     name = details.attempt.eval.partition("/")[2]
-    where, _, why = reason(details).partition(": ")
+    where, _, said = reason(details).partition(": ")
+    why = explained.reason(details.attempt.eval) if explained else None
     line = Text("    ").append(sign, style=style).append(f" {name:<{width}}  ")
-    return line.append(f"{where:<10}", style=style).append(f"  {why}")
+    return line.append(f"{where:<10}", style=style).append(f"  {visible(why or said)}")
+
+
+def _shown(path: Path) -> Path:
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
