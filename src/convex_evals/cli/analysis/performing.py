@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from convex_evals.analysis import Request, analyse, run_reference
-from convex_evals.analysis.classification import EngineChoice, choose_engine
+from convex_evals.analysis.classification import Analyst, EngineChoice, choose_engine
 from convex_evals.analysis.investigation import Investigated
 from convex_evals.analysis.procedure import failed_details
 from convex_evals.analysis.recommendations import summary_of
@@ -39,11 +39,12 @@ class Asked:
     evals: Path | None
     reports: Path
     scores: str | None
+    analyst: Analyst | None = None
 
     def request(self, store: ScoresStore, settings: Settings) -> Request:
         return Request(
             store.find_run(run_reference(self.run)),
-            choose_engine(self.engine, settings),
+            choose_engine(self.engine, settings, self.analyst),
             self.reports.absolute(),
             date.today(),
             self.jobs,

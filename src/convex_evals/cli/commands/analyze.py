@@ -35,6 +35,14 @@ Engine = Annotated[
     Literal["auto", "rules", "llm"],
     typer.Option("--engine", help="Classify by rules, by a language model, or by the model if there is a key for it."),
 ]
+AnalystModel = Annotated[
+    str | None, typer.Option("--analyst", metavar="MODEL", help="The language model that classifies.")
+]
+BaseUrl = Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Where the analyst is served.")]
+Budget = Annotated[
+    float | None,
+    typer.Option("--budget", metavar="USD", min=0.0, help="The analyst is asked no more once it has cost so much."),
+]
 ProbeSeconds = Annotated[
     float, typer.Option("--probe-seconds", min=0.0, help="Look for the cause of each failure at most so long.")
 ]
@@ -61,6 +69,9 @@ def run(
     no_probe: NoProbe = False,
     evals: EvalsFolder = None,
     reports: Reports = Path("reports"),
+    analyst: AnalystModel = None,
+    base_url: BaseUrl = None,
+    budget: Budget = None,
     json: JsonFile = None,
     scores: Scores = None,
 ) -> None:
@@ -69,10 +80,11 @@ def run(
     The report is reports/PROVIDER/MODEL/RUN_DATE.md with a JSON twin; on the same day it is updated. Nothing else is
     changed: no task, grader, lint rule or code.
     """
+    from convex_evals.analysis.classification import Analyst
     from convex_evals.cli.analysis.performing import Asked, perform
 
     seconds = None if no_probe else probe_seconds
-    perform(Asked(run, engine, jobs, seconds, evals, reports, scores), json)
+    perform(Asked(run, engine, jobs, seconds, evals, reports, scores, Analyst(analyst, base_url, budget)), json)
 
 
 @analyze.command("eval")
@@ -142,3 +154,19 @@ def trends(
     from convex_evals.cli.analysis.looking import show_trends
 
     show_trends(model, reports, as_json=json)
+
+
+@analyze.command("score")
+def score(
+    labels: Annotated[Path, typer.Argument(metavar="LABELS", help="A labelled set, a JSON file.")],
+    engine: Engine = "auto",
+    analyst: AnalystModel = None,
+    base_url: BaseUrl = None,
+    budget: Budget = None,
+    json: JsonFile = None,
+) -> None:
+    """Compare an engine with people: agreement, precision and recall per class, macro-F1, confusion matrix."""
+    from convex_evals.analysis.classification import Analyst
+    from convex_evals.cli.analysis.scoring import score_labels
+
+    score_labels(labels, engine, Analyst(analyst, base_url, budget), json)

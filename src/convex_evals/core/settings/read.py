@@ -57,6 +57,7 @@ def _settings(variables: Variables, env_file: Path | None) -> Settings:
         models=variables.words("MODELS"),
         test_filter=variables.pattern("TEST_FILTER"),
         experiment=variables.text("EVALS_EXPERIMENT"),
+        analyst=variables.text("CONVEX_EVALS_ANALYST"),
         output_folder=variables.folder("OUTPUT_TEMPDIR"),
         scores_url=variables.url("CONVEX_EVAL_URL"),
         scores_token=variables.secret("CONVEX_AUTH_TOKEN"),

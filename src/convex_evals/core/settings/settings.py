@@ -25,6 +25,7 @@ class Settings:
     models: tuple[str, ...] = ()
     test_filter: str | None = None
     experiment: str | None = None
+    analyst: str | None = None
     output_folder: Path | None = None
     scores_url: str | None = None
     scores_token: Secret | None = None
