@@ -53,9 +53,6 @@ def test_the_page_subscribes_with_a_hook_of_the_convex_client(files: Sources) ->
     hooks = ("useQuery", "useQueries", "useQuery_experimental")
     calls = [call for hook in hooks for call in files.imported_calls("convex/react", hook)]
     assert calls, "no file in src/ calls useQuery of convex/react"
-    assert any(module.contains("import.meta.env.VITE_CONVEX_URL") for module in files.modules("src/**/*")) or any(
-        "VITE_CONVEX_URL" in module.text for module in files.modules("src/**/*.tsx")
-    ), "no file in src/ reads the address of the deployment"
 
 
 def test_it_says_that_it_is_loading_until_the_messages_are_there(app: App, project: Deployment) -> None:
