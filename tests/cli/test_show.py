@@ -31,6 +31,7 @@ def test_an_eval_shows_every_step_with_its_excerpt_and_the_files(convex_evals: C
     assert result.stdout.splitlines() == [
         f"000-basics/001-second · trial 1 · failed · run {run[:8]} · tester",
         "tests 1/2: ✗ test_order · expected [1, 2], received [2, 1]",
+        "10 tokens in, 20 out · cost $0.50 (provider)",
         "✓ filesystem · passed · 0.10 s, CPU 0.05 s",
         "✗ tests · failed (tests-failed) · 1.40 s, CPU 0.70 s",
         "    $ pytest grader.py  (exit code 1)",

@@ -1,7 +1,7 @@
 """From the name a user gives to the model that answers."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -13,7 +13,7 @@ from convex_evals.models.cache import CachingTransport, ResponseCache
 from convex_evals.models.empty import EmptyModel
 from convex_evals.models.model import Model
 from convex_evals.models.prompt import prompt_fingerprint
-from convex_evals.models.providers import AskSettings, ProviderModel
+from convex_evals.models.providers import AskSettings, Limits, ProviderModel, open_provider
 from convex_evals.models.recorded import SAMPLE, RecordedModel
 from convex_evals.models.reference import ReferenceModel
 from convex_evals.models.registry import ModelEntry, Registry, load_registry
@@ -28,19 +28,29 @@ REPLAY: Final = "replay:"
 Say = Callable[[str], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Connections:
+    """What all models of a command share: keys, the response cache, and how much providers take at once.
+
+    `say` is told what is odd but no error.
+    """
+
+    settings: Settings
+    say: Say = lambda sentence: None
+    limits: Limits = field(default_factory=Limits)
+
+
 def find_model(
     name: str,
     store: "ScoresStore",
     answer_files: Sequence[str] | None = None,
     *,
     asking: Asking | None = None,
-    settings: Settings | None = None,
-    say: Say = lambda sentence: None,
+    connections: Connections | None = None,
 ) -> Model:
     """The model of this name, to be asked in this way. Raises UsageError.
 
-    `answer_files` are the globs that `reference` honours and prompts mention. Keys and the cache are those of
-    `settings`. `say` is told what is odd but no error.
+    `answer_files` are the globs that `reference` honours and prompts mention.
     """
     globs = answer_files or ("**/*",)
     if name.startswith(REPLAY):
@@ -53,8 +63,9 @@ def find_model(
         return RecordedModel.named(entry.slug)
     if entry.api == "built-in":
         return EmptyModel() if entry.slug == "empty" else ReferenceModel(globs)
-    _mention_neighbours(entry, registry, say)
-    return _provider_model(entry, asking or Asking(), globs, settings or read_settings(), say)
+    connections = connections or Connections(read_settings())
+    _mention_neighbours(entry, registry, connections.say)
+    return provider_model(entry, asking or Asking(), globs, connections)
 
 
 def prompt_fingerprint_of(model: Model) -> str | None:
@@ -78,17 +89,17 @@ def takes_base_url(entry: ModelEntry) -> bool:
     return entry.api == "openai-chat" and not entry.needs_key
 
 
-def _provider_model(
-    entry: ModelEntry, asking: Asking, answer_files: Sequence[str], settings: Settings, say: Say
+def provider_model(
+    entry: ModelEntry, asking: Asking, answer_files: Sequence[str], connections: Connections
 ) -> ProviderModel:
-    from convex_evals.models.providers import open_provider
-
+    """Raises UsageError when there is no key, no address, or no web search where there must be one."""
     if asking.experiment.web_search and not entry.web_search:
         raise UsageError(f"{entry.slug} cannot search the web, as the experiment {asking.experiment.name} lets it.")
     entry = located(entry, asking.base_url)
     prompt = asking.prompt_settings(answer_files)
-    cache = ResponseCache.of(settings, say)
-    transport = CachingTransport(open_provider(entry, settings), cache, entry, asking.cache_scope)
+    cache = ResponseCache.of(connections.settings, connections.say)
+    provider = open_provider(entry, connections.settings, limits=connections.limits)
+    transport = CachingTransport(provider, cache, entry, asking.cache_scope)
     return ProviderModel(
         entry.slug, entry.provider, transport, prompt, AskSettings.of(entry, web_search=prompt.web_search)
     )

@@ -1,12 +1,15 @@
 """A run: one model, one experiment, the planned evals and trials; generated, graded and recorded."""
 
+from convex_evals.runner.budget import Budget, dollars
 from convex_evals.runner.comparison import Change, ComparedEval, Standing, compare, standings
+from convex_evals.runner.estimates import Estimate, open_budget
 from convex_evals.runner.events import (
     Event,
     Finished,
     Generated,
     Generating,
     Grading,
+    Halted,
     Item,
     Retrying,
     StepFinished,
@@ -27,34 +30,43 @@ from convex_evals.runner.planning import (
     source_of,
     suite_of,
 )
-from convex_evals.runner.work import ActiveRun, Work
+from convex_evals.runner.spending import Spending, Sum
+from convex_evals.runner.work import ActiveRun, Halt, Work
 from convex_evals.runner.workspace import open_workspace
 
 __all__ = [
     "REGRADE",
     "VALIDATE",
     "ActiveRun",
+    "Budget",
     "Change",
     "ComparedEval",
     "Equipment",
+    "Estimate",
     "Event",
     "Execution",
     "Finished",
     "Generated",
     "Generating",
     "Grading",
+    "Halt",
+    "Halted",
     "Item",
     "Plan",
     "Request",
     "Retrying",
+    "Spending",
     "Standing",
     "StepFinished",
     "Stopping",
+    "Sum",
     "Watcher",
     "Work",
     "asking_of",
     "compare",
     "complete_options",
+    "dollars",
+    "open_budget",
     "open_workspace",
     "plan_regrading",
     "plan_rest",

@@ -9,14 +9,25 @@ from typing import TYPE_CHECKING, Final
 
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.ids import prefix
-from convex_evals.models import StoredGeneration
+from convex_evals.models import ModelUnusableError, ProviderError, StoredGeneration
 from convex_evals.pipeline.failures import FAILURES
 from convex_evals.pipeline.types import Grade, StepResult
-from convex_evals.runner.events import Finished, Generated, Generating, Grading, Item, Retrying, StepFinished, Watcher
+from convex_evals.runner.budget import Budget
+from convex_evals.runner.events import (
+    Finished,
+    Generated,
+    Generating,
+    Grading,
+    Halted,
+    Item,
+    Retrying,
+    StepFinished,
+    Watcher,
+)
 from convex_evals.runner.grading import GradingError, GradingWorker
 from convex_evals.runner.messages import Assignment
 from convex_evals.runner.stopping import Stop
-from convex_evals.runner.work import ActiveRun, Work
+from convex_evals.runner.work import ActiveRun, Halt, Work
 from convex_evals.scores import Generation, OpenAttempt, Outcome, TestCounts
 
 if TYPE_CHECKING:
@@ -43,6 +54,7 @@ class Attempts:
     stop: Stop
     folder: Path
     keep: bool
+    budget: Budget | None = None
 
     async def generate(self, run: ActiveRun, work: Work) -> Ready | None:
         """An answer, recorded before anything else is done with it. None: there is none to be had."""
@@ -53,10 +65,14 @@ class Attempts:
             try:
                 generation = await run.model.generate(work.eval, work.trial) if work.stored is None else work.stored
             except InfrastructureError as error:
-                outcome = Outcome("infrastructure", failure="generation-failed", notes=(str(error),))
-                if await self._finish(item, attempt, outcome, pause):
+                outcome = Outcome("infrastructure", failure=_failure(error), notes=(str(error),))
+                if isinstance(error, ModelUnusableError):
+                    self.halt(run, Halt("failed", str(error)))
+                if await self._finish(item, attempt, outcome, pause if run.halted is None else None):
                     continue
+                self._settle(item, None)
                 return None
+            self._settle(item, generation)
             files = await asyncio.to_thread(self._keep, attempt, generation)
             self.watcher(Generated(item))
             return Ready(run, work, attempt, files)
@@ -71,6 +87,16 @@ class Attempts:
             if not await self._finish(item, attempt, outcome, pause):
                 return
             attempt = await asyncio.to_thread(self._begin_again, attempt)
+
+    def halt(self, run: ActiveRun, why: Halt) -> None:
+        """Once is enough."""
+        if run.halted is None:
+            run.halted = why
+            self.watcher(Halted(run.id, run.model.name, why.reason))
+
+    def _settle(self, item: Item, generation: Generation | StoredGeneration | None) -> None:
+        if self.budget is not None:
+            self.budget.settle(item, generation if isinstance(generation, Generation) else None)
 
     def _keep(self, attempt: OpenAttempt, generation: Generation | StoredGeneration) -> Mapping[str, str]:
         if isinstance(generation, Generation):
@@ -138,6 +164,10 @@ def _outcome(grade: Grade) -> Outcome:
         broken=grade.broken,
         notes=grade.notes,
     )
+
+
+def _failure(error: InfrastructureError) -> str:
+    return error.failure if isinstance(error, ProviderError) else ProviderError.failure
 
 
 def _is_tried_again(outcome: Outcome) -> bool:

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Final
 from convex_evals.core.errors import ConvexEvalsError
 from convex_evals.core.settings import Settings
 from convex_evals.runner.attempts import Attempts, Ready
+from convex_evals.runner.budget import Budget
 from convex_evals.runner.events import Stopping, Watcher
 from convex_evals.runner.grading import grading_worker
 from convex_evals.runner.stopping import Stop, heeding_signals
-from convex_evals.runner.work import ActiveRun, Work
+from convex_evals.runner.work import ActiveRun, Halt, Work
 from convex_evals.scores import RunStatus
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Equipment:
     jobs: int
     watcher: Watcher
     keep: bool = False
+    budget: Budget | None = None
 
 
 class Execution:
@@ -46,12 +48,14 @@ class Execution:
         self.runs = runs
         self._equipment = equipment
         self._stop = Stop(on_request=lambda: equipment.watcher(Stopping()))
-        self._attempts = Attempts(equipment.store, equipment.watcher, self._stop, equipment.folder, equipment.keep)
+        self._attempts = Attempts(
+            equipment.store, equipment.watcher, self._stop, equipment.folder, equipment.keep, equipment.budget
+        )
         self._work: Iterator[tuple[ActiveRun, Work]] = ((run, each) for run in runs for each in run.work)
         self._ready: asyncio.Queue[Ready | None] = asyncio.Queue(maxsize=2 * equipment.jobs)
 
     async def carry_out(self) -> bool:
-        """Returns whether everything was done; if not, the user stopped it and the rest can be resumed."""
+        """Returns False when the user stopped it. What is not done of a run can be resumed, whoever ended it."""
         try:
             with heeding_signals(self._stop):
                 for run in self.runs:
@@ -64,7 +68,7 @@ class Execution:
                 self._close_unfinished("failed", " ".join(str(first).split()) or type(first).__name__)
             raise first from None
         self._close_unfinished("stopped", "interrupted")
-        return not any(run.unfinished for run in self.runs)
+        return not any(run.unfinished and run.halted is None for run in self.runs)
 
     async def _until_stopped(self) -> None:
         """Works until all is done, or until the user wants it to end at once."""
@@ -91,11 +95,20 @@ class Execution:
     async def _generate_all(self) -> None:
         while not self._stop.requested and (next_work := next(self._work, None)) is not None:
             run, work = next_work
+            if not await self._may_begin(run, work):
+                continue
             ready = await self._attempts.generate(run, work)
             if ready is None:
                 await self._done(run)
             else:
                 await self._ready.put(ready)
+
+    async def _may_begin(self, run: ActiveRun, work: Work) -> bool:
+        """What is answered already is graded whatever happens."""
+        budget = self._equipment.budget
+        if budget is not None and run.halted is None and not await budget.admit(run, work):
+            self._attempts.halt(run, Halt("stopped", budget.exhausted))
+        return not self._stop.requested and (run.halted is None or work.stored is not None)
 
     async def _grade_all(self, folder: Path) -> None:
         async with grading_worker(self._equipment.settings, folder) as worker:
@@ -110,12 +123,14 @@ class Execution:
 
     async def _close_if_done(self, run: ActiveRun) -> None:
         if not run.unfinished:
-            await asyncio.to_thread(self._equipment.store.finish_run, run.id, "completed")
+            end = run.halted or Halt("completed", "")
+            await asyncio.to_thread(self._equipment.store.finish_run, run.id, end.status, end.reason or None)
 
     def _close_unfinished(self, status: RunStatus, reason: str) -> None:
         for run in self.runs:
             if run.unfinished:
-                self._equipment.store.finish_run(run.id, status, reason)
+                end = run.halted or Halt(status, reason)
+                self._equipment.store.finish_run(run.id, end.status, end.reason)
 
 
 def _first(error: BaseException) -> BaseException:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
-from convex_evals.core.settings import Settings
 from convex_evals.models import (
     Asking,
+    Connections,
     Model,
     RunReplay,
     StoredAnswers,
@@ -95,7 +95,7 @@ def plan_rest(
     suite: Suite,
     store: "ScoresStore",
     admin_key: str | None = None,
-    settings: Settings | None = None,
+    connections: Connections | None = None,
 ) -> Plan:
     """Whatever has no verdict yet, as it was planned.
 
@@ -109,7 +109,7 @@ def plan_rest(
     work = tuple(Work(evals[each.eval], each.trial, _stored(run, each, replay)) for each in pending)
     if replay is None and pending and all(each.stored is not None for each in work):
         replay = _replay_of(run, store)  # nobody has to be asked, so neither key nor guidelines are needed
-    model = replay or _model_of(run, store, options, settings)
+    model = replay or _model_of(run, store, options, connections)
     return Plan(model, options, work, run)
 
 
@@ -136,9 +136,9 @@ def _answered(model: Model, request: Request) -> list[Eval]:
     return evals
 
 
-def _model_of(run: RunRecord, store: "ScoresStore", options: GradingOptions, settings: Settings | None) -> Model:
+def _model_of(run: RunRecord, store: "ScoresStore", options: GradingOptions, connections: Connections | None) -> Model:
     asking = asking_of(run)
-    model = find_model(run.model, store, options.answer_files, asking=asking, settings=settings)
+    model = find_model(run.model, store, options.answer_files, asking=asking, connections=connections)
     if run.fingerprints.prompt not in (None, prompt_fingerprint_of(model)):
         guidelines = asking.experiment.guidelines
         what = f"{guidelines} or another part of the prompt" if isinstance(guidelines, Path) else "The prompt"

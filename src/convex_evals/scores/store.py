@@ -17,6 +17,7 @@ from convex_evals.scores.records import (
     EVERY_RUN,
     AttemptDetails,
     AttemptRecord,
+    GenerationRecord,
     OpenAttempt,
     PendingEval,
     RunExport,
@@ -157,6 +158,11 @@ class ScoresStore:
         """Attempts with their generations and steps."""
         with self._database.reading() as session:
             return _details(session, run_id, eval)
+
+    def generations(self, run_id: str) -> tuple[GenerationRecord, ...]:
+        """What models were asked in a run, and what that took; much quicker than `details`."""
+        with self._database.reading() as session:
+            return tuple(generations.read_generations(session, run_id).values())
 
     def export_run(self, run_id: str) -> RunExport:
         """Everything about a run but the contents of its artifacts."""

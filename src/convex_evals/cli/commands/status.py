@@ -44,15 +44,20 @@ def _last_of_each_model(store: "ScoresStore") -> tuple["RunRecord", ...]:
 def _print_runs(store: "ScoresStore", runs: tuple["RunRecord", ...]) -> None:
     from convex_evals.cli.output import print_table, table
     from convex_evals.cli.runs.looking import can_resume, condition
+    from convex_evals.cli.runs.spending import cost_text
     from convex_evals.core.ids import prefix
+    from convex_evals.runner import Spending
 
-    rows = table(["run", "model", "experiment", "status", "passed", "failed", "no verdict", "total", "started (UTC)"])
+    rows = table(
+        ["run", "model", "experiment", "status", "passed", "failed", "no verdict", "total", "cost", "started (UTC)"]
+    )
     for run in runs:
         counts = run.counts
         numbers = (counts.passed, counts.failed, counts.infrastructure, counts.total)
         started = f"{run.started_at:%Y-%m-%d %H:%M}"
         names = (prefix(run.id), run.model, run.experiment, condition(store, run))
-        rows.add_row(*names, *map(str, numbers), started)
+        cost = cost_text(Spending.of(store.generations(run.id)))
+        rows.add_row(*names, *map(str, numbers), cost, started)
     print_table(rows)
     resumable = [run for run in runs if can_resume(store, run)]
     if resumable:
@@ -79,10 +84,17 @@ def _print_failed(store: "ScoresStore", runs: tuple["RunRecord", ...]) -> None:
 def _runs_json(store: "ScoresStore", runs: tuple["RunRecord", ...]) -> dict[str, object]:
     from convex_evals.cli.runs.as_json import run_summary_json
     from convex_evals.cli.runs.looking import can_resume, condition
+    from convex_evals.cli.runs.spending import spending_json
+    from convex_evals.runner import Spending
 
     return {
         "runs": [
-            {**run_summary_json(run), "condition": condition(store, run), "canResume": can_resume(store, run)}
+            {
+                **run_summary_json(run),
+                **spending_json(Spending.of(store.generations(run.id))),
+                "condition": condition(store, run),
+                "canResume": can_resume(store, run),
+            }
             for run in runs
         ]
     }

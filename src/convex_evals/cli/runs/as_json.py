@@ -4,7 +4,8 @@ from dataclasses import asdict
 from typing import Any
 
 from convex_evals.cli.runs.looking import result_details
-from convex_evals.runner import ComparedEval, Standing
+from convex_evals.cli.runs.spending import spending_json
+from convex_evals.runner import ComparedEval, Spending, Standing
 from convex_evals.scores import AttemptDetails, RunRecord, ScoresStore, StepRecord, TestCounts, Usage
 
 
@@ -15,7 +16,11 @@ def runs_json(store: ScoresStore, runs: tuple[RunRecord, ...]) -> dict[str, Any]
 
 
 def run_json(store: ScoresStore, run: RunRecord) -> dict[str, Any]:
-    return {"run": run_summary_json(run), "evals": [eval_json(store, each) for each in result_details(store, run.id)]}
+    spent = spending_json(Spending.of(store.generations(run.id)))
+    return {
+        "run": {**run_summary_json(run), **spent},
+        "evals": [eval_json(store, each) for each in result_details(store, run.id)],
+    }
 
 
 def run_summary_json(run: RunRecord) -> dict[str, Any]:
@@ -59,6 +64,7 @@ def eval_json(store: ScoresStore, details: AttemptDetails) -> dict[str, Any]:
         "usage": _usage_json(usage),
         "cost": usage.cost_usd if usage else None,
         "costSource": usage.cost_source if usage else None,
+        "fromCache": generation.from_cache if generation else False,
         "steps": [_step_json(store, step) for step in details.steps],
     }
 

@@ -8,7 +8,7 @@ from convex_evals.cli.runs.asking import Asked
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import new_id, prefix
 from convex_evals.core.settings import Settings
-from convex_evals.models import Asking, find_model
+from convex_evals.models import Asking, Connections, find_model
 from convex_evals.models.experiments import find_experiment
 from convex_evals.runner import (
     REGRADE,
@@ -36,8 +36,9 @@ class Prepared:
 
 def prepare(asked: Asked, store: ScoresStore, settings: Settings) -> Prepared:
     """Changes nothing. Raises UsageError."""
+    connections = Connections(settings, remark)
     if asked.resume is not None:
-        return _prepare_rest(asked, asked.resume, store, settings)
+        return _prepare_rest(asked, asked.resume, store, connections)
     asking = asking_for(asked)
     suite = load_suite(find_suite(asked.evals))
     problems = tuple(each for each in suite.problems if asked.selection.takes_problem(suite, each))
@@ -51,7 +52,7 @@ def prepare(asked: Asked, store: ScoresStore, settings: Settings) -> Prepared:
             remark(f"{each.id} has no grader yet, so no test is required of it.")
     options = complete_options(asked.grading_options(), suite.settings)
     request = Request(suite, evals, options, asking)
-    return Prepared(tuple(_plans(asked, request, store, settings)), problems)
+    return Prepared(tuple(_plans(asked, request, store, connections)), problems)
 
 
 def asking_for(asked: Asked) -> Asking:
@@ -63,7 +64,7 @@ def asking_for(asked: Asked) -> Asking:
     return Asking(experiment, asked.base_url, new_id() if asked.no_cache else None)
 
 
-def _plans(asked: Asked, request: Request, store: ScoresStore, settings: Settings) -> Iterator[Plan]:
+def _plans(asked: Asked, request: Request, store: ScoresStore, connections: Connections) -> Iterator[Plan]:
     if asked.regrade is not None:
         plan = _plan_regrading(asked.regrade, request, store)
         _say_left_out(plan)
@@ -73,7 +74,7 @@ def _plans(asked: Asked, request: Request, store: ScoresStore, settings: Setting
     request = replace(request, trials=asked.trials or 1, labels=labels)
     for name in dict.fromkeys(asked.models):
         globs = request.options.answer_files
-        model = find_model(name, store, globs, asking=request.asking, settings=settings, say=remark)
+        model = find_model(name, store, globs, asking=request.asking, connections=connections)
         evals = _failed(model.name, request, store) if asked.failed else request.evals
         if evals:
             plan = plan_run(model, replace(request, evals=evals))
@@ -89,10 +90,10 @@ def _plan_regrading(reference: str, request: Request, store: ScoresStore) -> Pla
     return plan_regrading(run, again, store)
 
 
-def _prepare_rest(asked: Asked, reference: str, store: ScoresStore, settings: Settings) -> Prepared:
+def _prepare_rest(asked: Asked, reference: str, store: ScoresStore, connections: Connections) -> Prepared:
     run = store.find_run(reference)
     suite = load_suite(find_suite(asked.evals or suite_of(run)))
-    plan = plan_rest(run, suite, store, asked.admin_key, settings)
+    plan = plan_rest(run, suite, store, asked.admin_key, connections)
     if not plan.work:
         remark(f"Run {prefix(run.id)} has a verdict on everything; there is nothing to resume.")
     return Prepared((plan,))

@@ -12,10 +12,11 @@ from convex_evals.cli.runs.as_json import runs_json
 from convex_evals.cli.runs.asking import Asked
 from convex_evals.cli.runs.preparing import Prepared, prepare
 from convex_evals.cli.runs.session import Session, carry_out
+from convex_evals.cli.runs.spending import estimate_json, estimate_lines
 from convex_evals.cli.runs.summaries import comparison_lines, summary_lines
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.settings import read_settings
-from convex_evals.runner import compare, source_of
+from convex_evals.runner import Estimate, compare, source_of
 from convex_evals.scores import RunRecord, ScoresStore, database_status
 
 FAILED = 1
@@ -28,7 +29,7 @@ def perform(asked: Asked) -> int:
     asked.check()
     with _open_scores(asked) as store:
         if asked.dry_run:
-            _print_plans(prepare(asked, store, settings))
+            _print_plans(prepare(asked, store, settings), asked, store)
             return 0
         session = carry_out(asked, settings, store)
         _print_results(session, asked, store)
@@ -45,13 +46,20 @@ def _open_scores(asked: Asked) -> Iterator[ScoresStore]:
         yield stack.enter_context(ScoresStore.open(where))
 
 
-def _print_plans(prepared: Prepared) -> None:
+def _print_plans(prepared: Prepared, asked: Asked, store: ScoresStore) -> None:
+    estimates = [each for plan in prepared.plans if (each := Estimate.of(plan, store)) is not None]
+    if asked.json is not None:
+        write_json({"estimates": [estimate_json(each) for each in estimates]}, asked.json)
+    if asked.json == "-":
+        return
     rows = table(["model", "eval", "trial", "pipeline", "what would be done"])
     for plan in prepared.plans:
         for work in plan.work:
             what = "ask and grade" if work.stored is None else "grade the stored answer"
             rows.add_row(plan.model.name, work.eval.id, str(work.trial), work.eval.pipeline, what)
     print_table(rows)
+    for estimate in estimates:
+        print("\n" + "\n".join(estimate_lines(estimate)))
 
 
 def _print_results(session: Session, asked: Asked, store: ScoresStore) -> None:
@@ -77,7 +85,8 @@ def _exit_code(session: Session, asked: Asked, store: ScoresStore) -> int:
         return INTERRUPTED
     if asked.purpose == "validate" and (session.problems or _is_wrong(session, store)):
         return FAILED
-    return InfrastructureError.exit_code if any(run.counts.infrastructure for run in session.runs) else 0
+    without = any(run.counts.infrastructure or run.counts.remaining for run in session.runs)
+    return InfrastructureError.exit_code if without else 0
 
 
 def _is_wrong(session: Session, store: ScoresStore) -> bool:

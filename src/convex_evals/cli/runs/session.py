@@ -2,17 +2,17 @@
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
 from convex_evals.cli.output import remark
 from convex_evals.cli.progress import watching
 from convex_evals.cli.runs.asking import Asked
-from convex_evals.cli.runs.preparing import prepare
+from convex_evals.cli.runs.preparing import Prepared, prepare
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import prepare_toolchain
-from convex_evals.runner import ActiveRun, Equipment, Execution, Plan, open_workspace
+from convex_evals.runner import ActiveRun, Budget, Equipment, Execution, Plan, open_budget, open_workspace
 from convex_evals.scores import RunRecord, ScoresStore
 from convex_evals.suite import Problem
 
@@ -28,21 +28,32 @@ class Session:
 
 def carry_out(asked: Asked, settings: Settings, store: ScoresStore) -> Session:
     """Does it. Raises UsageError, or InfrastructureError when it cannot go on."""
-    return asyncio.run(_carry_out(asked, settings, store))
+    resumed = () if asked.resume is None else (store.find_run(asked.resume).id,)
+    return carry_out_plans(lambda: prepare(asked, store, settings), resumed, asked, settings, store)
 
 
-async def _carry_out(asked: Asked, settings: Settings, store: ScoresStore) -> Session:
+def carry_out_plans(
+    plan: Callable[[], Prepared], resumed: Sequence[str], asked: Asked, settings: Settings, store: ScoresStore
+) -> Session:
+    """The same for any plans. `plan` is called when the runs that are `resumed` are held."""
+    return asyncio.run(_carry_out(plan, resumed, asked, settings, store))
+
+
+async def _carry_out(
+    plan: Callable[[], Prepared], resumed: Sequence[str], asked: Asked, settings: Settings, store: ScoresStore
+) -> Session:
     with ExitStack() as stack:
-        if asked.resume is not None:
-            stack.enter_context(store.hold_run(store.find_run(asked.resume).id))
-        prepared = prepare(asked, store, settings)
+        for run_id in resumed:
+            stack.enter_context(store.hold_run(run_id))
+        prepared = plan()
+        budget = None if asked.budget is None else open_budget(asked.budget, prepared.plans, store)
         toolchain = await prepare_toolchain(settings, remark)
         _warn_of_other_tools(prepared.plans, toolchain.fingerprint)
-        runs = [plan.begin(store, toolchain.fingerprint) for plan in prepared.plans]
-        if asked.resume is None:
-            for run in runs:
+        runs = [each.begin(store, toolchain.fingerprint) for each in prepared.plans]
+        for run in runs:
+            if run.id not in resumed:
                 stack.enter_context(store.hold_run(run.id))
-        complete = await _execute(runs, asked, settings, store)
+        complete = await _execute(runs, asked, settings, store, budget)
     return Session(tuple(store.find_run(run.id) for run in runs), prepared.problems, complete)
 
 
@@ -52,13 +63,16 @@ def _warn_of_other_tools(plans: Sequence[Plan], toolchain: str) -> None:
             remark("The tools have changed since this run began, so not all of its results were graded alike.")
 
 
-async def _execute(runs: list[ActiveRun], asked: Asked, settings: Settings, store: ScoresStore) -> bool:
+async def _execute(
+    runs: list[ActiveRun], asked: Asked, settings: Settings, store: ScoresStore, budget: Budget | None
+) -> bool:
     items = [run.item(work) for run in runs for work in run.work]
     with open_workspace(settings.output_folder, keep=asked.keep) as folder, watching(items) as watcher:
         if asked.keep:
             remark(f"Everything that is written stays in {folder}.")
         jobs = asked.jobs or cores()
-        return await Execution(runs, Equipment(store, settings, folder, jobs, watcher, asked.keep)).carry_out()
+        equipment = Equipment(store, settings, folder, jobs, watcher, asked.keep, budget)
+        return await Execution(runs, equipment).carry_out()
 
 
 def cores() -> int:

@@ -8,11 +8,13 @@ from convex_evals.cli.output import console, count, print_table, table, visible
 from convex_evals.cli.progress.cells import SIGNS
 from convex_evals.cli.runs.as_json import eval_json, run_summary_json
 from convex_evals.cli.runs.looking import can_resume, condition, result_details
+from convex_evals.cli.runs.spending import spending_line
 from convex_evals.cli.runs.summaries import headline, reason
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
 from convex_evals.core.verdicts import STEPS, StepName
-from convex_evals.scores import AttemptDetails, RunRecord, ScoresStore, StepRecord
+from convex_evals.runner import Spending
+from convex_evals.scores import AttemptDetails, GenerationRecord, RunRecord, ScoresStore, StepRecord
 
 
 def print_run(store: ScoresStore, run: RunRecord) -> None:
@@ -25,7 +27,10 @@ def print_run(store: ScoresStore, run: RunRecord) -> None:
         seconds = f"{(attempt.duration_ms or 0) / 1000:.1f}"
         rows.add_row(attempt.eval, *trial, attempt.status, *_signs(details), seconds)
     print_table(rows)
+    spent = spending_line(Spending.of(store.generations(run.id)))
     print(f"\n{headline(run)} · {condition(store, run)}{f' ({run.reason})' if run.reason else ''}")
+    if spent is not None:
+        print(spent)
     if can_resume(store, run):
         print(f"`convex-evals run --resume {prefix(run.id)}` takes up what has no verdict.")
 
@@ -81,6 +86,11 @@ def _eval_lines(store: ScoresStore, run: RunRecord, details: AttemptDetails) -> 
         yield reason(details)
     for note in attempt.notes:
         yield f"note: {visible(note)}"
+    spent = spending_line(Spending.of([details.generation])) if details.generation else None
+    if spent is not None:
+        yield spent
+    if details.generation is not None:
+        yield from _generation_lines(details.generation)
     for step in details.steps:
         yield from _step_lines(step)
     yield from _file_lines(store, details)
@@ -89,6 +99,19 @@ def _eval_lines(store: ScoresStore, run: RunRecord, details: AttemptDetails) -> 
         yield f"\n{count(len(earlier), 'earlier attempt')}, kept as evidence:"
     for each in earlier:
         yield f"  {each.number}: {each.status}{f' ({each.failure})' if each.failure else ''}"
+
+
+def _generation_lines(generation: GenerationRecord) -> Iterator[str]:
+    """How the answer came to its end, who gave it, and what was noted when it was read."""
+    usage = generation.usage
+    if usage is not None and usage.finish_reason is not None:
+        upstream = f", answered by {visible(usage.upstream)}" if usage.upstream else ""
+        first = f", first token after {usage.first_token_ms / 1000:.1f} s" if usage.first_token_ms is not None else ""
+        yield f"answer: ended with {visible(usage.finish_reason)}{upstream}{first}"
+    if generation.truncated:
+        yield "answer: cut off, so it is not the whole answer"
+    for note in generation.notes:
+        yield f"answer: {visible(note)}"
 
 
 def _is_before(number: int, trial: int, details: AttemptDetails) -> bool:

@@ -5,16 +5,22 @@ from collections.abc import Iterator
 from convex_evals.cli.output import count, visible
 from convex_evals.cli.progress.board import clock_time
 from convex_evals.cli.runs.looking import can_resume, result_details
+from convex_evals.cli.runs.spending import spending_line
 from convex_evals.core.ids import prefix
-from convex_evals.runner import ComparedEval, Standing
+from convex_evals.runner import ComparedEval, Spending, Standing
 from convex_evals.scores import AttemptDetails, Counts, RunRecord, ScoresStore
 
 LONGEST_REASON = 120
 
 
 def summary_lines(store: ScoresStore, run: RunRecord) -> Iterator[str]:
-    """The counts, what did not pass and why, and what to do next."""
+    """The counts, what asking took, what did not pass and why, and what to do next."""
     yield headline(run)
+    spent = spending_line(Spending.of(store.generations(run.id)))
+    if spent is not None:
+        yield spent
+    if run.reason is not None and run.reason != "interrupted":
+        yield f"It ended early: {visible(run.reason)}."
     missed = [details for details in result_details(store, run.id) if details.attempt.status != "passed"]
     width = max((len(_name(details, run)) for details in missed), default=0)
     for details in missed:

@@ -1,0 +1,58 @@
+"""How much may be spent on asking, and what is spent so far."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from convex_evals.runner.events import Item
+from convex_evals.runner.work import ActiveRun, Work
+from convex_evals.scores import Generation
+
+Expect = Callable[[ActiveRun, Work], float]
+"""What asking for this is expected to cost, in US dollars; 0 if nobody has to be asked."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """A generation begins only if it fits in beside what is spent and what those in flight are expected to cost."""
+
+    limit: float
+    expect: Expect
+    spent: float = 0.0
+    _in_flight: dict[Item, float] = field(default_factory=dict)
+    _settled: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def admit(self, run: ActiveRun, work: Work) -> bool:
+        """Whether it may begin; waits for those in flight, which may turn out cheaper than expected."""
+        expected = self.expect(run, work) if work.stored is None else 0.0
+        while expected and self.spent + self._expected + expected > self.limit:
+            if not self._expected:
+                return False
+            self._settled.clear()
+            await self._settled.wait()
+        self._in_flight[run.item(work)] = expected
+        return True
+
+    @property
+    def _expected(self) -> float:
+        """By those in flight."""
+        return sum(self._in_flight.values())
+
+    @property
+    def exhausted(self) -> str:
+        return f"the budget of {dollars(self.limit)} has no room for another answer, {dollars(self.spent)} is spent"
+
+    def settle(self, item: Item, generation: Generation | None) -> None:
+        """It is over. A cost that nobody said counts as much as was expected."""
+        expected = self._in_flight.pop(item, 0.0)
+        self._settled.set()
+        if generation is not None and not generation.from_cache:
+            usage = generation.usage
+            self.spent += expected if usage is None or usage.cost_usd is None else usage.cost_usd
+
+
+def dollars(amount: float) -> str:
+    """`$0.0042`, `$12.30`: two digits that mean something, and at least cents."""
+    if 0 < amount < 0.01:
+        return f"${amount:.2g}" if amount >= 0.0001 else f"${amount:.6f}"
+    return f"${amount:.2f}"
