@@ -10,6 +10,7 @@ import pytest
 
 from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY
 from convex_evals.backend.deployment import Deployment
+from convex_evals.core.verdicts import StepName
 from convex_evals.pipeline.deploy.backends import OFFICIAL_PROGRAM
 from convex_evals.pipeline.grade import grade
 from convex_evals.pipeline.tools import Tools
@@ -188,3 +189,20 @@ async def test_the_official_backend_is_started_with_the_flags_it_knows(
     result = await grade(an_eval, Submission(PROJECT), tmp_path / "two", options, without)
     assert result.steps[2].failure == "backend-failed"
     assert OFFICIAL_PROGRAM in result.steps[2].excerpt
+
+
+@pytest.mark.parametrize(
+    ("only", "ran"),
+    [
+        ("deploy", {"filesystem", "install", "deploy"}),
+        ("eslint", {"filesystem", "install", "deploy", "eslint"}),
+        ("filesystem", {"filesystem"}),
+    ],
+)
+async def test_a_single_step_is_graded_with_nothing_but_what_must_come_before_it(
+    grading_tools: Tools, write_eval: WriteEval, tmp_path: Path, only: StepName, ran: set[str]
+) -> None:
+    eval = write_eval(PROJECT, grader=GRADER)
+    result = await grade(eval, Submission(PROJECT, only), tmp_path, GradingOptions(), grading_tools)
+    assert {step.name for step in result.steps if step.status == "passed"} == ran, shown(result)
+    assert all(step.status in ("passed", "skipped") for step in result.steps), shown(result)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from convex_evals.analysis.diagnostics.fingerprints import without_type_arguments
 from convex_evals.analysis.evidence import Counterfactuals, Diagnostic, Evidence
 from convex_evals.core.wording import count, listed, shortened
 
@@ -54,7 +55,7 @@ def _said(diagnostic: Diagnostic) -> str:
     if diagnostic.kind == "test" and diagnostic.expected is not None and diagnostic.received is not None:
         compared = f"expected {shortened(diagnostic.expected, 90)}, received {shortened(diagnostic.received, 90)}"
         return f"{name}{compared}"
-    return f"{name}{first}"
+    return f"{name}{without_type_arguments(first) if diagnostic.kind == 'type' else first}"
 
 
 def _differences(evidence: Evidence) -> Iterator[str]:

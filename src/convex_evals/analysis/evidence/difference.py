@@ -46,5 +46,5 @@ class UnknownSymbol:
 
     def __str__(self) -> str:
         there = f"; {self.known_in} has it" if self.known_in else ""
-        near = f"; did it mean {self.suggestion}?" if self.suggestion and not self.known_in else ""
+        near = f" (but {self.suggestion})" if self.suggestion and not self.known_in else ""
         return f"{self.owner} has no {self.name}{there}{near}"

@@ -22,7 +22,7 @@ def locate_cause(evidence: Evidence, note: str) -> Cause:
     """The differences next to the complaints; nothing is tried. `note` says why."""
     patches = [patch for patch in Patches(evidence.files, evidence.answer).all() if suspicion(patch, evidence)]
     suspects = by_suspicion(patches, evidence)[:LOCATED]
-    hunks = tuple(hunk for patch in suspects for hunk in _narrow_hunks(patch, evidence))
+    hunks = _in_order([hunk for patch in suspects for hunk in _narrow_hunks(patch, evidence)])
     if not hunks:
         return Cause(note=note)
     return _cause("located", hunks, f"{note} Shown are the differences from the reference next to the complaints.")
@@ -78,7 +78,7 @@ class _Search:
         lines = await minimise(splits, lambda chosen: self._lines_are_enough(items, chosen))
         split = {patch for patch, _ in splits}
         whole = [patch.hunk for patch in items if patch not in split]
-        hunks = (*(shown_hunk(patch, hunk) for patch, hunk in lines.items), *whole)
+        hunks = _in_order([*(shown_hunk(patch, hunk) for patch, hunk in lines.items), *whole])
         minimal = found.complete and lines.complete
         note = "" if minimal else " The bound was reached before it was certain that all of it is needed."
         tries = count(self._bound.tries, "try", "tries") if self._bound.tries else "earlier tries"
@@ -121,6 +121,12 @@ def _narrow_hunks(patch: Patch, evidence: Evidence) -> list[Hunk]:
     return near or hunks
 
 
+def _in_order(hunks: Sequence[Hunk]) -> tuple[Hunk, ...]:
+    """By file, those that the answer has by line, and what it lacks last."""
+    files = list(dict.fromkeys(hunk.file for hunk in hunks))
+    return tuple(sorted(hunks, key=lambda hunk: (files.index(hunk.file), not hunk.model, hunk.line)))
+
+
 def _height(hunk: Hunk) -> int:
     return hunk.model.count("\n") + 1
 
@@ -128,8 +134,8 @@ def _height(hunk: Hunk) -> int:
 def _cause(found: str, hunks: tuple[Hunk, ...], note: str, minimal: bool = False, bound: Bound | None = None) -> Cause:
     return Cause(
         "isolated" if found == "isolated" else "located",
-        "\n".join(_shown(hunk.file, hunk.line, hunk.model) for hunk in hunks if hunk.model),
-        "\n".join(_shown(hunk.file, 0, hunk.expected) for hunk in hunks if hunk.expected),
+        _snippet([(hunk.file, hunk.line, hunk.model) for hunk in hunks]),
+        _snippet([(hunk.file, 0, hunk.expected) for hunk in hunks]),
         hunks,
         note,
         minimal,
@@ -138,6 +144,14 @@ def _cause(found: str, hunks: tuple[Hunk, ...], note: str, minimal: bool = False
     )
 
 
-def _shown(file: str, line: int, text: str) -> str:
-    place = f"{file}:{line}" if line else file
-    return f"// {place}\n{text}"
+def _snippet(pieces: Sequence[tuple[str, int, str]]) -> str:
+    """Pieces of code with the names of their files; what is left out between two of one file is dots."""
+    lines: list[str] = []
+    last = ""
+    for file, line, text in pieces:
+        if not text.strip():
+            continue
+        lines += ["// …"] if file == last else [f"// {file}:{line}" if line else f"// {file}"]
+        lines.append(text.strip("\n"))
+        last = file
+    return "\n".join(lines)

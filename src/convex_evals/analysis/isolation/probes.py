@@ -25,6 +25,8 @@ from convex_evals.suite import Eval
 FORMAT: Final = 1  # of the kept answers
 DEFAULT_SECONDS: Final = 12.0
 MOST_TRIES: Final = 24
+OVERRUN_SECONDS: Final = 6.0
+"""What is under way when the time is up may be finished: a worker that is stopped has to be started again."""
 
 
 @dataclass(slots=True)
@@ -82,7 +84,7 @@ class GradingProbes:
         """None when there is no verdict, which is nobody's answer."""
         assert assignment.only is not None
         try:
-            async with asyncio.timeout(max(bound.seconds - bound.spent, 1.0)):
+            async with asyncio.timeout(bound.seconds - bound.spent + OVERRUN_SECONDS):
                 grade = await worker.grade(assignment, _nobody)
         except TimeoutError:
             await worker.close()  # it is in the middle of something; the next one starts it again

@@ -8,6 +8,7 @@ from convex_evals.analysis.isolation.patch import Patch
 
 AT_THE_PLACE = 6
 NAMED = 3
+CALLED = 2
 SAME_FILE = 1
 
 
@@ -24,8 +25,19 @@ def suspicion(patch: Patch, evidence: Evidence) -> int:
         at_place = same_file and each.line is not None and patch.covers(each.line)
         said = f"{each.message}\n{each.assertion or ''}\n{each.name or ''}"
         named = any(re.search(rf"\b{re.escape(name)}\b", said) for name in patch.key.split(", ") if len(name) > 3)
-        points.append(AT_THE_PLACE * at_place + NAMED * named + SAME_FILE * same_file)
+        called = patch.key in _called_by(each.name or "", evidence.grader)
+        points.append(AT_THE_PLACE * at_place + NAMED * named + CALLED * called + SAME_FILE * same_file)
     return max(points) + _declared_otherwise(patch, evidence)
+
+
+def _called_by(test: str, grader: str) -> set[str]:
+    """The functions that a test of the grader calls by their paths."""
+    name = test.partition("[")[0].rpartition(" > ")[2]
+    start = grader.find(f"def {name}(") if name else -1
+    if start < 0:
+        return set()
+    body = re.split(r"\n(?=\S)", grader[start:], maxsplit=1)[0]
+    return {path.rpartition(":")[2] for path in re.findall(r"[\"']([\w/]+:\w+)[\"']", body)}
 
 
 def _declared_otherwise(patch: Patch, evidence: Evidence) -> int:

@@ -13,6 +13,8 @@ from convex_evals.pipeline.grading.kit.syntax import literal
 IMPORTS: Final = "imports"
 WHOLE: Final = "file"
 DIRECTIVE: Final = "directive "
+_COMMENT: Final = re.compile(r"\s*(?://|/\*|\*)")
+_OBEYED: Final = re.compile(r"@ts-|eslint|oxlint")
 _IGNORED: Final = frozenset({"comment", ";", "empty_statement"})
 
 
@@ -45,12 +47,14 @@ def split_file(path: str, text: str) -> SplitFile:
 
 
 def same_text(first: str, second: str) -> bool:
-    """Whether two pieces differ in layout at most."""
+    """Whether two pieces differ in layout and comments at most."""
     return _packed(first) == _packed(second)
 
 
 def _packed(text: str) -> str:
-    return re.sub(r",(?=[)\]}])", "", re.sub(r"\s+", "", text))
+    """Comments that tools obey stay."""
+    lines = [line for line in text.splitlines() if not _COMMENT.match(line) or _OBEYED.search(line)]
+    return re.sub(r",(?=[)\]}])", "", re.sub(r"\s+", "", "".join(lines)))
 
 
 def _units(module: Module, text: str) -> tuple[Unit, ...]:

@@ -50,7 +50,7 @@ class Surface:
 
 
 def nearest(name: str, known: Collection[str]) -> str | None:
-    return next(iter(get_close_matches(name, sorted(known), n=1, cutoff=0.75)), None)
+    return next(iter(get_close_matches(name, sorted(known), n=1, cutoff=0.82)), None)
 
 
 def _type(entry: Mapping[str, Any]) -> ApiType:

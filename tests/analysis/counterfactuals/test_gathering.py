@@ -1,0 +1,61 @@
+from dataclasses import replace
+
+import pytest
+
+from convex_evals.analysis.counterfactuals import Neighbour, gather_counterfactuals
+from convex_evals.analysis.evidence import Diagnostic, Evidence, OtherModel, Repeats, StepEvidence, TestsPassed
+from convex_evals.core.verdicts import STEPS, StepName
+
+LINT = Diagnostic("lint", "Unexpected any.", "no-explicit-any", fingerprint="lint:no-explicit-any")
+SPEC = Diagnostic("test", "the functions differ from those of the task\nx: expected a, received b", "test_spec")
+CALL = Diagnostic("test", "assert 1 == 2", "test_calls", assertion='assert project.query("index:a") == 2')
+OWN = Neighbour("run1", "maker/one", "maker", "attempt1", "c/e", 1, False, "files1", frozenset({"test:a"}))
+
+
+def failed(
+    step: StepName, *diagnostics: Diagnostic, tests: TestsPassed | None = None, also: StepName | None = None
+) -> Evidence:
+    steps = tuple(StepEvidence(name, "failed" if name in (step, also) else "passed") for name in STEPS)
+    return Evidence(failed_step=step, eval="c/e", steps=steps, diagnostics=diagnostics, tests=tests)
+
+
+def test_an_answer_that_only_the_linter_rejects_would_pass_without_it() -> None:
+    alone = gather_counterfactuals(failed("eslint", LINT, tests=TestsPassed(5, 5)))
+    assert (alone.lint_rules, alone.passes_without_lint, alone.behaviour_passes) == (("no-explicit-any",), True, True)
+    together = gather_counterfactuals(failed("eslint", LINT, CALL, tests=TestsPassed(4, 5), also="tests"))
+    assert (together.passes_without_lint, together.behaviour_passes) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("tests", "diagnostics", "passes"),
+    [
+        (TestsPassed(4, 5), (SPEC,), True),
+        (TestsPassed(3, 5), (SPEC, CALL), False),
+        (TestsPassed(0, 1), (SPEC,), None),
+        (None, (), None),
+    ],
+)
+def test_behaviour_passes_when_only_comparisons_of_declarations_fail(
+    tests: TestsPassed | None, diagnostics: tuple[Diagnostic, ...], passes: bool | None
+) -> None:
+    assert gather_counterfactuals(failed("tests", *diagnostics, tests=tests)).behaviour_passes is passes
+
+
+def test_other_trials_other_models_and_the_same_files_are_counted_apart() -> None:
+    neighbours = (
+        OWN,
+        replace(OWN, attempt="a2", trial=2, passed=True, files="files2"),
+        replace(OWN, attempt="a3", run="run2", passed=True),
+        replace(OWN, attempt="a4", run="run3", model="maker/two", files="x"),
+        replace(OWN, attempt="a5", run="run4", model="maker/two", files="y", passed=True),
+        replace(OWN, attempt="a6", run="run5", model="maker/three", files="z", checks=frozenset({"test:b"})),
+        replace(OWN, attempt="a7", run="run6", model="reference", provider="built-in", passed=True),
+        replace(OWN, attempt="a8", run="run2", eval="c/other", passed=True),
+    )
+    found = gather_counterfactuals(failed("tests", CALL), OWN, neighbours)
+    assert found.other_trials == Repeats(1, 0)
+    assert found.same_answer == Repeats(2, 0)
+    assert found.other_models == (
+        OtherModel("maker/two", "run3", False, True),
+        OtherModel("maker/three", "run5", False),
+    )

@@ -1,0 +1,102 @@
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from convex_evals.analysis.evidence import Diagnostic, Evidence
+from convex_evals.analysis.isolation import Bound, isolate_cause, locate_cause
+
+MODEL = """\
+export const first = query({
+  args: { a: v.string() },
+  handler: async (ctx, args) => {
+    const found = await ctx.db.query("a").iter();
+    return found;
+  },
+});
+
+export const second = query({ args: {}, handler: async () => 1 });
+
+export const third = query({ args: {}, handler: async () => 2 });
+"""
+EXPECTED = (
+    MODEL.replace(".iter()", ".collect()").replace("return found;", "return [...found];").replace("=> 1 }", "=> 10 }")
+).replace("=> 2 }", "=> 20 }")
+
+
+@dataclass
+class Graded:
+    """Stands in for the pipeline: what passes is decided by the text, and every try is counted."""
+
+    passes: Callable[[str], bool]
+    bound: Bound
+    tried: list[str] = field(default_factory=list)
+
+    async def __call__(self, files: Mapping[str, str]) -> bool:
+        self.bound.check()
+        self.bound.tries += 1
+        self.tried.append(files["convex/index.ts"])
+        return self.passes(files["convex/index.ts"])
+
+
+def evidence(**known: object) -> Evidence:
+    return Evidence(
+        failed_step="tests",
+        files={"convex/index.ts": MODEL},
+        answer={"convex/index.ts": EXPECTED},
+        **known,  # type: ignore[arg-type]
+    )
+
+
+async def test_the_one_line_that_matters_is_found() -> None:
+    bound = Bound()
+    cause = await isolate_cause(evidence(), Graded(lambda text: ".collect()" in text, bound), bound)
+    assert (cause.found, cause.minimal) == ("isolated", True)
+    assert cause.model_snippet == '// convex/index.ts:4\nconst found = await ctx.db.query("a").iter();\nreturn found;'
+    assert ".collect()" in cause.expected_snippet
+    assert cause.tries == bound.tries > 0
+
+
+async def test_two_places_are_found_when_both_are_needed() -> None:
+    bound = Bound()
+    graded = Graded(lambda text: "=> 10 }" in text and "=> 20 }" in text, bound)
+    cause = await isolate_cause(evidence(), graded, bound)
+    assert [hunk.name for hunk in cause.hunks] == ["second", "third"]
+
+
+async def test_what_the_complaint_names_is_tried_first() -> None:
+    bound = Bound()
+    complaint = Diagnostic("test", "third is wrong", "test_x", assertion='project.query("index:third")')
+    graded = Graded(lambda text: "=> 20 }" in text, bound)
+    await isolate_cause(evidence(diagnostics=(complaint,)), graded, bound)
+    assert "=> 20 }" in graded.tried[0]
+    assert ".iter()" in graded.tried[0]
+
+
+async def test_when_the_bound_is_reached_that_is_said_and_differences_are_shown() -> None:
+    bound = Bound(most_tries=1)
+    complaint = Diagnostic("test", "first is wrong", "test_x")
+    cause = await isolate_cause(evidence(diagnostics=(complaint,)), Graded(lambda text: False, bound), bound)
+    assert cause.found == "located"
+    assert cause.note.startswith("No cause was isolated within the bound (1 try")
+    assert ".iter()" in cause.model_snippet
+
+
+async def test_an_eval_that_even_its_reference_fails_is_told() -> None:
+    bound = Bound()
+    cause = await isolate_cause(evidence(), Graded(lambda text: False, bound), bound)
+    assert "Even with everything taken from the reference" in cause.note
+
+
+def test_without_probes_the_lines_next_to_the_complaint_are_shown() -> None:
+    complaint = Diagnostic("type", "Property 'iter' does not exist", "TS2339", "convex/index.ts", 4)
+    found = locate_cause(
+        Evidence(
+            failed_step="tsc",
+            files={"convex/index.ts": MODEL},
+            answer={"convex/index.ts": EXPECTED},
+            diagnostics=(complaint,),
+        ),
+        "Probes are off.",
+    )
+    assert found.found == "located"
+    assert found.note.startswith("Probes are off.")
+    assert found.hunks[0].line == 4

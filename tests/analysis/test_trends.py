@@ -1,0 +1,33 @@
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from convex_evals.analysis.evidence import Action
+from convex_evals.analysis.report import FailureReport, Report, keep_report, report_paths
+from convex_evals.analysis.trends import find_trends, read_reports
+
+MakeFailure, MakeReport = Callable[..., FailureReport], Callable[..., Report]
+
+
+def test_what_recurs_comes_first_and_what_is_gone_is_said(make_report: MakeReport, make_failure: MakeFailure) -> None:
+    first = make_report(
+        make_failure("a/1", causes=("lint:any",)),
+        make_failure("a/2", causes=("test:x",)),
+        actions=(Action("Said so in the guidelines.", "2026-02-12", evals=("a/2",)),),
+    )
+    second = make_report(make_failure("a/3", causes=("lint:any",)))
+    second = replace(second, run=replace(second.run, id="b" * 32, date="2026-03-01"))
+    recurring, gone = find_trends([first, second])
+    assert (recurring.title, recurring.reports, recurring.present) == ("Lint rule any", 2, True)
+    assert (recurring.evals, recurring.first, recurring.last) == (("a/1", "a/3"), "2026-02-11", "2026-03-01")
+    assert (gone.cause, gone.present, gone.actions) == ("test:x", False, ("2026-02-12: Said so in the guidelines.",))
+
+
+def test_the_newest_report_of_each_run_counts(make_report: MakeReport, tmp_path: Path) -> None:
+    for day in ("2026-02-12", "2026-02-13"):
+        report = make_report(date=day)
+        keep_report(report, report_paths(tmp_path, "openai", "openai/gpt-x", report.run.id, day))
+    (tmp_path / "openai/gpt-x/broken_2026.json").write_text("{")
+    for name in ("openai/gpt-x", "gpt-x"):
+        assert [report.date for report in read_reports(tmp_path, name)] == ["2026-02-13"]
+    assert read_reports(tmp_path, "other") == ()
