@@ -4,6 +4,7 @@ from collections.abc import Generator, Iterator
 from typing import Final
 
 import pytest
+from _pytest.outcomes import Skipped
 
 from convex_evals.pipeline.grading.kit.app import App
 from convex_evals.pipeline.grading.kit.app_build import build_app
@@ -18,7 +19,7 @@ _CALL_LOG: Final = "\nCall log:\n"
 _LOCATOR: Final = "- waiting for "
 
 
-class NoBrowser(pytest.skip.Exception):
+class NoBrowser(Skipped):
     """The app was built, but there is nothing to look at it with."""
 
 
