@@ -63,6 +63,8 @@ def test_a_summary_adds_up_the_ingredients_and_averages_the_ratings(project: Dep
         "ratingCount": 2,
         "averageRating": 2.5,
     }
+    rated_once = project.insert("recipes", **RECIPE, ratings={ada: 4})
+    assert project.query("index:summary", recipeId=rated_once)["averageRating"] == 4
 
 
 def test_a_recipe_without_ingredients_and_ratings_has_a_summary_too(project: Deployment) -> None:
