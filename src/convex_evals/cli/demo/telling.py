@@ -58,8 +58,9 @@ class Telling:
     def introduce(self, model: str) -> None:
         self._heading("The demo")
         self._out.print(
-            f"{model} is not a language model. Its answers were written by hand, with mistakes that models make, and are "
-            f"graded like any other: installed, deployed, type-checked, linted and tested. Nothing of this needs a key.\n"
+            f"{model} is not a language model. Its answers were written by hand, with mistakes that models make, and "
+            "are graded like any other: installed, deployed, type-checked, linted and tested. Nothing of this needs a "
+            "key.\n"
         )
 
     def tell(self, store: ScoresStore, run: RunRecord, why: Explanation | None) -> None:
