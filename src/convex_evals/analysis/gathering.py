@@ -45,12 +45,11 @@ class Recorded:
         logs = {step.name: store.read_text(step.log) for step in wanted if step.log is not None}
         return cls(details, _failed_step(details), files, logs)
 
-    @property
-    def packages(self) -> Path | None:
-        """The node_modules folder that the answer was graded with, if it is still there."""
+    def packages(self, cache: Path) -> Path | None:
+        """The node_modules folder that the answer was graded with, if it is still in our cache and nowhere else."""
         found = _PACKAGES.search(self.logs.get("install", ""))
-        path = Path(found["path"]) if found else None
-        return path if path is not None and path.is_dir() else None
+        path = Path(found["path"]).resolve() if found else None
+        return path if path is not None and path.is_relative_to(cache.resolve()) and path.is_dir() else None
 
 
 def evidence_of(recorded: Recorded, asked: Eval | None, answer_files: tuple[str, ...] = ("**/*",)) -> Evidence:

@@ -87,9 +87,9 @@ class Investigator:
         """Of the package that the answer was graded with, else of our own; None when it cannot be had."""
         if self.toolchain is None:
             return None
-        packages = recorded.packages or self.toolchain.packages.node_modules
-        convex = packages / "convex"
-        if not convex.is_dir():
+        installed = recorded.packages(self.settings.cache_folder)
+        convex = installed / "convex" if installed else None
+        if convex is None or not convex.is_dir():
             convex = self.toolchain.packages.node_modules / "convex"
         if convex not in self._surfaces:
             try:

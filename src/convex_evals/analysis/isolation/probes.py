@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from convex_evals import __version__
+from convex_evals.analysis.defaults import PROBE_SECONDS
 from convex_evals.analysis.isolation.minimise import BoundReached
 from convex_evals.core.ids import new_id
 from convex_evals.core.settings import Settings
@@ -23,7 +24,6 @@ from convex_evals.runner.options import options_json
 from convex_evals.suite import Eval
 
 FORMAT: Final = 1  # of the kept answers
-DEFAULT_SECONDS: Final = 12.0
 MOST_TRIES: Final = 24
 OVERRUN_SECONDS: Final = 6.0
 """What is under way when the time is up may be finished: a worker that is stopped has to be started again."""
@@ -33,7 +33,7 @@ OVERRUN_SECONDS: Final = 6.0
 class Bound:
     """How long one failure may be probed, and how often. What the cache knows costs nothing."""
 
-    seconds: float = DEFAULT_SECONDS
+    seconds: float = PROBE_SECONDS
     most_tries: int = MOST_TRIES
     tries: int = 0
     spent: float = 0.0

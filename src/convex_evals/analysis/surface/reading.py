@@ -32,7 +32,8 @@ async def read_surface(convex: Path, toolchain: Toolchain, settings: Settings) -
 
 async def _ask(convex: Path, toolchain: Toolchain, settings: Settings) -> dict[str, Any]:
     packages = toolchain.packages.node_modules
-    command = [toolchain.node.executable, _SCRIPT, packages, convex]
+    # A template of the package is run, so it may read and nothing else.
+    command = [toolchain.node.executable, "--permission", "--allow-fs-read=*", _SCRIPT, packages, convex]
     environment = base_environment(settings.home, {}, path=settings.search_path)
     result = await run(command, cwd=packages, timeout=SECONDS, environment=environment, separate_errors=True)
     try:

@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 import typer
 from typer.core import TyperGroup
 
+from convex_evals.analysis.defaults import PROBE_SECONDS
 from convex_evals.cli.options import EvalsFolder, Json, JsonFile, Scores
 from convex_evals.core.verdicts import FailureClass
 
 DEFAULT = "run"
-PROBE_SECONDS = 12.0
 
 
 class WithDefault(TyperGroup):
