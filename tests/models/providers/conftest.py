@@ -13,7 +13,7 @@ from convex_evals.models.providers import AskSettings, Patience, Question, Reply
 from convex_evals.models.registry import ApiKind, ModelEntry
 
 KEY = "sk-test-0123456789abcdef"
-QUICK = Patience(deadline=10, first_token=5, stall=5, first_pause=0.01, longest_pause=0.02)
+QUICK = Patience(deadline=60, first_token=30, stall=30, first_pause=0.01, longest_pause=0.02)
 
 
 @dataclass
@@ -26,7 +26,8 @@ class Asker:
     def entry(self, provider: str = "local", api: ApiKind = "openai-chat", **changes: Any) -> ModelEntry:
         # Anthropic and Google put the version into the path themselves.
         root = self.server.url if api.startswith("open") else self.server.url.removesuffix("/v1")
-        return ModelEntry(f"{provider}/tiny", "Tiny", provider, "tiny", api, **{"base_url": root, **changes})
+        given = {"model": "tiny", "base_url": root, **changes}
+        return ModelEntry(f"{provider}/tiny", "Tiny", provider, api=api, **given)
 
     def transport(self, entry: ModelEntry | None = None, **patience: Any) -> Transport:
         return open_provider(entry or self.entry(), self.settings, patience=replace(QUICK, **patience))

@@ -1,11 +1,20 @@
 """Retries with a clock that moves only when somebody sleeps, and a line that does as it is told."""
 
+import asyncio
 from dataclasses import dataclass, field
 
 import pytest
 
 from convex_evals.models.prompt import Prompt
-from convex_evals.models.providers import BusyError, OutageError, Patience, ProviderError, Question, Reply
+from convex_evals.models.providers import (
+    BusyError,
+    ModelUnusableError,
+    OutageError,
+    Patience,
+    ProviderError,
+    Question,
+    Reply,
+)
 from convex_evals.models.providers.limit import Limit
 from convex_evals.models.providers.patient import PatientTransport
 from convex_evals.scores import Usage
@@ -61,6 +70,14 @@ async def test_complaints_lower_the_limit_and_success_raises_it() -> None:
     assert line.slept[0] >= 7
     await line.transport(limit, Patience()).ask(QUESTION)
     assert limit.allowed == 3
+
+
+async def test_a_model_that_is_unusable_is_not_asked_by_those_who_wait_for_their_turn() -> None:
+    line = ToldLine([ModelUnusableError("The key is refused.")])
+    transport = line.transport(Limit(allowed=1), Patience())
+    answers = await asyncio.gather(*(transport.ask(QUESTION) for _ in range(3)), return_exceptions=True)
+    assert [(type(each), str(each)) for each in answers] == [(ModelUnusableError, "The key is refused.")] * 3
+    assert len(line.granted) == 1
 
 
 async def test_other_trouble_is_passed_on_at_once() -> None:

@@ -47,6 +47,8 @@ class StreamingLine:
     def _reply(self, answer: Streamed) -> Reply:
         usage = read_usage(answer, self.access.entry)
         slug = self.access.entry.slug
+        if usage.finish_reason is None:
+            raise ProviderError(f"{slug}: the answer broke off.")
         if not answer.text.strip():
             raise ProviderError(f"{slug}: the answer is empty (it ended with {usage.finish_reason}).")
         if usage.output_tokens == 0:
@@ -83,8 +85,6 @@ def read_usage(answer: Streamed, entry: ModelEntry) -> Usage:
 def _finish_reason(response: ModelResponse, details: Mapping[str, Any]) -> str | None:
     """In the provider's own word, if it has one."""
     own = details.get("finish_reason")
-    if response.state == "incomplete" and not own:
-        return "incomplete"
     return str(own) if own else response.finish_reason
 
 

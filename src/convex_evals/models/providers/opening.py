@@ -47,10 +47,12 @@ class _LazyTransport:
     limits: Limits
     patience: Patience
     _opened: PatientTransport | None = field(default=None, init=False)
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock, init=False, repr=False)
 
     async def ask(self, question: Question) -> Reply:
-        if self._opened is None:
-            self._opened = await asyncio.to_thread(self._open)
+        async with self._opening:
+            if self._opened is None:
+                self._opened = await asyncio.to_thread(self._open)
         return await self._opened.ask(question)
 
     def _open(self) -> PatientTransport:

@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from time import monotonic
 from typing import Protocol
 
 from convex_evals.models.providers.asking import Question, Reply
-from convex_evals.models.providers.errors import BusyError, OutageError, ProviderError
+from convex_evals.models.providers.errors import BusyError, ModelUnusableError, OutageError, ProviderError
 from convex_evals.models.providers.limit import Limit
 from convex_evals.models.providers.patience import Patience
 
@@ -21,13 +21,16 @@ class Line(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PatientTransport:
+    """Once the model turns out to be unusable, whoever still waits for a turn is told so without asking."""
+
     line: Line
     limit: Limit
     patience: Patience
     clock: Callable[[], float] = monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    _unusable: str | None = field(default=None, init=False)
 
     async def ask(self, question: Question) -> Reply:
         spent, notes = 0.0, list[str]()
@@ -35,7 +38,7 @@ class PatientTransport:
             began = self.clock()
             try:
                 async with self.limit.turn() as began:
-                    reply = await self.line.send(question, self.patience.deadline - spent)
+                    reply = await self._send(question, self.patience.deadline - spent)
                 self.limit.succeeded()
                 return replace(reply, notes=(*notes, *reply.notes))
             except (BusyError, OutageError) as error:
@@ -48,6 +51,15 @@ class PatientTransport:
                 notes.append(f"Try {tried} of {self.patience.tries}: {error}")
             await self.sleep(pause)
         raise AssertionError("count never ends")
+
+    async def _send(self, question: Question, seconds: float) -> Reply:
+        if self._unusable is not None:
+            raise ModelUnusableError(self._unusable)
+        try:
+            return await self.line.send(question, seconds)
+        except ModelUnusableError as error:
+            self._unusable = str(error)
+            raise
 
 
 def _given_up(error: ProviderError, tried: int) -> ProviderError:

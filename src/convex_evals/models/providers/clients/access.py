@@ -1,5 +1,6 @@
 """Where a model is, and what one is let in with."""
 
+import warnings
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Final, Protocol, cast
@@ -38,7 +39,9 @@ class Access:
     def to(cls, entry: ModelEntry, key: Secret | None) -> "Access":
         """Loads the library that speaks to this provider, and no other."""
         name = "openai" if entry.api.startswith("openai-") else entry.api
-        return cls(entry, key, cast(Maker, import_module(f"convex_evals.models.providers.clients.{name}")))
+        with warnings.catch_warnings(action="ignore"):  # one of them is compiled with complaints
+            module = import_module(f"convex_evals.models.providers.clients.{name}")
+        return cls(entry, key, cast(Maker, module))
 
     @property
     def address(self) -> str:

@@ -12,10 +12,11 @@ from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
 from convex_evals.models.providers.clients.access import Access
 
-COMPATIBLE: Final = OpenAIModelProfile(
-    openai_chat_supports_max_completion_tokens=False,  # the older name is the one that all servers know
-    openai_chat_streaming_requires_finish_reason=True,  # without one nobody knows whether that was all
-)
+COMPATIBLE: Final = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
+"""The older name of the limit is the one that all servers know."""
+
+COMPLETE: Final = OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
+"""An answer that does not say why it ended may as well have been cut off."""
 
 
 def make_model(access: Access, http: httpx2.AsyncClient) -> Model:
@@ -27,7 +28,7 @@ def make_model(access: Access, http: httpx2.AsyncClient) -> Model:
         provider = OpenAICompatibleProvider(access.entry.provider, openai_client=client, profile=COMPATIBLE)
     if access.entry.api == "openai-responses":
         return OpenAIResponsesModel(access.entry.model, provider=provider)
-    return OpenAIChatModel(access.entry.model, provider=provider)
+    return OpenAIChatModel(access.entry.model, provider=provider, profile=COMPLETE)
 
 
 def openai_client(access: Access, http: httpx2.AsyncClient) -> AsyncOpenAI:

@@ -1,0 +1,85 @@
+"""Runs of models that a server on this machine serves, with the installed command."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from convex_evals.scores import Generation, Outcome, PlannedEval, RunPlan, ScoresStore, Usage
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+KEY = "sk-secret-0123456789"
+HELLO = """\
+# Files
+
+## hello.txt
+
+```
+hello
+```
+
+## to.txt
+
+```
+world
+```
+"""
+
+
+def run(convex_evals: Command, server: Any, *options: str) -> subprocess.CompletedProcess[str]:
+    arguments = ("run", "-m", "local/tiny", "--base-url", server.url, "--no-cache", *options)
+    return convex_evals(*arguments, LOCAL_API_KEY=KEY)
+
+
+def test_a_model_at_home_is_asked_and_graded(
+    convex_evals: Command, provider_server: Any, hello_suite: Callable[..., Path], tmp_path: Path
+) -> None:
+    provider_server.answer = lambda asked: HELLO
+    provider_server.script(provider_server.says("# Files\n\n## hello.txt\n\n```\nhel", "length"))
+    result = run(convex_evals, provider_server, "--evals", str(hello_suite(2)), "--jobs", "1")
+    assert "1 of 2 passed, 1 failed" in result.stdout, result.stderr
+    assert all(asked.headers["authorization"] == f"Bearer {KEY}" for asked in provider_server.requests)
+    assert "Say hello." in provider_server.requests[0].prompt
+    with ScoresStore.open(tmp_path / "scores" / "scores.db") as store:
+        (record,) = store.runs()
+        generations = [details.generation for details in store.details(record.id) if details.generation]
+        assert sorted(each.truncated for each in generations) == [False, True]
+        assert {each.usage.output_tokens for each in generations if each.usage} == {7}
+
+
+def test_a_refused_key_is_one_sentence_and_the_run_can_be_resumed(
+    convex_evals: Command, provider_server: Any, hello_suite: Callable[..., Path], tmp_path: Path
+) -> None:
+    provider_server.answer = lambda asked: HELLO
+    provider_server.script(provider_server.echoes(401))
+    result = run(convex_evals, provider_server, "--evals", str(hello_suite(3)), "--jobs", "1")
+    sentence = f"local/tiny: {provider_server.url} refuses the key in LOCAL_API_KEY (401); check it."
+    assert result.returncode == 3
+    assert f"{sentence} Nothing more is asked of local/tiny" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert KEY not in result.stdout + result.stderr
+    assert len(provider_server.requests) == 1
+    with ScoresStore.open(tmp_path / "scores" / "scores.db") as store:
+        (record,) = store.runs()
+    assert (record.status, record.reason, record.counts.passed, record.counts.failed) == ("failed", sentence, 0, 0)
+    assert not any(KEY.encode() in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+
+    resumed = convex_evals("run", "--resume", record.id, LOCAL_API_KEY=KEY)
+    assert resumed.returncode == 0, resumed.stderr
+    assert "3 of 3 passed" in resumed.stdout
+
+
+def test_show_says_how_an_answer_came_to_its_end(convex_evals: Command, tmp_path: Path) -> None:
+    with ScoresStore.open(tmp_path / "scores" / "scores.db") as store:
+        recorded = store.create_run(RunPlan("m", "p", "default", (PlannedEval("000-a/000-b"),)))
+        attempt = store.begin_attempt(recorded, "000-a/000-b")
+        usage = Usage(first_token_ms=1500, finish_reason="length", upstream="Fireworks")
+        notes = ("Answered by m-2.",)
+        store.record_generation(attempt.id, Generation("", "", {}, usage, truncated=True, notes=notes))
+        store.finish_attempt(attempt.id, Outcome("failed"))
+    shown = convex_evals("show", recorded, "000-a/000-b").stdout
+    assert [line for line in shown.splitlines() if line.startswith("answer: ")] == [
+        "answer: ended with length, answered by Fireworks, first token after 1.5 s",
+        "answer: cut off, so it is not the whole answer",
+        "answer: Answered by m-2.",
+    ]
