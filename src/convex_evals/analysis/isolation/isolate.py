@@ -9,6 +9,7 @@ from convex_evals.analysis.isolation.minimise import BoundReached, Minimum, mini
 from convex_evals.analysis.isolation.patch import Patch
 from convex_evals.analysis.isolation.patches import Patches
 from convex_evals.analysis.isolation.probes import Bound, Probe
+from convex_evals.analysis.isolation.renaming import with_names_of_answer
 from convex_evals.analysis.isolation.suspects import by_suspicion, suspicion
 from convex_evals.core.wording import count
 
@@ -20,7 +21,7 @@ MOST_SHOWN: Final = 4  # units; more than that explain nothing
 
 def locate_cause(evidence: Evidence, note: str) -> Cause:
     """The differences next to the complaints; nothing is tried. `note` says why."""
-    patches = [patch for patch in Patches(evidence.files, evidence.answer).all() if suspicion(patch, evidence)]
+    patches = [patch for patch in _patches(evidence).all() if suspicion(patch, evidence)]
     suspects = by_suspicion(patches, evidence)[:LOCATED]
     hunks = _in_order([hunk for patch in suspects for hunk in _narrow_hunks(patch, evidence)])
     if not hunks:
@@ -40,7 +41,7 @@ async def isolate_cause(evidence: Evidence, probe: Probe, bound: Bound) -> Cause
 class _Search:
     def __init__(self, evidence: Evidence, probe: Probe, bound: Bound) -> None:
         self._evidence, self._probe, self._bound = evidence, probe, bound
-        self._patches = Patches(evidence.files, evidence.answer)
+        self._patches = _patches(evidence)
 
     async def run(self) -> Cause:
         patches = by_suspicion(self._patches.all(), self._evidence)
@@ -105,6 +106,10 @@ class _Search:
             self._bound.tries,
             self._bound.spent,
         )
+
+
+def _patches(evidence: Evidence) -> Patches:
+    return Patches(evidence.files, with_names_of_answer(evidence.answer, evidence.differences))
 
 
 def _is_long(patch: Patch) -> bool:

@@ -6,6 +6,7 @@ from difflib import SequenceMatcher
 
 from convex_evals.analysis.evidence import Hunk
 from convex_evals.analysis.isolation.patch import Patch
+from convex_evals.analysis.isolation.units import same_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ def line_hunks(patch: Patch) -> tuple[LineHunk, ...]:
     return tuple(
         LineHunk(start, end, tuple(model[start:end]), tuple(expected[first:last]))
         for tag, start, end, first, last in matcher.get_opcodes()
-        if tag != "equal"
+        if tag != "equal" and not same_text("\n".join(model[start:end]), "\n".join(expected[first:last]))
     )
 
 

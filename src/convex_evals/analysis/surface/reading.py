@@ -33,7 +33,8 @@ async def read_surface(convex: Path, toolchain: Toolchain, settings: Settings) -
 async def _ask(convex: Path, toolchain: Toolchain, settings: Settings) -> dict[str, Any]:
     packages = toolchain.packages.node_modules
     # A template of the package is run, so it may read and nothing else.
-    command = [toolchain.node.executable, "--permission", "--allow-fs-read=*", _SCRIPT, packages, convex]
+    limits = ["--permission", "--allow-fs-read=*"]
+    command = [str(toolchain.node.executable), *limits, str(_SCRIPT), str(packages), str(convex)]
     environment = base_environment(settings.home, {}, path=settings.search_path)
     result = await run(command, cwd=packages, timeout=SECONDS, environment=environment, separate_errors=True)
     try:
