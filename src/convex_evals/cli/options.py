@@ -27,6 +27,10 @@ JsonFile = Annotated[
     str | None,
     typer.Option("--json", metavar="FILE", help="Write the results as JSON to this file; - is standard output."),
 ]
+Events = Annotated[
+    str | None,
+    typer.Option("--events", metavar="FILE", help="Write each event as a line of JSON; - is standard output."),
+]
 Db = Annotated[
     str | None,
     typer.Option(

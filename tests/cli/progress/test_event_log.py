@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.cli.progress.event_log import event_json, logging_events
+from convex_evals.cli.progress.event_log import event_json, event_stream, logging_events
 from convex_evals.core.errors import UsageError
 from convex_evals.pipeline.types import StepResult
 from convex_evals.runner import (
@@ -53,7 +53,8 @@ def test_events_of_a_whole_run_need_no_eval() -> None:
 def test_every_event_is_a_line_at_once_and_the_watcher_sees_it_too(tmp_path: Path) -> None:
     seen: list[Event] = []
     file = tmp_path / "events.jsonl"
-    with logging_events(seen.append, str(file)) as watch:
+    with event_stream(str(file)) as stream:
+        watch = logging_events(seen.append, stream)
         for number, (event, _) in enumerate(EVENTS, start=1):
             watch(event)
             lines = file.read_text().splitlines()
@@ -64,5 +65,5 @@ def test_every_event_is_a_line_at_once_and_the_watcher_sees_it_too(tmp_path: Pat
 
 def test_a_file_that_cannot_be_written_is_said_before_anything_runs(tmp_path: Path) -> None:
     message = "events cannot be written"
-    with pytest.raises(UsageError, match=message), logging_events(lambda _: None, str(tmp_path / "no" / "file")):
+    with pytest.raises(UsageError, match=message), event_stream(str(tmp_path / "no" / "file")):
         pass

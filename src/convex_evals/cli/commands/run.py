@@ -13,6 +13,7 @@ from convex_evals.cli.options import (
     Categories,
     CompilerVersion,
     EvalsFolder,
+    Events,
     Experiment,
     Filter,
     Guidelines,
@@ -63,6 +64,7 @@ def run(
     ] = False,
     keep: Keep = False,
     json: JsonFile = None,
+    events: Events = None,
     scores: Scores = None,
 ) -> None:
     """Run models on a suite: every answer is graded and every result is kept.
@@ -99,6 +101,7 @@ def run(
         dry_run=dry_run,
         keep=keep,
         json=json,
+        events=events,
         scores=scores,
     )
     raise typer.Exit(perform(asked))

@@ -9,6 +9,7 @@ from convex_evals.cli.options import (
     Categories,
     CompilerVersion,
     EvalsFolder,
+    Events,
     Filter,
     Jobs,
     JsonFile,
@@ -36,6 +37,7 @@ def validate(
     compiler: CompilerVersion = None,
     keep: Keep = False,
     json: JsonFile = None,
+    events: Events = None,
     scores: Scores = None,
 ) -> None:
     """Check a suite: every reference answer must pass every step.
@@ -61,6 +63,7 @@ def validate(
         compiler=compiler,
         keep=keep,
         json=json,
+        events=events,
         scores=scores,
         purpose="validate",
     )

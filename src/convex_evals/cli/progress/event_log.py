@@ -30,20 +30,31 @@ from convex_evals.runner import (
 from convex_evals.scores import Outcome
 
 
+def logging_events(watcher: Watcher, stream: TextIO | None) -> Watcher:
+    """Whoever watches sees what it saw; the stream gets the events too."""
+    if stream is None:
+        return watcher
+
+    def watch(event: Event) -> None:
+        watcher(event)
+        stream.write(json.dumps({"time": datetime.now(UTC).isoformat(), **event_json(event)}) + "\n")
+        stream.flush()
+
+    return watch
+
+
 @contextmanager
-def logging_events(watcher: Watcher, destination: str | None) -> Iterator[Watcher]:
-    """Whoever watches sees what it saw; `destination` gets the events too, `-` is standard output."""
-    if destination is None:
-        yield watcher
+def event_stream(destination: str | None) -> Iterator[TextIO | None]:
+    """`-` is standard output. Raises UsageError when it cannot be written."""
+    if destination is None or destination == "-":
+        yield sys.stdout if destination else None
         return
-    with _opened(destination) as stream:
-
-        def watch(event: Event) -> None:
-            watcher(event)
-            stream.write(json.dumps({"time": datetime.now(UTC).isoformat(), **event_json(event)}) + "\n")
-            stream.flush()
-
-        yield watch
+    try:
+        stream = Path(destination).open("w", encoding="utf-8")  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise UsageError(f"The events cannot be written to {destination!r}: {error.strerror}.") from error
+    with stream:
+        yield stream
 
 
 def event_json(event: Event) -> dict[str, Any]:
@@ -91,16 +102,3 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
         "cpuMs": outcome.cpu_ms,
         "broken": outcome.broken,
     }
-
-
-@contextmanager
-def _opened(destination: str) -> Iterator[TextIO]:
-    if destination == "-":
-        yield sys.stdout
-        return
-    try:
-        stream = Path(destination).open("w", encoding="utf-8")  # noqa: SIM115 - closed below
-    except OSError as error:
-        raise UsageError(f"The events cannot be written to {destination!r}: {error.strerror}.") from error
-    with stream:
-        yield stream

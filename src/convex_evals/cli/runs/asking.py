@@ -45,6 +45,7 @@ class Asked:
     dry_run: bool = False
     keep: bool = False
     json: str | None = None
+    events: str | None = None
     scores: str | None = None
     purpose: Purpose = "run"
 

@@ -5,9 +5,11 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import TextIO
 
 from convex_evals.cli.output import remark
 from convex_evals.cli.progress import watching
+from convex_evals.cli.progress.event_log import event_stream, logging_events
 from convex_evals.cli.runs.asking import Asked
 from convex_evals.cli.runs.preparing import Prepared, prepare
 from convex_evals.core.settings import Settings
@@ -46,6 +48,7 @@ async def _carry_out(
         for run_id in resumed:
             stack.enter_context(store.hold_run(run_id))
         prepared = plan()
+        events = stack.enter_context(event_stream(asked.events))
         budget = None if asked.budget is None else open_budget(asked.budget, prepared.plans, store)
         toolchain = await prepare_toolchain(settings, remark)
         _warn_of_other_tools(prepared.plans, toolchain.fingerprint)
@@ -53,7 +56,7 @@ async def _carry_out(
         for run in runs:
             if run.id not in resumed:
                 stack.enter_context(store.hold_run(run.id))
-        complete = await _execute(runs, asked, settings, store, budget)
+        complete = await _execute(runs, asked, settings, store, budget, events)
     return Session(tuple(store.find_run(run.id) for run in runs), prepared.problems, complete)
 
 
@@ -64,14 +67,20 @@ def _warn_of_other_tools(plans: Sequence[Plan], toolchain: str) -> None:
 
 
 async def _execute(
-    runs: list[ActiveRun], asked: Asked, settings: Settings, store: ScoresStore, budget: Budget | None
+    runs: list[ActiveRun],
+    asked: Asked,
+    settings: Settings,
+    store: ScoresStore,
+    budget: Budget | None,
+    events: TextIO | None,
 ) -> bool:
     items = [run.item(work) for run in runs for work in run.work]
     with open_workspace(settings.output_folder, keep=asked.keep) as folder, watching(items) as watcher:
         if asked.keep:
             remark(f"Everything that is written stays in {folder}.")
         jobs = asked.jobs or cores()
-        equipment = Equipment(store, settings, folder, jobs, watcher, asked.keep, budget)
+        told = logging_events(watcher, events)
+        equipment = Equipment(store, settings, folder, jobs, told, asked.keep, budget)
         return await Execution(runs, equipment).carry_out()
 
 
