@@ -10,6 +10,7 @@ from convex_evals import __version__
 from convex_evals.cli.commands.analyze import analyze
 from convex_evals.cli.commands.backend import backend
 from convex_evals.cli.commands.bench import bench
+from convex_evals.cli.commands.cache import cache
 from convex_evals.cli.commands.compare import compare
 from convex_evals.cli.commands.conformance import conformance
 from convex_evals.cli.commands.controls import controls
@@ -17,6 +18,7 @@ from convex_evals.cli.commands.db import db
 from convex_evals.cli.commands.demo import demo
 from convex_evals.cli.commands.doctor import doctor
 from convex_evals.cli.commands.list import list_evals
+from convex_evals.cli.commands.models import models
 from convex_evals.cli.commands.new_eval import new_eval
 from convex_evals.cli.commands.run import run
 from convex_evals.cli.commands.show import show
@@ -68,6 +70,8 @@ def command_tree() -> TyperGroup:
     app.command("compare")(compare)
     app.add_typer(analyze, name="analyze")
     app.command("list")(list_evals)
+    app.add_typer(models, name="models")
+    app.add_typer(cache, name="cache")
     app.command("backend")(backend)
     app.add_typer(bench, name="bench")
     app.command("conformance")(conformance)

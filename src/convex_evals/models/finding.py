@@ -11,9 +11,10 @@ from convex_evals.core.settings import Settings, read_settings
 from convex_evals.models.asking import Asking
 from convex_evals.models.cache import CachingTransport, ResponseCache
 from convex_evals.models.empty import EmptyModel
-from convex_evals.models.model import Model
+from convex_evals.models.model import BUILT_IN, Model
 from convex_evals.models.prompt import prompt_fingerprint
 from convex_evals.models.providers import AskSettings, Limits, ProviderModel, open_provider
+from convex_evals.models.recorded import PROVIDER as SAMPLES
 from convex_evals.models.recorded import SAMPLE, RecordedModel
 from convex_evals.models.reference import ReferenceModel
 from convex_evals.models.registry import ModelEntry, Registry, load_registry
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 
 REPLAY: Final = "replay:"
+UNASKED: Final = (BUILT_IN, SAMPLES)
+"""The providers of models that answer without being sent anything."""
 Say = Callable[[str], None]
 
 

@@ -19,6 +19,8 @@ from convex_evals.runner.events import (
 from convex_evals.runner.execution import Equipment, Execution
 from convex_evals.runner.options import complete_options
 from convex_evals.runner.planning import (
+    ABLATION,
+    CHECK,
     REGRADE,
     VALIDATE,
     Plan,
@@ -35,6 +37,8 @@ from convex_evals.runner.work import ActiveRun, Halt, Work
 from convex_evals.runner.workspace import open_workspace
 
 __all__ = [
+    "ABLATION",
+    "CHECK",
     "REGRADE",
     "VALIDATE",
     "ActiveRun",

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 REGRADE: Final = "regrade"  # label of a run whose answers are those of another run
 VALIDATE: Final = "validate"  # label of a run that checks the reference answers
+CHECK: Final = "check"  # label of a run that only shows that a model can be asked
+ABLATION: Final = "ablation"  # label of a run that is compared with others to see what guidelines are worth
 _SUITE: Final = "suite"
 _GRADING: Final = "grading"
 _REGRADE_OF: Final = "regradeOf"

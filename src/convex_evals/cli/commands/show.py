@@ -42,6 +42,6 @@ def show(
         if json:
             print_json(shown_json(store, record, details))
         elif asks_for_evidence:
-            print_evidence(store, details, log=log, files=files, prompt=prompt, response=response)
+            print_evidence(store, record, details, log=log, files=files, prompt=prompt, response=response)
         else:
             print_eval(store, record, details)

@@ -61,9 +61,8 @@ def eval_json(store: ScoresStore, details: AttemptDetails) -> dict[str, Any]:
         "tests": _tests_json(attempt.tests),
         "durationMs": attempt.duration_ms,
         "cpuMs": attempt.cpu_ms,
-        "usage": _usage_json(usage),
-        "cost": usage.cost_usd if usage else None,
-        "costSource": usage.cost_source if usage else None,
+        "usage": usage_json(usage),
+        **cost_json(usage),
         "fromCache": generation.from_cache if generation else False,
         "steps": [_step_json(store, step) for step in details.steps],
     }
@@ -105,7 +104,11 @@ def _tests_json(tests: TestCounts | None) -> dict[str, int] | None:
     return {"passed": tests.passed, "total": tests.total} if tests else None
 
 
-def _usage_json(usage: Usage | None) -> dict[str, Any] | None:
+def cost_json(usage: Usage | None) -> dict[str, Any]:
+    return {"cost": usage.cost_usd if usage else None, "costSource": usage.cost_source if usage else None}
+
+
+def usage_json(usage: Usage | None) -> dict[str, Any] | None:
     if usage is None:
         return None
     return {

@@ -14,7 +14,7 @@ from convex_evals.suite import Selection
 
 BACKENDS = ("embedded", "official")
 LOCAL = "local/"
-Purpose = Literal["run", "validate"]
+Purpose = Literal["run", "validate", "check"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,18 @@
 """From what was asked for to plans of runs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 from convex_evals.cli.output import count, remark
-from convex_evals.cli.runs.asking import Asked
+from convex_evals.cli.runs.asking import Asked, Purpose
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import new_id, prefix
 from convex_evals.core.settings import Settings
 from convex_evals.models import Asking, Connections, find_model
 from convex_evals.models.experiments import find_experiment
 from convex_evals.runner import (
+    CHECK,
     REGRADE,
     VALIDATE,
     Plan,
@@ -24,6 +26,8 @@ from convex_evals.runner import (
 )
 from convex_evals.scores import RunFilter, ScoresStore
 from convex_evals.suite import Eval, Problem, find_suite, load_suite, select
+
+LABELS: Final[Mapping[Purpose, tuple[str, ...]]] = {"run": (), "validate": (VALIDATE,), "check": (CHECK,)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,7 @@ def _plans(asked: Asked, request: Request, store: ScoresStore, connections: Conn
         _say_left_out(plan)
         yield plan
         return
-    labels = (VALIDATE,) if asked.purpose == "validate" else ()
+    labels = LABELS[asked.purpose]
     request = replace(request, trials=asked.trials or 1, labels=labels)
     for name in dict.fromkeys(asked.models):
         globs = request.options.answer_files

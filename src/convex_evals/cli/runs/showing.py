@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from convex_evals.cli.output import console, count, print_table, table, visible
+from convex_evals.cli.output import console, count, print_table, remark, table, visible
 from convex_evals.cli.progress.cells import SIGNS
 from convex_evals.cli.runs.as_json import eval_json, run_summary_json
 from convex_evals.cli.runs.looking import can_resume, condition, result_details
@@ -13,6 +13,7 @@ from convex_evals.cli.runs.summaries import headline, reason
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
 from convex_evals.core.verdicts import STEPS, StepName
+from convex_evals.models import UNASKED
 from convex_evals.runner import Spending
 from convex_evals.scores import AttemptDetails, GenerationRecord, RunRecord, ScoresStore, StepRecord
 
@@ -44,6 +45,7 @@ def print_eval(store: ScoresStore, run: RunRecord, details: AttemptDetails) -> N
 
 def print_evidence(
     store: ScoresStore,
+    run: RunRecord,
     details: AttemptDetails,
     *,
     log: StepName | None,
@@ -58,6 +60,8 @@ def print_evidence(
     if generation is None and (files or prompt or response):
         raise UsageError(f"{details.attempt.eval} was never answered, so there is nothing of the model to show.")
     if generation is not None and prompt:
+        if run.fingerprints.prompt is None and run.provider in UNASKED:
+            remark(f"{run.model} is not asked by a prompt; this is the task.")
         _write(store.read_text(generation.prompt))
     if generation is not None and response:
         _write(store.read_text(generation.response))

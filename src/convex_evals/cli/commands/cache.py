@@ -1,0 +1,57 @@
+"""`convex-evals cache`: responses that were paid for."""
+
+from typing import Annotated
+
+import typer
+
+from convex_evals.cli.options import Json
+
+cache = typer.Typer(help="Look after the response cache.", rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@cache.callback()
+def group() -> None:
+    """Look after the response cache: what models answered, kept so that nothing is paid for twice."""
+
+
+@cache.command("list")
+def list_cached(json: Json = False) -> None:
+    """List what the cache has: responses and bytes by model."""
+    from convex_evals.cli.output import print_json, print_table, remark, table
+    from convex_evals.core.settings import read_settings
+    from convex_evals.models.cache import ResponseCache
+
+    found = ResponseCache.of(read_settings(), remark)
+    summaries = found.summaries()
+    if json:
+        models = [
+            {"model": each.model, "responses": each.responses, "bytes": each.size, "newest": each.newest.isoformat()}
+            for each in summaries
+        ]
+        print_json({"folder": str(found.folder), "models": models})
+        return
+    rows = table(["model", "responses", "kB", "newest (UTC)"])
+    for each in summaries:
+        rows.add_row(each.model, str(each.responses), f"{each.size / 1000:,.0f}", f"{each.newest:%Y-%m-%d %H:%M}")
+    if summaries:
+        print_table(rows)
+    typer.echo(f"{sum(each.responses for each in summaries)} responses in {found.folder}")
+
+
+@cache.command("clear")
+def clear(
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", metavar="MODEL", help="Only the responses of this model.")
+    ] = None,
+) -> None:
+    """Remove responses from the cache. Results in the scores stay as they are."""
+    from convex_evals.cli.output import count, remark
+    from convex_evals.core.errors import UsageError
+    from convex_evals.core.settings import read_settings
+    from convex_evals.models.cache import ResponseCache
+
+    found = ResponseCache.of(read_settings(), remark)
+    models = [each.model for each in found.summaries()]
+    if model is not None and model not in models:
+        raise UsageError(f"The cache has nothing of {model!r}; it has: {', '.join(models) or 'nothing at all'}.")
+    typer.echo(f"{count(found.clear(model), 'response')} removed from {found.folder}")

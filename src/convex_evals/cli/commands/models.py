@@ -1,0 +1,58 @@
+"""`convex-evals models`: which models there are, and whether one can be asked."""
+
+from typing import Annotated
+
+import typer
+
+from convex_evals.cli.options import BaseUrl, EvalsFolder, Json, Scores
+
+models = typer.Typer(help="List models.", rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@models.callback(invoke_without_command=True)
+def list_models(context: typer.Context, json: Json = False, scores: Scores = None) -> None:
+    """List models: whether there is a key for each, its last score, and its tags.
+
+    Listed are those of convex-evals, of ./models.toml, and others that have runs. docs/adding-a-model.md says how to
+    add one.
+    """
+    from convex_evals.cli.models import listing
+    from convex_evals.cli.output import print_json
+    from convex_evals.core.settings import read_settings
+    from convex_evals.models.registry import load_registry
+
+    if context.invoked_subcommand is not None:
+        return
+    found = listing.list_models(load_registry(), read_settings(), scores)
+    if json:
+        print_json({"models": [listing.listed_json(each) for each in found]})
+    else:
+        listing.print_models(found)
+
+
+@models.command("check")
+def check(
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="The model, as in provider/model.")],
+    base_url: BaseUrl = None,
+    name: Annotated[
+        str, typer.Option("--name", metavar="EVAL", help="The eval that is run.")
+    ] = "000-fundamentals/000-empty_functions",
+    evals: EvalsFolder = None,
+    json: Json = False,
+    scores: Scores = None,
+) -> None:
+    """Check that a model can be asked: one tiny request, then one eval from beginning to end.
+
+    The exit code is 0 when both were answered, whether or not the eval passed, 2 when a key or an address is missing,
+    and 3 when there is no answer.
+    """
+    from convex_evals.cli.models.checking import Check, perform
+    from convex_evals.cli.output import print_json
+    from convex_evals.core.settings import read_settings
+    from convex_evals.models.registry import load_registry
+
+    entry = load_registry().find(slug)
+    result, code = perform(Check(entry, base_url, name, evals, scores), read_settings())
+    if json:
+        print_json(result)
+    raise typer.Exit(code)

@@ -1,0 +1,1 @@
+"""The command `models`: which there are, and whether one can be asked."""
