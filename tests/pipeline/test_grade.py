@@ -206,3 +206,46 @@ async def test_a_single_step_is_graded_with_nothing_but_what_must_come_before_it
     result = await grade(eval, Submission(PROJECT, only), tmp_path, GradingOptions(), grading_tools)
     assert {step.name for step in result.steps if step.status == "passed"} == ran, shown(result)
     assert all(step.status in ("passed", "skipped") for step in result.steps), shown(result)
+
+
+STORING = """
+import { mutation } from "./_generated/server";
+import { v } from "convex/values";
+
+export const keep = mutation({
+  args: { text: v.string(), fail: v.boolean() },
+  handler: async (ctx, args) => {
+    const id = await ctx.storage.store(new Blob([args.text], { type: "text/plain" }));
+    const blob = await ctx.storage.get(id);
+    if (args.fail) throw new Error(`after ${await blob?.text()}`);
+    return { id, text: await blob?.text(), type: blob?.type };
+  },
+});
+"""
+STORED = """
+import pytest
+
+from convex_evals.pipeline.grading.kit import CallFailed
+
+
+def test_a_mutation_stores_a_file_and_reads_it(project):
+    stored = project.mutation("index:keep", {"text": "hello", "fail": False})
+    assert (stored["text"], stored["type"]) == ("hello", "text/plain")
+    assert [file.id for file in project.storage.files()] == [stored["id"]]
+
+
+def test_a_mutation_that_fails_stores_nothing(project):
+    with pytest.raises(CallFailed, match="after hello"):
+        project.mutation("index:keep", {"text": "hello", "fail": True})
+    assert project.storage.files() == []
+"""
+
+
+async def test_mutations_of_new_libraries_store_files(
+    grading_tools: Tools, write_eval: WriteEval, tmp_path: Path
+) -> None:
+    manifest = '{"private": true, "dependencies": {"convex": "1.48.0"}}'
+    files = {"package.json": manifest, "convex/index.ts": STORING}
+    eval = write_eval(files, grader=STORED)
+    result = await grade(eval, Submission(files), tmp_path, GradingOptions(), grading_tools)
+    assert result.status == "passed", shown(result)

@@ -14,6 +14,7 @@ from convex_evals.backend.runtime.types import LogLine
 
 if TYPE_CHECKING:
     from convex_evals.backend.database import Transaction
+    from convex_evals.backend.storage import StoredFile
 
 TransactionKind = Literal["Query", "Mutation"]
 
@@ -37,6 +38,7 @@ class Attempt:
     round_trips: int = 0  # how often user code had to wait; what it asks for at once counts once
     user_ms: float = 0.0  # spent in user code by every call that has ended
     is_suspect: bool = False  # it has lost its worker before, and runs apart from others
+    stored: "list[StoredFile]" = field(default_factory=list)
     warnings: list[LogLine] = field(default_factory=list)
     started: float = field(default_factory=time.perf_counter)
 

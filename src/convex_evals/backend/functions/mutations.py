@@ -90,14 +90,18 @@ class MutationRunner:
             known = companion.begin(attempt.transaction, call.request_id) if companion else None
             if known is not None:
                 return known
-            finished = await run_attempt(attempt, suspect=suspect)
-            if finished.returned is None:
-                record_attempt(attempt, finished)
-                return MutationOutcome(None, finished.failure, call.request_id, finished.log_lines)
-            if companion is not None:
-                companion.finish(attempt.transaction, finished)
-            async with self._host.turns.commit(alone=alone):
-                ts = self._commit(attempt, finished, retry)
+            try:
+                finished = await run_attempt(attempt, suspect=suspect)
+                if finished.returned is None:
+                    record_attempt(attempt, finished)
+                    return MutationOutcome(None, finished.failure, call.request_id, finished.log_lines)
+                if companion is not None:
+                    companion.finish(attempt.transaction, finished)
+                async with self._host.turns.commit(alone=alone):
+                    ts = self._commit(attempt, finished, retry)
+            finally:
+                if attempt.stored:
+                    self._host.files.discard_unrecorded(attempt.stored)
         record_attempt(attempt, finished)
         value = resolve_commit_ts(finished.returned.text, ts)
         return MutationOutcome(value, None, call.request_id, finished.log_lines, ts)

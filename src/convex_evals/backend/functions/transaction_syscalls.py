@@ -1,5 +1,6 @@
 """The bridge of one query or mutation: everything it asks for happens in one transaction, in order."""
 
+import base64
 import re
 from collections.abc import Callable, Mapping, Sequence
 
@@ -59,6 +60,8 @@ class TransactionSyscalls:
                 "1.0/schedule": ("scheduler", self._schedule),
                 "1.0/cancel_job": ("db.cancel_job", self._cancel_job),
                 "1.0/storageDelete": ("storage.delete", self._storage_delete),
+                "1.0/storageStore": ("storage.store", self._storage_store),
+                "1.0/storageGet": ("storage.get", self._storage_get),
                 "1.0/storageGenerateUploadUrl": ("storage.generateUploadUrl", self._storage_upload_url),
             }
 
@@ -157,6 +160,27 @@ class TransactionSyscalls:
     def _storage_delete(self, args: SyscallArgs) -> str:
         self._attempt.host.files.delete(self._attempt.transaction, self._target.instance, args.text("storageId"))
         return NULL
+
+    def _storage_store(self, args: SyscallArgs) -> str:
+        """Since convex 1.48. The file is there when the mutation commits, and gone when it does not."""
+        files, instance = self._attempt.host.files, self._target.instance
+        content = base64.b64decode(args.text("blob"))
+        stored = files.store_in(
+            self._attempt.transaction,
+            instance,
+            content,
+            args.optional_text("contentType"),
+            args.optional_text("sha256"),
+        )
+        self._attempt.stored.append(stored)
+        return _json(stored.id)
+
+    def _storage_get(self, args: SyscallArgs) -> str:
+        files, instance = self._attempt.host.files, self._target.instance
+        found = files.load_in(self._attempt.transaction, instance, args.text("storageId"))
+        if found is None:
+            return NULL
+        return _json({"blob": base64.b64encode(found.content).decode(), "contentType": found.content_type})
 
     def _storage_upload_url(self, args: SyscallArgs) -> str:
         return _json(self._attempt.host.files.upload_url(self._target.instance))

@@ -39,6 +39,19 @@ class BlobStore:
         """To be used with `async with`. Raises OSError when there is no room."""
         return IncomingBlob(self._path(str(uuid.uuid4())))
 
+    def keep(self, content: bytes) -> Blob:
+        """All at once. Raises OSError when there is no room; nothing is left then."""
+        path = self._path(str(uuid.uuid4()))
+        part = path.with_name(path.name + UNFINISHED)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            part.write_bytes(content)
+            part.rename(path)
+        except OSError:
+            part.unlink(missing_ok=True)
+            raise
+        return Blob(path.name, len(content), hashlib.sha256(content).digest())
+
     def open(self, uuid: str) -> BinaryIO | None:
         """Stays readable when the blob is removed meanwhile."""
         try:

@@ -1,7 +1,7 @@
 """`ctx.storage`, and what uploads and downloads over HTTP share with it."""
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -41,6 +41,15 @@ class ServedFile:
 
     row: FileRow
     content: BinaryIO
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file that a transaction has stored and that is recorded once it commits."""
+
+    id: str
+    namespace: str
+    uuid: str
 
 
 class Files:
@@ -83,6 +92,41 @@ class Files:
             raise DeveloperError(f"storage id {storage_id} not found")
         transaction.system.delete(instance.id, TABLE, found.id)
 
+    def store_in(
+        self,
+        transaction: Transaction,
+        instance: ComponentInstance,
+        content: bytes,
+        content_type: str | None,
+        sha256: str | None,
+    ) -> StoredFile:
+        """The bytes are kept at once; `discard_unrecorded` removes them when the transaction came to nothing."""
+        expected = _expected_digest(sha256)
+        try:
+            blob = self._blobs.keep(content)
+        except OSError as error:
+            raise SystemFailure(f"cannot store a file: {error}") from error
+        if expected is not None and expected != blob.sha256:
+            self._blobs.remove(blob.uuid)
+            raise Sha256Mismatch(expected, blob.sha256)
+        known_type = normalize_media_type(content_type) if content_type else None
+        return StoredFile(_insert(transaction, instance.id, blob, known_type), instance.id, blob.uuid)
+
+    def load_in(self, transaction: Transaction, instance: ComponentInstance, storage_id: str) -> StoredBlob | None:
+        """As the transaction sees it."""
+        found = find_file(transaction, instance.id, storage_id, "storage.get")
+        served = None if found is None else self._open(found)
+        if served is None:
+            return None
+        with served.content as content:
+            return StoredBlob(content.read(), served.row.content_type)
+
+    def discard_unrecorded(self, stored: Sequence[StoredFile]) -> None:
+        """Removes the bytes of those that no committed row knows."""
+        for each in stored:
+            if find_by_uuid(self._database.begin(), each.namespace, each.uuid) is None:
+                self._blobs.remove(each.uuid)
+
     def upload_url(self, instance: ComponentInstance) -> str:
         origin = self._urls.overridden(self._database.begin()).cloud
         return f"{origin}/api/storage/upload?token={self.tokens.issue(instance.id)}"
@@ -93,14 +137,7 @@ class Files:
         self, instance: ComponentInstance, content: bytes, content_type: str | None, sha256: str | None
     ) -> str:
         """The id of a new file. `sha256` is in base64. Raises DeveloperError."""
-        expected = None
-        if sha256 is not None:
-            expected = parse_base64_digest(sha256)
-            if expected is None:
-                raise DeveloperError(
-                    "Invalid argument `sha256` for `storage.store`: expected the base64 of a SHA-256 digest, "
-                    f'got "{sha256}"'
-                )
+        expected = _expected_digest(sha256)
         known_type = None if content_type is None else normalize_media_type(content_type)
         return await self.save(instance.id, _one(content), known_type, expected)
 
@@ -145,19 +182,32 @@ class Files:
 
     def _record(self, namespace: str, blob: Blob, content_type: str | None) -> str:
         transaction = self._database.begin()
-        row = transaction.system.insert(
-            namespace,
-            TABLE,
-            {"storageId": blob.uuid, "size": blob.size, "sha256": blob.sha256, "contentType": content_type},
-        )
+        row_id = _insert(transaction, namespace, blob, content_type)
         self._database.commit(transaction)
-        return row.id
+        return row_id
 
     def _forget(self, commit: Commit) -> None:
         """Only URLs and metadata are read at snapshots, and downloads under way keep their file open."""
         for write in commit.writes:
             if write.table.name == TABLE and write.new is None and write.old is not None:
                 self._blobs.remove(FileRow.of(write.old).uuid)
+
+
+def _insert(transaction: Transaction, namespace: str, blob: Blob, content_type: str | None) -> str:
+    values = {"storageId": blob.uuid, "size": blob.size, "sha256": blob.sha256, "contentType": content_type}
+    return transaction.system.insert(namespace, TABLE, values).id
+
+
+def _expected_digest(sha256: str | None) -> bytes | None:
+    """Raises DeveloperError unless it is in base64."""
+    if sha256 is None:
+        return None
+    expected = parse_base64_digest(sha256)
+    if expected is None:
+        raise DeveloperError(
+            f'Invalid argument `sha256` for `storage.store`: expected the base64 of a SHA-256 digest, got "{sha256}"'
+        )
+    return expected
 
 
 async def _one(content: bytes) -> AsyncIterator[bytes]:
