@@ -1,7 +1,5 @@
 """Actions that fetch: what they send, and what they make of every kind of answer."""
 
-import socket
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -26,14 +24,6 @@ NO_ID: dict[str, Reply] = {
     "no id": Reply.json({"title": "Emma"}, 201),
     "a number as id": Reply.json({"id": 5}, 201),
 }
-
-
-@pytest.fixture
-def nobody() -> Iterator[str]:
-    """An address that is taken, so that no other program gets it, and where nobody listens."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
 
 
 def get(project: Deployment, base_url: str, isbn: str = "1") -> Any:
@@ -104,11 +94,11 @@ def test_an_answer_without_an_id_is_invalid(project: Deployment, web_server: Web
         add(project, web_server.url)
 
 
-def test_a_server_that_does_not_answer_is_unreachable(project: Deployment, nobody: str) -> None:
+def test_a_server_that_does_not_answer_is_unreachable(project: Deployment, web_server: WebServer) -> None:
     with project.fails(data={"code": "UNREACHABLE"}):
-        get(project, nobody)
+        get(project, web_server.nobody)
     with project.fails(data={"code": "UNREACHABLE"}):
-        add(project, nobody)
+        add(project, web_server.nobody)
 
 
 def test_the_functions_are_those_of_the_task(project: Deployment, answer: Deployment) -> None:

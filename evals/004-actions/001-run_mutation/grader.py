@@ -1,8 +1,5 @@
 """An action that leaves what it found to a mutation, because it cannot write by itself."""
 
-import socket
-from collections.abc import Iterator
-
 import pytest
 
 from convex_evals.pipeline.grading.kit import (
@@ -15,14 +12,6 @@ from convex_evals.pipeline.grading.kit import (
 )
 
 FUNCTIONS = ("index:record", "index:check")
-
-
-@pytest.fixture
-def nobody() -> Iterator[str]:
-    """An address that is taken, so that no other program gets it, and where nobody listens."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
 
 
 def record(project: Deployment, url: str, status: int = 200, size: int = 10) -> int:
@@ -55,9 +44,9 @@ def test_error_statuses_are_recorded_as_well(project: Deployment, web_server: We
     assert_same(project.documents("pages"), [{"url": url, "status": status, "size": 5, "checks": 1}])
 
 
-def test_nothing_is_recorded_when_nobody_answers(project: Deployment, nobody: str) -> None:
+def test_nothing_is_recorded_when_nobody_answers(project: Deployment, web_server: WebServer) -> None:
     with project.fails():
-        project.action("index:check", url=nobody)
+        project.action("index:check", url=web_server.nobody)
     assert project.documents("pages") == []
 
 

@@ -36,6 +36,11 @@ def test_an_answer_may_depend_on_the_request() -> None:
         assert ask(server.reply("GET", "/double", double) + "?n=4") == (200, b"44")
 
 
+def test_at_one_address_nobody_listens() -> None:
+    with WebServer.run() as server, pytest.raises(ConnectionRefusedError):
+        ask(server.nobody)
+
+
 def test_it_is_gone_afterwards() -> None:
     with WebServer.run() as server:
         pass

@@ -1,6 +1,7 @@
 """A web server on this machine, for functions that fetch: it answers as told and remembers what it was asked."""
 
 import json as json_module
+import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -45,9 +46,13 @@ NOT_FOUND = Reply.text("no reply was prepared for this address", 404)
 
 @dataclass
 class WebServer:
-    """`server.reply("GET", "/data", Reply.json({"a": 1}))`; everything else is answered with 404."""
+    """`server.reply("GET", "/data", Reply.json({"a": 1}))`; everything else is answered with 404.
+
+    `nobody` is an address at which nothing listens, and nothing will.
+    """
 
     url: str
+    nobody: str = ""
     requests: list[WebRequest] = field(default_factory=list)
     _answers: dict[tuple[str, str], Answer] = field(default_factory=dict)
 
@@ -68,7 +73,10 @@ class WebServer:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()
         try:
-            yield server.site
+            with socket.socket() as taken:
+                taken.bind(("127.0.0.1", 0))
+                server.site.nobody = f"http://127.0.0.1:{taken.getsockname()[1]}"
+                yield server.site
         finally:
             server.shutdown()
             server.server_close()
