@@ -15,14 +15,17 @@ from convex_evals.core.wording import count
 
 SUSPECTS: Final = 3  # tried alone before the search begins
 LOCATED: Final = 2  # shown when nothing is tried
+FEW: Final = 2  # differences that need no complaint to be shown
 WORTH_SPLITTING: Final = 3  # lines
 MOST_SHOWN: Final = 4  # units; more than that explain nothing
 
 
 def locate_cause(evidence: Evidence, note: str) -> Cause:
     """The differences next to the complaints; nothing is tried. `note` says why."""
-    patches = [patch for patch in _patches(evidence).all() if suspicion(patch, evidence)]
-    suspects = by_suspicion(patches, evidence)[:LOCATED]
+    every = _patches(evidence).all()
+    patches = [patch for patch in every if suspicion(patch, evidence)]
+    # An answer that differs in hardly anything needs no complaint that points there.
+    suspects = by_suspicion(patches or (every if len(every) <= FEW else ()), evidence)[:LOCATED]
     hunks = _in_order([hunk for patch in suspects for hunk in _narrow_hunks(patch, evidence)])
     if not hunks:
         return Cause(note=note)

@@ -36,7 +36,7 @@ def _demanded(evidence: Evidence) -> str | None:
     asked = evidence.task.lower()
     if _lacks_returns(evidence) and "returns valid" not in asked and "return valid" not in asked:
         return "a returns validator"
-    return None if evidence.task else "more than behaviour"
+    return None if evidence.counterfactuals.demands else "more than behaviour"
 
 
 def _lacks_returns(evidence: Evidence) -> bool:
