@@ -1,19 +1,25 @@
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from convex_evals.cli import main
+from convex_evals.core.settings import read_settings
 from convex_evals.core.verdicts import Status, StepName
+from convex_evals.models.parsing import render_files
 from convex_evals.pipeline.types import Command as RanCommand
 from convex_evals.scores import Generation, Outcome, PlannedEval, RunPlan, ScoresStore, TestCounts, Usage
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 Start = Callable[..., subprocess.Popen[str]]
 PROGRAM = Path(sys.executable).parent / "convex-evals"
+PRICED = '[[model]]\nslug = "local/tiny"\nprice = {{ input = {price}, output = {price} }}\n'
 HELLO = """\
 import time
 
@@ -162,3 +168,57 @@ def _tests_step(status: Status, log: Path) -> RecordedStep:
         (RanCommand(("pytest", "grader.py"), "exit code 1", 1300, 650),),
         ("one thing was assumed",),
     )
+
+
+class Asked:
+    """The command line, in a folder with a suite, a cache of its own, and a server that knows `local/tiny`.
+
+    Run inside the test's own process, because loading the libraries of providers again and again takes seconds.
+    """
+
+    def __init__(self, server: Any, folder: Path, capture: pytest.CaptureFixture[str]) -> None:
+        self.server, self.folder, self._capture = server, folder, capture
+        self.variables = {"CONVEX_EVALS_CACHE": str(folder / "cache")}
+        self.right = render_files({"hello.txt": "hello\n", "to.txt": "world\n"})
+        server.answer = lambda asked: self.right
+
+    def run(self, *options: str, code: int = 0) -> dict[str, Any]:
+        result = self.start(*options, "--json", "-")
+        assert result.returncode == code, result.stderr
+        parsed: dict[str, Any] = json.loads(result.stdout)
+        return parsed
+
+    def start(self, *options: str) -> subprocess.CompletedProcess[str]:
+        return self("run", "-m", "local/tiny", "--base-url", self.server.url, "--jobs", "1", *options)
+
+    def __call__(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        self._capture.readouterr()
+        code = main.run([*arguments])
+        said = self._capture.readouterr()
+        return subprocess.CompletedProcess(arguments, code, said.out, said.err)
+
+    def tell_apart(self, suite: Path) -> None:
+        """Evals with the same task would be one question."""
+        for task in suite.rglob("TASK.txt"):
+            task.write_text(f"Say hello, number {task.parent.name[:3]}.\n")
+
+    def price(self, usd_per_million: float) -> None:
+        (self.folder / "models.toml").write_text(PRICED.format(price=usd_per_million))
+
+
+@pytest.fixture
+def asked(
+    provider_server: Any,
+    hello_suite: Callable[..., Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Asked:
+    made = Asked(provider_server, tmp_path, capsys)
+    made.tell_apart(hello_suite(3))
+    (tmp_path / "cache").mkdir()
+    # Tools are shared with everybody; only the responses are the test's own.
+    (tmp_path / "cache" / "toolchain").symlink_to(read_settings().cache_folder / "toolchain")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CONVEX_EVALS_CACHE", str(tmp_path / "cache"))
+    return made

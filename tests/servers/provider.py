@@ -68,6 +68,10 @@ class ProviderServer:
         """How the next questions are answered, one behaviour each."""
         self._script.extend(behaviours)
 
+    def forget(self) -> None:
+        """The rest of the script."""
+        self._script.clear()
+
     # What an answer may be like
 
     def says(self, text: str, finish: str | None = "stop", **changes: Any) -> Behaviour:

@@ -7,6 +7,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from convex_evals import __version__
+from convex_evals.cli.commands.ablate import ablate
 from convex_evals.cli.commands.analyze import analyze
 from convex_evals.cli.commands.backend import backend
 from convex_evals.cli.commands.bench import bench
@@ -72,6 +73,7 @@ def command_tree() -> TyperGroup:
     app.command("list")(list_evals)
     app.add_typer(models, name="models")
     app.add_typer(cache, name="cache")
+    app.command("ablate")(ablate)
     app.command("backend")(backend)
     app.add_typer(bench, name="bench")
     app.command("conformance")(conformance)

@@ -65,7 +65,7 @@ class Asked:
     def check(self) -> None:
         """Raises UsageError for options that contradict each other."""
         if self.resume is not None:
-            self._refuse("--resume", "continues a run as it was planned", self._planning_options())
+            self._refuse("--resume", "continues a run as it was planned", self.planning_options())
         elif self.regrade is not None:
             reason = "grades the answers that a run has stored"
             self._refuse("--regrade", reason, {**self._asking_options(), "--failed": self.failed})
@@ -94,7 +94,8 @@ class Asked:
             "--trials": self.trials,
         }
 
-    def _planning_options(self) -> dict[str, object]:
+    def planning_options(self) -> dict[str, object]:
+        """What decides which work there is, and how it is done."""
         return {
             **self._asking_options(),
             "--category": self.categories,

@@ -43,6 +43,12 @@ def prepare(asked: Asked, store: ScoresStore, settings: Settings) -> Prepared:
     connections = Connections(settings, remark)
     if asked.resume is not None:
         return _prepare_rest(asked, asked.resume, store, connections)
+    request, problems = prepare_request(asked)
+    return Prepared(tuple(_plans(asked, request, store, connections)), problems)
+
+
+def prepare_request(asked: Asked) -> tuple[Request, tuple[Problem, ...]]:
+    """The chosen evals and how they are asked and graded; and what keeps others from being loaded."""
     asking = asking_for(asked)
     suite = load_suite(find_suite(asked.evals))
     problems = tuple(each for each in suite.problems if asked.selection.takes_problem(suite, each))
@@ -55,8 +61,7 @@ def prepare(asked: Asked, store: ScoresStore, settings: Settings) -> Prepared:
         if each.grader is None:
             remark(f"{each.id} has no grader yet, so no test is required of it.")
     options = complete_options(asked.grading_options(), suite.settings)
-    request = Request(suite, evals, options, asking)
-    return Prepared(tuple(_plans(asked, request, store, connections)), problems)
+    return Request(suite, evals, options, asking), problems
 
 
 def asking_for(asked: Asked) -> Asking:

@@ -27,9 +27,9 @@ def perform(asked: Asked) -> int:
     settings = read_settings()
     asked = asked.completed(settings)
     asked.check()
-    with _open_scores(asked) as store:
+    with open_scores(asked) as store:
         if asked.dry_run:
-            _print_plans(prepare(asked, store, settings), asked, store)
+            print_plans(prepare(asked, store, settings), asked, store)
             return 0
         session = carry_out(asked, settings, store)
         _print_results(session, asked, store)
@@ -37,7 +37,7 @@ def perform(asked: Asked) -> int:
 
 
 @contextmanager
-def _open_scores(asked: Asked) -> Iterator[ScoresStore]:
+def open_scores(asked: Asked) -> Iterator[ScoresStore]:
     """A dry run leaves no file behind: it looks into empty scores when there are none."""
     with ExitStack() as stack:
         where: str | Path | None = asked.scores
@@ -46,7 +46,7 @@ def _open_scores(asked: Asked) -> Iterator[ScoresStore]:
         yield stack.enter_context(ScoresStore.open(where))
 
 
-def _print_plans(prepared: Prepared, asked: Asked, store: ScoresStore) -> None:
+def print_plans(prepared: Prepared, asked: Asked, store: ScoresStore) -> None:
     estimates = [each for plan in prepared.plans if (each := Estimate.of(plan, store)) is not None]
     if asked.json is not None:
         write_json({"estimates": [estimate_json(each) for each in estimates]}, asked.json)

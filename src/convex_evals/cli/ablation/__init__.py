@@ -1,0 +1,1 @@
+"""The command `ablate` from beginning to end."""

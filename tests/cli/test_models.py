@@ -1,0 +1,116 @@
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+Record = Callable[..., str]
+Asked = Any  # see conftest.py
+
+
+def listed(result: subprocess.CompletedProcess[str]) -> dict[str, dict[str, Any]]:
+    assert result.returncode == 0, result.stderr
+    return {each["slug"]: each for each in json.loads(result.stdout)["models"]}
+
+
+def test_models_say_whether_there_is_a_key_and_which_variable_holds_it(convex_evals: Command, tmp_path: Path) -> None:
+    keys = {"OPENAI_API_KEY": "sk-a", "GEMINI_API_KEY": "sk-b", "ANTHROPIC_API_KEY": ""}
+    models = listed(convex_evals("models", "--json", **keys))
+    facts = {slug: (each["keyPresent"], each["keyVariables"]) for slug, each in models.items()}
+    assert facts["openai/gpt-5.2"] == (True, ["OPENAI_API_KEY"])
+    assert facts["google/gemini-2.5-pro"] == (True, ["GEMINI_API_KEY"])
+    assert facts["anthropic/claude-sonnet-4-5"] == (False, ["ANTHROPIC_API_KEY"])
+    assert facts["reference"] == (None, [])
+    table = convex_evals("models", **keys).stdout
+    assert "sk-a" not in table
+    assert not (tmp_path / "scores").exists()
+
+
+def test_the_last_score_is_that_of_the_latest_run_with_a_verdict(convex_evals: Command, record_run: Record) -> None:
+    record_run({"000-first": "failed"}, model="openai/gpt-5.2")
+    run = record_run({"000-first": "passed", "001-second": "failed", "002-third": "infrastructure"}, "openai/gpt-5.2")
+    record_run({"000-first": "infrastructure"}, model="openai/gpt-5.2")
+    record_run({"000-first": "passed"}, model="local/unlisted")
+    models = listed(convex_evals("models", "--json"))
+    last = models["openai/gpt-5.2"]["lastRun"]
+    assert (last["id"], last["passRate"], last["passed"], last["failed"]) == (run, 0.5, 1, 1)
+    assert models["openai/gpt-5.5"]["lastRun"] is None
+    assert not models["local/unlisted"]["listed"]
+    [line] = [line for line in convex_evals("models").stdout.splitlines() if line.startswith("openai/gpt-5.2 ")]
+    assert "50% of 2" in line and run[:8] in line
+
+
+def test_a_models_own_file_adds_to_the_list(convex_evals: Command, tmp_path: Path) -> None:
+    (tmp_path / "models.toml").write_text('[[model]]\nslug = "local/mine"\nname = "Mine"\ntags = ["home"]\n')
+    assert listed(convex_evals("models", "--json"))["local/mine"]["tags"] == ["home"]
+    (tmp_path / "models.toml").write_text('[[model]]\nslug = "nobody/mine"\n')
+    broken = convex_evals("models")
+    assert broken.returncode == 2
+    assert "has the provider 'nobody'" in broken.stderr
+
+
+def check(asked: Asked, *options: str) -> subprocess.CompletedProcess[str]:
+    arguments = ("models", "check", "local/tiny", "--base-url", asked.server.url, "--name", "000-hello", *options)
+    result: subprocess.CompletedProcess[str] = asked(*arguments)
+    return result
+
+
+def test_a_check_asks_once_and_runs_one_eval(asked: Asked) -> None:
+    asked.server.script(asked.server.says("OK"))
+    result = check(asked, "--json")
+    assert result.returncode == 0, result.stderr
+    assert "request  answered 'OK' · " in result.stderr and "11 tokens in, 7 out · cost unknown" in result.stderr
+    assert "eval     000-basics/000-hello: passed" in result.stderr
+    found = json.loads(result.stdout)
+    assert (found["model"], found["baseUrl"], found["request"]["text"]) == ("local/tiny", asked.server.url, "OK")
+    assert (found["request"]["usage"]["inputTokens"], found["request"]["cost"]) == (11, None)
+    assert (found["eval"]["status"], found["eval"]["usage"]["outputTokens"]) == ("passed", 7)
+    assert len(asked.server.requests) == 2
+    [run] = json.loads(asked("status", "--json").stdout)["runs"]
+    assert (run["id"], run["labels"]) == (found["run"], ["check"])
+    assert listed(asked("models", "--json")).get("local/tiny") is None
+
+
+def test_an_eval_that_fails_is_still_an_answer(asked: Asked) -> None:
+    asked.server.script(asked.server.says("OK"), asked.server.says("I would rather not."))
+    result = check(asked)
+    assert result.returncode == 0
+    assert "eval     000-basics/000-hello: failed (filesystem: " in result.stderr
+    assert not result.stdout
+
+
+def test_a_model_that_does_not_answer_ends_the_check(asked: Asked) -> None:
+    asked.server.script(asked.server.refuses(401, "bad key"))
+    result = check(asked, "--json")
+    assert result.returncode == 3
+    request = json.loads(result.stdout)["request"]
+    assert request["ok"] is False and request["error"] in result.stderr
+    assert len(asked.server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["openai/gpt-5.2"], "openai/gpt-5.2 needs a key: set OPENAI_API_KEY in the environment or in .env."),
+        (["local/tiny"], "local/tiny needs the address of its server: give it with --base-url,"),
+        (["opnai/gpt-5.2"], "There is no model 'opnai/gpt-5.2': its provider must be one of"),
+    ],
+)
+def test_a_check_that_cannot_begin_is_one_sentence(
+    convex_evals: Command, hello_suite: Callable[..., Path], arguments: list[str], sentence: str
+) -> None:
+    hello_suite(1)
+    result = convex_evals("models", "check", *arguments, "--name", "000-hello", OPENAI_API_KEY="")
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"convex-evals: {sentence}")
+    assert result.stderr.count("\n") == 1
+
+
+def test_models_without_a_provider_only_run_the_eval(asked: Asked) -> None:
+    result = asked("models", "check", "reference", "--name", "000-hello", "--json")
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert "request" not in found and found["eval"]["status"] == "passed"
