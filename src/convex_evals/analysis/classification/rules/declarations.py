@@ -1,5 +1,6 @@
 """Tests that compare declarations instead of behaviour."""
 
+import re
 from typing import Final
 
 from convex_evals.analysis.classification.rules.rule import complaint, first_words
@@ -33,8 +34,9 @@ def _demanded(evidence: Evidence) -> str | None:
     """What the comparison insists on beyond the task; None when the task asks for it."""
     if evidence.counterfactuals.unstated:
         return listed(evidence.counterfactuals.unstated)
-    asked = evidence.task.lower()
-    if _lacks_returns(evidence) and "returns valid" not in asked and "return valid" not in asked:
+    if re.search(r"\breturns? validat", evidence.task, re.IGNORECASE):
+        return None
+    if _lacks_returns(evidence):
         return "a returns validator"
     return None if evidence.counterfactuals.demands else "more than behaviour"
 
