@@ -1,5 +1,6 @@
 """What executions need from the deployment they run in."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,6 +16,7 @@ from convex_evals.backend.runtime.types import StoredBlob
 if TYPE_CHECKING:
     from convex_evals.backend.database import Database, Transaction
     from convex_evals.backend.runtime import FunctionRuntime
+    from convex_evals.backend.storage import StoredFile
 
 
 class FileStorage(Protocol):
@@ -27,6 +29,21 @@ class FileStorage(Protocol):
     ) -> dict[str, object] | None: ...
 
     def delete(self, transaction: "Transaction", instance: ComponentInstance, storage_id: str) -> None: ...
+
+    def store_in(
+        self,
+        transaction: "Transaction",
+        instance: ComponentInstance,
+        content: bytes,
+        content_type: str | None,
+        sha256: str | None,
+    ) -> "StoredFile": ...
+
+    def load_in(
+        self, transaction: "Transaction", instance: ComponentInstance, storage_id: str
+    ) -> StoredBlob | None: ...
+
+    def discard_unrecorded(self, stored: "Sequence[StoredFile]") -> None: ...
 
     def upload_url(self, instance: ComponentInstance) -> str: ...
 

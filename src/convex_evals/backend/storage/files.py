@@ -15,6 +15,7 @@ from convex_evals.backend.storage.digests import Sha256Mismatch, parse_base64_di
 from convex_evals.backend.storage.media_types import normalize_media_type
 from convex_evals.backend.storage.storage_ids import TABLE, find_by_uuid, find_file
 from convex_evals.backend.storage.upload_tokens import UploadTokens
+from convex_evals.backend.values import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +195,12 @@ class Files:
 
 
 def _insert(transaction: Transaction, namespace: str, blob: Blob, content_type: str | None) -> str:
-    values = {"storageId": blob.uuid, "size": blob.size, "sha256": blob.sha256, "contentType": content_type}
+    values: dict[str, Value] = {
+        "storageId": blob.uuid,
+        "size": blob.size,
+        "sha256": blob.sha256,
+        "contentType": content_type,
+    }
     return transaction.system.insert(namespace, TABLE, values).id
 
 
