@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.core.machine import Fact, SandboxSupport, Status, gather_facts, probe_sandbox
 from convex_evals.core.keeper.confine import landlock_abi
+from convex_evals.core.machine import Fact, SandboxSupport, Status, gather_facts, probe_sandbox
 from convex_evals.core.machine.registries import gather, npm_fact
 from convex_evals.core.machine.resources import available_memory, disk_fact, memory_fact
 from convex_evals.core.machine.sandbox import sandbox_facts
