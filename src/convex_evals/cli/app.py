@@ -1,5 +1,6 @@
 """The command tree. Command modules are imported here, so they import nothing heavy themselves at the top."""
 
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -54,8 +55,13 @@ def root(
         bool, typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=show_version)
     ] = False,
 ) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+    if context.invoked_subcommand is not None:
+        return
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        from convex_evals.cli.menu import open_menu
+
+        raise typer.Exit(open_menu())
+    typer.echo(context.get_help())
 
 
 def command_tree() -> TyperGroup:

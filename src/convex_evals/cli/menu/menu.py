@@ -1,0 +1,133 @@
+"""From question to question to a run."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from convex_evals.cli.menu.choices import Offer, offer_categories, offer_evals, offer_missing, offer_models
+from convex_evals.cli.menu.questions import ask_one, ask_several, ask_text
+from convex_evals.cli.menu.wishes import Scope, Wishes
+from convex_evals.cli.models.listing import ListedModel, list_models
+from convex_evals.cli.output import count
+from convex_evals.cli.runs.preparing import Prepared, prepare
+from convex_evals.cli.runs.reporting import open_scores, perform
+from convex_evals.cli.runs.spending import estimate_lines
+from convex_evals.core.errors import UsageError
+from convex_evals.core.settings import Settings, read_settings
+from convex_evals.models.asking import Asking
+from convex_evals.models.experiments import load_experiments
+from convex_evals.models.registry import load_registry
+from convex_evals.runner import Estimate
+from convex_evals.scores import RunFilter, ScoresStore
+from convex_evals.suite import Eval, find_suite, load_suite
+
+AT_HOME: Final = "local/"
+AT_HOME_OFFER: Final = Offer(AT_HOME, "local/… · a model that a server on this machine or in this network has")
+USUAL_URL: Final = "http://127.0.0.1:8080/v1"
+START, CHANGE, LEAVE = "start", "change", "leave"
+
+
+def open_menu() -> int:
+    """Asks until a run is started or nothing is wanted any more; returns the exit code."""
+    settings = read_settings()
+    evals = load_suite(find_suite(None)).evals
+    while True:
+        wishes = _ask(settings, evals)
+        prepared = _describe(wishes, settings)
+        choices = [Offer(START, "start it")] if prepared.plans else []
+        match ask_one("And now?", [*choices, Offer(CHANGE, "choose again"), Offer(LEAVE, "leave")]):
+            case "start":
+                return perform(wishes.asked())
+            case "leave":
+                return 0
+
+
+def _ask(settings: Settings, evals: Sequence[Eval]) -> Wishes:
+    known = list_models(load_registry(), settings, None)
+    wishes = _ask_models(known)
+    if any(_is_asked(name, known) for name in wishes.models):
+        wishes = replace(wishes, experiment=_ask_experiment())
+    wishes = replace(wishes, scope=_ask_scope(wishes, evals))
+    trials = ask_text("How often is each task asked?", "1", _complain_about_number)
+    return replace(wishes, trials=int(trials))
+
+
+def _ask_models(known: Sequence[ListedModel]) -> Wishes:
+    chosen = ask_several("Which models?", [*offer_models(known), AT_HOME_OFFER, *offer_missing(known)])
+    if not any(name.startswith(AT_HOME) for name in chosen):
+        return Wishes(chosen)
+    if AT_HOME in chosen:
+        name = ask_text("What does the server call the model?", "", _complain_about_name)
+        chosen = [f"{AT_HOME}{name}" if each == AT_HOME else each for each in chosen]
+    return Wishes(chosen, base_url=ask_text("Where is the server?", USUAL_URL, _complain_about_url))
+
+
+def _ask_experiment() -> str:
+    experiments = load_experiments().values()
+    return ask_one("Which experiment?", [Offer(each.name, f"{each.name} · {each.description}") for each in experiments])
+
+
+def _ask_scope(wishes: Wishes, evals: Sequence[Eval]) -> Scope:
+    offers = [Offer("all", f"all {len(evals)}"), Offer("categories", "categories"), Offer("single", "single ones")]
+    if _have_failed(wishes):
+        offers.append(Offer("failed", "what failed last time"))
+    match ask_one("Which evals?", offers):
+        case "categories":
+            return Scope(categories=ask_several("Which categories?", offer_categories(evals)))
+        case "single":
+            return Scope(names=ask_several("Which ones?", offer_evals(evals)))
+        case "failed":
+            return Scope(failed=True)
+        case _:
+            return Scope()
+
+
+def _have_failed(wishes: Wishes) -> bool:
+    """Whether each of the models has a run in which something failed."""
+    with open_scores(wishes.asked(dry_run=True)) as store:
+        return all(_has_failed(name, wishes.experiment, store) for name in wishes.models)
+
+
+def _has_failed(model: str, experiment: str, store: ScoresStore) -> bool:
+    run = store.latest_run(RunFilter(model=model, experiment=experiment))
+    return run is not None and run.counts.failed > 0
+
+
+def _describe(wishes: Wishes, settings: Settings) -> Prepared:
+    """Says what would be done, what it would cost, and how to do it without the menu."""
+    asked = wishes.asked(dry_run=True)
+    with open_scores(asked) as store:
+        prepared = prepare(asked, store, settings)
+        estimates = [each for plan in prepared.plans if (each := Estimate.of(plan, store)) is not None]
+    answers = sum(len(plan.work) for plan in prepared.plans)
+    evals = len({work.eval.id for plan in prepared.plans for work in plan.work})
+    models = count(len(prepared.plans), "model")
+    print(f"\n{count(evals, 'eval')}, {models}, {count(answers, 'answer')} to grade")
+    for estimate in estimates:
+        print("\n".join(estimate_lines(estimate)))
+    if not estimates:
+        print("no provider is asked, so it costs nothing")
+    print(f"\n  {wishes.command}\n")
+    return prepared
+
+
+def _is_asked(name: str, known: Sequence[ListedModel]) -> bool:
+    """Whether a prompt is sent to it."""
+    entry = next((each.entry for each in known if each.entry.slug == name), None)
+    return entry is None or entry.api not in ("built-in", "recorded")
+
+
+def _complain_about_number(text: str) -> str | None:
+    return None if text.strip().isdecimal() and int(text) > 0 else "A whole number above 0."
+
+
+def _complain_about_name(text: str) -> str | None:
+    return None if text.strip() and " " not in text.strip() else "One word, as the server's list of models has it."
+
+
+def _complain_about_url(text: str) -> str | None:
+    try:
+        Asking(base_url=text.strip())
+    except UsageError as error:
+        return str(error).removeprefix("--base-url ").capitalize()
+    return None

@@ -1,0 +1,137 @@
+"""The menu, driven on a real terminal as a person would."""
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from convex_evals.cli.main import INTERRUPTED
+
+PROGRAM = Path(sys.executable).parent / "convex-evals"
+PATIENCE = 90
+COLOUR = r"(?:\x1b\[[0-9;]*m)*"
+DOWN, SPACE, ENTER, CONTROL_C = "\x1b[B", " ", "\r", "\x03"
+
+
+class Terminal:
+    """A person in front of the menu: waits for words, then presses keys."""
+
+    def __init__(self, folder: Path, **variables: str) -> None:
+        environment = {**os.environ, "TERM": "xterm-256color", "OPENAI_API_KEY": "", **variables}
+        self.child = pexpect.spawn(
+            str(PROGRAM), cwd=folder, env=environment, encoding="utf-8", timeout=PATIENCE, dimensions=(50, 160)
+        )
+
+    def sees(self, *words: str) -> None:
+        for each in words:
+            self.child.expect_exact(each)
+
+    def presses(self, *keys: str) -> None:
+        self.child.send("".join(keys))
+
+    def searches_and_takes(self, word: str) -> None:
+        self.presses(word)
+        self.child.expect(rf"/ {COLOUR}{re.escape(word)}{COLOUR}\.\.\.")
+        self.presses(SPACE, ENTER)
+
+    def leaves_with(self) -> int | None:
+        self.child.expect(pexpect.EOF)
+        self.child.close()
+        code: int | None = self.child.exitstatus
+        return code
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, hello_suite: Callable[..., Path]) -> Iterator[Callable[..., Terminal]]:
+    opened: list[Terminal] = []
+    hello_suite(2, wrong=(1,))
+
+    def open_terminal(**variables: str) -> Terminal:
+        opened.append(Terminal(tmp_path, **variables))
+        return opened[-1]
+
+    yield open_terminal
+    for each in opened:
+        each.child.close(force=True)
+
+
+def test_models_and_evals_are_chosen_and_a_run_is_started(terminal: Callable[..., Terminal]) -> None:
+    person = terminal()
+    person.sees("Which models?", "anthropic · 6 models (ANTHROPIC_API_KEY missing)")
+    person.searches_and_takes("refer")
+    person.sees("Which evals?", "all 2", "single ones")
+    person.presses(DOWN, DOWN, ENTER)
+    person.sees("Which ones?", "000-basics/001-hello")
+    person.presses(SPACE, ENTER)
+    person.sees("How often is each task asked?")
+    person.presses(ENTER)
+    person.sees("1 eval, 1 model, 1 answer to grade", "no provider is asked, so it costs nothing")
+    person.sees("convex-evals run -m reference --name 000-basics/000-hello", "And now?", "start it")
+    person.presses(ENTER)
+    person.sees("1 of 1 passed, 0 failed")
+    assert person.leaves_with() == 0
+
+
+def test_a_model_with_a_key_comes_first_and_its_cost_is_estimated(terminal: Callable[..., Terminal]) -> None:
+    person = terminal(OPENAI_API_KEY="sk-test")
+    person.sees("Which models?", "» ○ openai/", "reference", "anthropic · 6 models (ANTHROPIC_API_KEY missing)")
+    person.searches_and_takes("gpt-4.1")
+    person.sees("Which experiment?", "default", "no_guidelines")
+    person.presses(DOWN, ENTER)
+    person.sees("Which evals?")
+    person.presses(DOWN, ENTER)
+    person.sees("Which categories?", "000-basics (2)")
+    person.presses(SPACE, ENTER)
+    person.sees("How often")
+    person.presses("\x7f3", ENTER)
+    person.sees("2 evals, 1 model, 6 answers to grade", "6 answers to ask for", "about $")
+    person.sees("convex-evals run -m openai/gpt-4.1 -c 000-basics -e no_guidelines --trials 3", "And now?", "leave")
+    person.presses(DOWN, DOWN, ENTER)
+    assert person.leaves_with() == 0
+
+
+def test_a_model_at_home_is_named_and_its_server_too(terminal: Callable[..., Terminal]) -> None:
+    person = terminal()
+    person.sees("Which models?")
+    person.searches_and_takes("local")
+    person.sees("What does the server call the model?")
+    person.presses("tiny", ENTER)
+    person.sees("Where is the server?", "http://127.0.0.1:8080/v1")
+    person.presses(ENTER)
+    person.sees("Which experiment?")
+    person.presses(ENTER)
+    person.sees("Which evals?")
+    person.presses(ENTER)
+    person.sees("How often")
+    person.presses(ENTER)
+    person.sees("2 answers to ask for", "price unknown")
+    person.sees("convex-evals run -m local/tiny --base-url http://127.0.0.1:8080/v1")
+
+
+def test_what_failed_last_time_can_be_run_again(
+    terminal: Callable[..., Terminal], record_run: Callable[..., str]
+) -> None:
+    record_run({"000-hello": "passed", "001-hello": "failed"}, model="reference")
+    person = terminal()
+    person.sees("reference · Reference answers · last 50% of 2")
+    person.searches_and_takes("refer")
+    person.sees("what failed last time")
+    person.presses(DOWN, DOWN, DOWN, ENTER)
+    person.sees("How often")
+    person.presses(ENTER)
+    person.sees("1 eval, 1 model, 1 answer", "convex-evals run -m reference --failed", "And now?")
+    person.presses(DOWN, ENTER)
+    person.sees("Which models?")
+
+
+def test_control_c_leaves_quietly_and_nothing_was_written(terminal: Callable[..., Terminal], tmp_path: Path) -> None:
+    person = terminal()
+    person.sees("Which models?", "ANTHROPIC_API_KEY missing")
+    person.presses(CONTROL_C)
+    assert person.leaves_with() == INTERRUPTED
+    assert "Traceback" not in (person.child.before or "")
+    assert [path.name for path in tmp_path.iterdir()] == ["evals"]
