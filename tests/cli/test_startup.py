@@ -7,8 +7,24 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = {"asyncio", "httpx", "numpy", "orjson", "pydantic", "rich", "sqlalchemy", "starlette", "uvicorn", "websockets"}
-QUICK = [["--version"], ["--help"], *([name, "--help"] for name in ("list", "doctor", "run", "show", "status", "test"))]
+HEAVY = {
+    "asyncio",
+    "httpx",
+    "numpy",
+    "orjson",
+    "pydantic",
+    "questionary",
+    "rich",
+    "sqlalchemy",
+    "starlette",
+    "uvicorn",
+    "websockets",
+}
+QUICK = [
+    ["--version"],
+    ["--help"],
+    *([name, "--help"] for name in ("list", "doctor", "run", "show", "status", "test", "models", "cache", "ablate")),
+]
 MOST_MODULES = 200
 CPU_SECONDS = 0.2
 

@@ -4,8 +4,13 @@ from pathlib import Path
 import pytest
 
 from convex_evals.core.errors import UsageError
-from convex_evals.models import BUILT_IN, find_model
-from convex_evals.scores import Generation, PlannedEval, RunPlan, ScoresStore, Usage
+from convex_evals.core.settings import read_settings
+from convex_evals.models import BUILT_IN, Asking, Connections, find_model, prompt_fingerprint_of
+from convex_evals.models.cache import CachingTransport
+from convex_evals.models.experiments import find_experiment
+from convex_evals.models.prompt import prompt_fingerprint
+from convex_evals.models.providers import ProviderModel
+from convex_evals.scores import Fingerprints, Generation, PlannedEval, RunPlan, ScoresStore, Usage
 from convex_evals.suite import Eval, load_suite
 
 ASKED = "000-basics/000-hello"
@@ -92,3 +97,68 @@ def test_a_run_without_answers_cannot_be_replayed(store: ScoresStore) -> None:
     run = store.create_run(RunPlan("tester", "test", "default", (PlannedEval(ASKED),)))
     with pytest.raises(UsageError, match="stored no answers"):
         find_model(f"replay:{run}", store)
+
+
+@pytest.fixture
+def connections(tmp_path: Path) -> Connections:
+    environment = {"OPENAI_API_KEY": "sk-test", "CONVEX_EVALS_CACHE": str(tmp_path / "cache")}
+    said: list[str] = []
+    return Connections(read_settings(environment=environment, cwd=tmp_path), said.append)
+
+
+def test_a_model_of_a_provider_is_asked_as_the_experiment_wants(store: ScoresStore, connections: Connections) -> None:
+    asking = Asking(find_experiment("no_guidelines"))
+    model = find_model("gpt-5.2", store, ["convex/**"], asking=asking, connections=connections)
+    assert isinstance(model, ProviderModel)
+    assert (model.name, model.provider) == ("openai/gpt-5.2", "openai")
+    assert model.prompt_settings == asking.prompt_settings(["convex/**"])
+    assert prompt_fingerprint_of(model) == prompt_fingerprint(model.prompt_settings)
+
+
+def test_the_address_on_the_command_line_is_for_models_at_home(store: ScoresStore, connections: Connections) -> None:
+    asking = Asking(base_url="http://127.0.0.1:9/v1")
+    addresses = {}
+    for name in ("local/tiny", "openai/gpt-5.2"):
+        model = find_model(name, store, asking=asking, connections=connections)
+        assert isinstance(model, ProviderModel) and isinstance(model.transport, CachingTransport)
+        addresses[name] = model.transport.entry.base_url
+    assert addresses == {"local/tiny": "http://127.0.0.1:9/v1", "openai/gpt-5.2": None}
+
+
+@pytest.mark.parametrize(
+    ("name", "experiment", "sentence"),
+    [
+        ("anthropic/claude-sonnet-4-5", "default", "needs a key: set ANTHROPIC_API_KEY"),
+        ("local/tiny", "default", "local/tiny needs the address of its server"),
+        ("local/tiny", "web_search", "local/tiny cannot search the web, as the experiment web_search lets it"),
+    ],
+)
+def test_a_model_that_cannot_be_asked_is_one_sentence(
+    store: ScoresStore, connections: Connections, name: str, experiment: str, sentence: str
+) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        find_model(name, store, asking=Asking(find_experiment(experiment)), connections=connections)
+
+
+def test_a_slip_of_the_pen_in_an_open_list_is_mentioned(store: ScoresStore, tmp_path: Path) -> None:
+    said: list[str] = []
+    environment = {"OPENAI_API_KEY": "sk-test"}
+    connections = Connections(read_settings(environment=environment, cwd=tmp_path), said.append)
+    find_model("openai/gpt-5.2-codx", store, connections=connections)
+    find_model("openai/entirely-new", store, connections=connections)
+    find_model("openai/gpt-5.2", store, connections=connections)
+    assert len(said) == 1
+    assert said[0].startswith(
+        "openai/gpt-5.2-codx is not listed, and is asked for as it is; listed are: openai/gpt-5.2-c"
+    )
+
+
+def test_only_answers_to_a_prompt_have_its_fingerprint(store: ScoresStore) -> None:
+    for name in ("reference", "empty", "sample/apprentice"):
+        assert prompt_fingerprint_of(find_model(name, store)) is None
+    run = store.create_run(
+        RunPlan("tester", "test", "default", (PlannedEval(ASKED),), fingerprints=Fingerprints(prompt="p"))
+    )
+    attempt = store.begin_attempt(run, ASKED)
+    store.record_generation(attempt.id, Generation("prompt", "response", {}))
+    assert prompt_fingerprint_of(find_model(f"replay:{run}", store)) == "p"

@@ -55,4 +55,4 @@ def dollars(amount: float) -> str:
     """`$0.0042`, `$12.30`: two digits that mean something, and at least cents."""
     if 0 < amount < 0.01:
         return f"${amount:.2g}" if amount >= 0.0001 else f"${amount:.6f}"
-    return f"${amount:.2f}"
+    return f"${amount:,.2f}"
