@@ -138,7 +138,7 @@ def test_a_budget_ends_the_asking_and_the_run_can_be_resumed(asked: Asked) -> No
     ran = asked.start("--budget", "20")
     assert ran.returncode == 3
     assert len(asked.server.requests) == 1
-    assert "the budget of $20.00 has no room for another answer, $10.00 is spent" in ran.stdout
+    assert "It ended early. The budget of $20.00 has no room for another answer; $10.00 is spent.\n" in ran.stdout
     [run] = json.loads(asked("status", "--json").stdout)["runs"]
     assert (run["status"], run["passed"], run["canResume"]) == ("stopped", 1, True)
     resumed = asked("run", "--resume", run["id"])

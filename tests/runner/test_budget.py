@@ -59,7 +59,7 @@ async def test_what_does_not_fit_waits_for_those_in_flight_and_begins_if_they_we
     assert await second
     budget.settle(run.item(work(2)), generation(SAID))
     assert not await budget.admit(run, work(3))
-    assert budget.exhausted == "the budget of $1.00 has no room for another answer, $0.50 is spent"
+    assert budget.exhausted == "The budget of $1.00 has no room for another answer; $0.50 is spent."
 
 
 async def test_what_costs_nothing_always_fits(run: ActiveRun) -> None:

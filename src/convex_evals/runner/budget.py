@@ -40,7 +40,7 @@ class Budget:
 
     @property
     def exhausted(self) -> str:
-        return f"the budget of {dollars(self.limit)} has no room for another answer, {dollars(self.spent)} is spent"
+        return f"The budget of {dollars(self.limit)} has no room for another answer; {dollars(self.spent)} is spent."
 
     def settle(self, item: Item, generation: Generation | None) -> None:
         """It is over. A cost that nobody said counts as much as was expected."""

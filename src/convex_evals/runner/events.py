@@ -16,6 +16,7 @@ class Item:
     eval: str
     trial: int
     static: bool = False
+    experiment: str = ""
 
 
 @dataclass(frozen=True, slots=True)

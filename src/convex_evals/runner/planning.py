@@ -71,9 +71,9 @@ class Plan:
         """
         if isinstance(self.run, RunPlan):
             run = replace(self.run, fingerprints=replace(self.run.fingerprints, toolchain=toolchain))
-            return ActiveRun(store.create_run(run), self.model, self.options, self.work)
+            return ActiveRun(store.create_run(run), self.model, self.options, self.work, run.experiment)
         store.resume_run(self.run.id)
-        return ActiveRun(self.run.id, self.model, self.options, self.work)
+        return ActiveRun(self.run.id, self.model, self.options, self.work, self.run.experiment)
 
 
 def plan_run(model: Model, request: Request) -> Plan:

@@ -38,6 +38,7 @@ class ActiveRun:
     model: Model
     options: GradingOptions
     work: Sequence[Work]
+    experiment: str = ""
     unfinished: int = field(init=False)
     halted: Halt | None = field(init=False, default=None)
 
@@ -45,4 +46,5 @@ class ActiveRun:
         self.unfinished = len(self.work)
 
     def item(self, work: Work) -> Item:
-        return Item(self.id, self.model.name, work.eval.id, work.trial, work.eval.pipeline is Pipeline.STATIC)
+        static = work.eval.pipeline is Pipeline.STATIC
+        return Item(self.id, self.model.name, work.eval.id, work.trial, static, self.experiment)

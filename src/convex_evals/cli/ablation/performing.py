@@ -73,12 +73,16 @@ def _cells(each: Finding) -> tuple[str, ...]:
         each.left_out,
         "" if each.ablated.kind == "all" else tokens,
         "" if each.rate is None else f"{each.rate:.0%}",
-        "" if change is None else f"{change.mean:+.0%}",
-        "" if change is None else f"{change.low:+.0%} to {change.high:+.0%}",
+        "" if change is None else _points(change.mean),
+        "" if change is None else f"{_points(change.low)} to {_points(change.high)}",
         "" if change is None else str(change.evals),
         cost_text(each.spending),
         prefix(each.ablated.run.id),
     )
+
+
+def _points(share: float) -> str:
+    return f"{share:+.0%}" if round(share * 100) else "0%"
 
 
 def _first(session: Session) -> AblatedRun:

@@ -1,7 +1,7 @@
 """How an eval and its steps look in one line; the same while it is under way and when it is done."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from convex_evals.cli.output import visible
@@ -24,30 +24,36 @@ _SHORTEST_LABEL: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Names of items: model and trial are said only when there is more than one of them."""
+    """Names of items: model, experiment and trial are said only when there is more than one of them."""
 
     with_model: bool
+    with_experiment: bool
     with_trial: bool
     width: int
 
     @classmethod
     def of(cls, items: Iterable[Item], screen_width: int) -> "Labels":
         items = list(items)
-        with_model = len({item.run for item in items}) > 1
+        several_models = len({item.model for item in items}) > 1
+        with_experiment = len({item.experiment for item in items}) > 1
+        with_model = several_models or (len({item.run for item in items}) > 1 and not with_experiment)
         with_trial = len({item.trial for item in items}) > 1
-        longest = max((len(_label(item, with_model, with_trial)) for item in items), default=0)
+        made = cls(with_model, with_experiment, with_trial, 0)
+        longest = max((len(made.full(item)) for item in items), default=0)
         steps = sum(len(_GAP) + len(step) for step in STEPS)
         room = screen_width - steps - len(_GAP) - len("without verdict")
-        return cls(with_model, with_trial, max(_SHORTEST_LABEL, min(longest, room)))
+        return replace(made, width=max(_SHORTEST_LABEL, min(longest, room)))
 
     def label(self, item: Item) -> str:
-        label = _label(item, self.with_model, self.with_trial)
+        label = self.full(item)
         short = label if len(label) <= self.width else f"…{label[-self.width + 1 :]}"
         return short.ljust(self.width)
 
-
-def _label(item: Item, with_model: bool, with_trial: bool) -> str:
-    return f"{f'{item.model} · ' if with_model else ''}{item.eval}{f' #{item.trial}' if with_trial else ''}"
+    def full(self, item: Item) -> str:
+        """However long it is."""
+        named = [item.model] if self.with_model else []
+        named += [item.experiment] if self.with_experiment else []
+        return " · ".join([*named, f"{item.eval}{f' #{item.trial}' if self.with_trial else ''}"])
 
 
 def halted(model: str, reason: str) -> str:

@@ -20,7 +20,7 @@ def summary_lines(store: ScoresStore, run: RunRecord) -> Iterator[str]:
     if spent is not None:
         yield spent
     if run.reason is not None and run.reason != "interrupted":
-        yield f"It ended early: {visible(run.reason)}."
+        yield f"It ended early. {visible(run.reason)}"
     missed = [details for details in result_details(store, run.id) if details.attempt.status != "passed"]
     width = max((len(_name(details, run)) for details in missed), default=0)
     for details in missed:
