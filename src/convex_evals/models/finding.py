@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 REPLAY: Final = "replay:"
+LOCAL: Final = "local"
 UNASKED: Final = (BUILT_IN, SAMPLES)
 """The providers of models that answer without being sent anything."""
 Say = Callable[[str], None]
@@ -88,8 +89,8 @@ def located(entry: ModelEntry, base_url: str | None) -> ModelEntry:
 
 
 def takes_base_url(entry: ModelEntry) -> bool:
-    """An address on the command line never replaces one that is known: a key must not go to another server."""
-    return entry.api == "openai-chat" and not entry.needs_key
+    """Only local/NAME: nobody's key goes to another server than its provider's because of an option."""
+    return entry.provider == LOCAL
 
 
 def provider_model(

@@ -5,6 +5,7 @@ import pytest
 
 from convex_evals.core.errors import UsageError
 from convex_evals.core.settings import PROVIDER_VARIABLES
+from convex_evals.models.pricing import estimate_cost
 from convex_evals.models.registry import ModelEntry, Price, load_registry
 
 OWN = """
@@ -45,6 +46,11 @@ def test_every_entry_of_our_list_is_complete(tmp_path: Path) -> None:
         assert entry.first_seen is not None, entry
         assert entry.name != entry.slug, entry
         assert entry.output_tokens is not None or not entry.needs_key, entry
+
+
+def test_every_model_of_our_list_has_a_price_so_that_runs_of_it_can_have_a_budget(tmp_path: Path) -> None:
+    priced = {entry.slug: estimate_cost(entry, 1, 1) for entry in load_registry(tmp_path).models.values()}
+    assert [slug for slug, cost in priced.items() if not cost] == ["reference", "empty", "sample/apprentice"]
 
 
 def test_every_provider_that_needs_a_key_has_a_variable_for_it(tmp_path: Path) -> None:
