@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from convex_evals.scores.schema import REVISIONS
+
+NEWEST = REVISIONS.head
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -15,11 +18,11 @@ def test_a_database_is_made_and_its_status_told(convex_evals: Command, tmp_path:
     assert (missing.returncode, missing.stderr) == (0, "")
     assert missing.stdout.startswith("scores/scores.db: does not exist yet; the first run makes it")
     assert not (tmp_path / "scores").exists()
-    assert convex_evals("db", "upgrade").stdout == "scores/scores.db: made (version 0001)\n"
-    assert convex_evals("db", "upgrade").stdout == "scores/scores.db: already up to date (version 0001)\n"
+    assert convex_evals("db", "upgrade").stdout == f"scores/scores.db: made (version {NEWEST})\n"
+    assert convex_evals("db", "upgrade").stdout == f"scores/scores.db: already up to date (version {NEWEST})\n"
     first, second = convex_evals("db", "status").stdout.splitlines()
     assert first == "scores/scores.db: up to date"
-    assert second.startswith("version 0001 of 0001 · 0 runs · 0 attempts · 0 artifacts · 0.")
+    assert second.startswith(f"version {NEWEST} of {NEWEST} · 0 runs · 0 attempts · 0 artifacts · 0.")
 
 
 def test_json_has_every_fact_and_stable_names(convex_evals: Command) -> None:
@@ -29,8 +32,8 @@ def test_json_has_every_fact_and_stable_names(convex_evals: Command) -> None:
     assert found == {
         "location": "mine.db",
         "condition": "current",
-        "version": "0001",
-        "newestVersion": "0001",
+        "version": NEWEST,
+        "newestVersion": NEWEST,
         "runs": 0,
         "attempts": 0,
         "artifacts": 0,
