@@ -87,8 +87,8 @@ async def test_the_fast_path_sends_and_generates_what_the_cli_does(
     assert ours is not None, step.log.read_text()
     generated = _texts(workspace.project / "convex/_generated")
     async with open_backend(GradingOptions(), tools, tmp_path) as backend:
-        await write_push_request(step, cli, workspace.project, backend.target, tmp_path / "request")
-        theirs = json.loads((tmp_path / "request.json").read_text())
+        await write_push_request(step, cli, workspace.project, backend.target, workspace.root / "request")
+        theirs = json.loads((workspace.root / "request.json").read_text())
         assert _comparable(ours) == _comparable(theirs)
         shutil.rmtree(workspace.project / "convex/_generated")
         await _push_with_cli(step, workspace.project, backend)
@@ -157,7 +157,7 @@ async def test_both_linters_report_the_same_findings(
         if area in {part.name for part in _areas(name)}:
             shutil.copytree(checked, tmp_path / "all" / name, ignore=shutil.ignore_patterns("node_modules"))
     (tmp_path / "node_modules").symlink_to(tools.toolchain.packages.node_modules)
-    workspace = Workspace(tmp_path / "workspace")
+    workspace = Workspace(tmp_path)
     workspace.prepare()
     step = RunningStep("eslint", workspace, tools)
     everything = Area(area, "all", "")
