@@ -1,4 +1,4 @@
-"""The controls in this repository: all of them are read, those of four evals are graded.
+"""The controls in this repository: all of them are read, those of two evals are graded.
 
 `pytest -m whole tests/controls` grades all of them, and so does `convex-evals controls`.
 """
@@ -22,10 +22,8 @@ FOLDER = controls_folder(CHECKOUT / "evals")
 SUITE: Suite = load_suite(CHECKOUT / "evals")
 LEAST_WRONG, LEAST_ALTERNATIVES = 3, 1
 REPRESENTATIVES = (
-    "000-fundamentals/004-scheduler",
     "002-queries/008-group_by",
     "004-actions/001-run_mutation",
-    "006-clients/000-use_query",
 )
 
 
