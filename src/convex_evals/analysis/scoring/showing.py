@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from convex_evals.analysis.scoring.score import Score
-from convex_evals.core.verdicts import CLASSES
+from convex_evals.core.verdicts import CLASSES, FailureClass
 
 
 def score_json(score: Score) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def _disagreements(score: Score) -> Iterator[str]:
         yield f"    {each.got.summary}"
 
 
-def _class_json(score: Score, name: Any) -> dict[str, Any]:
+def _class_json(score: Score, name: FailureClass) -> dict[str, Any]:
     of = score.of_class(name)
     return {
         "precision": round(of.precision, 3),

@@ -1,6 +1,7 @@
 """Asks the analyst about each failure; whatever it cannot say, the rules say, and the result tells so."""
 
 import asyncio
+from dataclasses import replace
 from typing import Final
 
 from convex_evals.analysis.classification.llm.question import ask_about
@@ -67,16 +68,7 @@ class LlmEngine:
     async def _by_rules(self, evidence: Evidence, why: str) -> Classification:
         found = await self._rules.classify(evidence)
         note = f"classified by rules, because the analyst {self.model} did not: {shortened(why, 200)}"
-        return Classification(
-            found.failure_class,
-            found.confidence,
-            found.summary,
-            found.reasoning,
-            found.cited,
-            found.rule,
-            found.engine,
-            note.replace("  ", " "),
-        )
+        return replace(found, note=note.replace("  ", " "))
 
 
 def _classification(judgement: Judgement) -> Classification:

@@ -42,11 +42,9 @@ def another_reading(evidence: Evidence) -> Classification | None:
     """What was wanted and what came differ in something that the task leaves open."""
     if evidence.failed_step != "tests" or not evidence.task:
         return None
-    for test in evidence.failed_diagnostics[:1] or (Diagnostic("test", evidence.error),):
-        left_open = _left_open(test, evidence)
-        if left_open is not None:
-            return _ambiguous(evidence, left_open, "another_reading", outcome(test))
-    return None
+    test = next(iter(evidence.failed_diagnostics), None) or Diagnostic("test", evidence.error)
+    left_open = _left_open(test, evidence)
+    return None if left_open is None else _ambiguous(evidence, left_open, "another_reading", outcome(test))
 
 
 def missing_detail(evidence: Evidence) -> Classification | None:
@@ -81,7 +79,7 @@ def _left_open(test: Diagnostic, evidence: Evidence) -> str | None:
     unit = _UNIT_WANTED.search(said)
     if unit is not None and not re.search(rf"\b{re.escape(unit[0])}\b", task, re.I) and not _UNIT_WANTED.search(task):
         return unit[0].lower()
-    names = _other_names(test, said, evidence)
+    names = _other_names(test, said)
     if names and not any(re.search(rf"\b{re.escape(name)}\b", task) for name in names):
         return f"the name {listed(names)}"
     return None
@@ -103,7 +101,7 @@ def _other_nothing(test: Diagnostic, said: str) -> bool:
     return found is not None and found["one"].lower() != found["other"].lower()
 
 
-def _other_names(test: Diagnostic, said: str, evidence: Evidence) -> list[str]:
+def _other_names(test: Diagnostic, said: str) -> list[str]:
     """Names that the test wants where the answer has chosen others."""
     expected, received = _value(test.expected), _value(test.received)
     if isinstance(expected, dict) and isinstance(received, dict) and expected.keys() != received.keys():
