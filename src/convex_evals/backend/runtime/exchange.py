@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Final
 
-from convex_evals.backend.errors import DeveloperError
+from convex_evals.backend.errors import DeveloperError, WorkerLost
 from convex_evals.backend.runtime.budget import Budget, calling, nested_budget
 from convex_evals.backend.runtime.frames import BytesFrame, Message
 from convex_evals.backend.runtime.log_lines import LogLines
@@ -32,6 +32,7 @@ class Exchange:
         self.execution = execution
         self.outcome: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         self.is_done = False  # the worker has said so
+        self.is_at_worker = True  # and not waiting for an answer from us
         self._bridge = bridge
         self._send = send
         self._logs = LogLines()
@@ -61,9 +62,13 @@ class Exchange:
         self._take_news(message)
         match message["op"]:
             case "calls":
+                self.is_at_worker = False
                 self.start(self._answer(message))
             case "done":
                 self._done(message)
+            case "interrupted":
+                self.is_done = True
+                self.lost(WorkerLost("the function was interrupted, another one was meant"))
 
     def _take_news(self, message: Message) -> None:
         """Every message carries the log lines written since the last one, and how much was read and spent."""
@@ -141,6 +146,11 @@ class TransactionExchange(Exchange):
         self._budget: Budget = nested_budget(execution.user_seconds)
         self._system_seconds = execution.total_seconds
 
+    @property
+    def left_seconds(self) -> float:
+        """For user code, when the worker last told."""
+        return (self._budget.limit_ms - self._user_ms) / 1000
+
     def run_message(self, code: str, environment_id: str) -> Message:
         return {**super().run_message(code, environment_id), "userMs": self._budget.limit_ms}
 
@@ -161,6 +171,7 @@ class TransactionExchange(Exchange):
         for reply in replies:
             self._logs.add(reply.log_lines)
         nested_ms = self._budget.nested_ms - before
+        self.is_at_worker = True
         self._send({"op": "replies", "id": self.number, "replies": _plain(replies), "userMs": nested_ms})
 
     def finish(self, result: str | None, failure: Failure | None, clock_read: bool = False) -> None:

@@ -3,7 +3,8 @@
 import asyncio
 import contextlib
 import itertools
-from typing import Any
+import math
+from typing import Any, Final
 
 from convex_evals.backend.errors import SystemFailure, WorkerLost
 from convex_evals.backend.runtime.code import CodeStore
@@ -12,6 +13,9 @@ from convex_evals.backend.runtime.frames import BytesFrame, Message
 from convex_evals.backend.runtime.process import WorkerDeath, WorkerProcess
 from convex_evals.backend.runtime.sandbox import Sandbox
 from convex_evals.backend.runtime.types import Execution, Outcome, SyscallBridge
+from convex_evals.backend.runtime.watch import Watch
+
+EVALUATION_SECONDS: Final = 10.0  # it has a limit of its own, in the worker
 
 
 class FunctionsWorker:
@@ -22,11 +26,13 @@ class FunctionsWorker:
         self._exchanges: dict[int, TransactionExchange] = {}
         self._answers: dict[int, asyncio.Future[Any]] = {}
         self._process: asyncio.Task[WorkerProcess] | None = None
+        self._watch = Watch(self._seconds_left)
 
     async def start(self) -> None:
         await self._running()
 
     async def stop(self) -> None:
+        self._watch.end()
         if self._process is not None:
             starting, self._process = self._process, None
             with contextlib.suppress(WorkerLost):  # it did not even start
@@ -40,6 +46,7 @@ class FunctionsWorker:
         code = self._code.require(execution.application_version, execution.definition_path)
         self._exchanges[exchange.number] = exchange
         process.send(exchange.run_message(code, self._code.environment_id(execution.env)))
+        self._watch.begin(process)
         try:
             return await exchange.outcome
         finally:
@@ -70,6 +77,14 @@ class FunctionsWorker:
                 self._process = None
             raise
 
+    def _seconds_left(self) -> float | None:
+        """What any function that may be running now has left; None when there is none at all."""
+        if not self._exchanges:
+            return None
+        if self._answers:
+            return EVALUATION_SECONDS
+        return max((each.left_seconds for each in self._exchanges.values() if each.is_at_worker), default=math.inf)
+
     # What the process says.
 
     def received(self, message: Message | BytesFrame) -> None:
@@ -89,6 +104,7 @@ class FunctionsWorker:
         return {"error": "this execution has ended"} if exchange is None else exchange.asked(question)
 
     def died(self, death: WorkerDeath) -> None:
+        self._watch.end()
         self._process = None
         self._lose_all(death.error())
 

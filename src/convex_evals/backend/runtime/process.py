@@ -60,6 +60,7 @@ class WorkerProcess:
         self._ready = asyncio.get_running_loop().create_future()
         self._end: asyncio.Task[None] | None = None
         self._is_stopped = False
+        self.signs_of_life = 0
         self._frames: asyncio.WriteTransport | None = None
         self._questions: asyncio.WriteTransport | None = None
 
@@ -123,7 +124,15 @@ class WorkerProcess:
     def kill(self) -> None:
         self._program.kill()
 
+    def interrupt(self) -> None:
+        """Ends the user code that runs right now, or the worker if none does."""
+        self._program.interrupt()
+
+    def main_thread_seconds(self) -> float:
+        return self._program.main_thread_seconds()
+
     def _on_frame(self, frame: Message | BytesFrame) -> None:
+        self.signs_of_life += 1
         if isinstance(frame, dict) and frame["op"] == "ready":
             if not self._ready.done():
                 self._ready.set_result(None)
@@ -133,6 +142,7 @@ class WorkerProcess:
     def _on_question(self, frame: Message | BytesFrame) -> None:
         if isinstance(frame, BytesFrame):
             raise SystemFailure("a worker asked in bytes")
+        self.signs_of_life += 1
         answer = self._listener.asked(frame)
         if self._questions is not None:
             self._questions.write(json_frame(answer))

@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import socket
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ from convex_evals.core.processes import Confinement, Process, start
 KEPT_OUTPUT: Final = 16384
 FRAMES: Final = 3  # file descriptors of the program
 QUESTIONS: Final = 4
+WALL_PER_CPU: Final = 2.0  # how much slower than its processor time a function may run
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,18 @@ class Program:
 
     def kill(self) -> None:
         self._process.kill()
+
+    def interrupt(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGINT)
+
+    def main_thread_seconds(self) -> float:
+        """Processor time of the thread that runs JavaScript; half of the time passed where the system does not tell."""
+        try:
+            spent = Path(f"/proc/{self.pid}/task/{self.pid}/schedstat").read_text()
+        except OSError:
+            return time.monotonic() / WALL_PER_CPU
+        return int(spent.split()[0]) / 1e9
 
     async def status(self) -> int:
         """Waits for its end: the exit code, or the negative number of the signal that ended it."""

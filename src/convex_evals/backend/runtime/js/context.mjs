@@ -5,9 +5,10 @@
 import fs from "node:fs";
 import vm from "node:vm";
 import { AsyncLocalStorage } from "node:async_hooks";
-import { TimeUp } from "./failures.mjs";
+import { Interrupted, TimeUp } from "./failures.mjs";
 import { ModuleGraph } from "./loader.mjs";
 import { asyncContextHost } from "./host/async_context.mjs";
+import { UNLIMITED, atMost } from "./limits.mjs";
 import { textHost } from "./host/text.mjs";
 import { urlHost } from "./host/url.mjs";
 
@@ -16,6 +17,10 @@ const BOUNDARY = new AsyncLocalStorage(); // what user code enters with AsyncLoc
 const LOG_LINE_BYTES = 32768;
 const MAX_LOG_LINES = 257; // one more than is shown, so that Python knows of the overflow
 const DESCRIBE_MS = 200;
+const STOPPED = {
+  ERR_SCRIPT_EXECUTION_TIMEOUT: () => new TimeUp(),
+  ERR_SCRIPT_EXECUTION_INTERRUPTED: () => new Interrupted(),
+};
 
 function realmScript() {
   const folder = new URL("./realm/", import.meta.url);
@@ -69,33 +74,32 @@ export class Context {
     this.modules = new ModuleGraph(this);
   }
 
-  /** Runs `job` and the promise jobs that follow from it, for at most `milliseconds`. Throws TimeUp. */
-  enter(job, milliseconds = undefined) {
-    const options = milliseconds === undefined ? {} : { timeout: Math.max(1, Math.ceil(milliseconds)) };
+  /** Runs `job` and the promise jobs that follow from it, bounded by `limit`. Throws TimeUp or Interrupted. */
+  enter(job, limit = UNLIMITED) {
     try {
-      BOUNDARY.run(undefined, () => this.#run(job, options));
+      BOUNDARY.run(undefined, () => this.#run(job, limit));
     } catch (error) {
-      throw error?.code === "ERR_SCRIPT_EXECUTION_TIMEOUT" ? new TimeUp() : error;
+      throw STOPPED[error?.code]?.() ?? error;
     }
   }
 
   /** Like `enter`, from inside an entry and on its time: watching the clock costs more than most jobs do. */
   reenter(job) {
-    this.#run(job, {});
+    this.#run(job, UNLIMITED);
   }
 
-  #run(job, options) {
+  #run(job, limit) {
     this.#job = job;
     try {
-      ENTER.runInContext(this.context, options);
+      ENTER.runInContext(this.context, limit);
     } finally {
       this.#job = undefined;
     }
   }
 
-  /** Evaluates a module and returns its namespace. Throws ImportFailure or TimeUp. */
-  importModule(path, milliseconds = undefined) {
-    return BOUNDARY.run(undefined, () => this.modules.evaluate(path, milliseconds));
+  /** Evaluates a module and returns its namespace. Throws ImportFailure, TimeUp or Interrupted. */
+  importModule(path, limit = UNLIMITED) {
+    return BOUNDARY.run(undefined, () => this.modules.evaluate(path, limit));
   }
 
   /** The end of the import phase: from here on `driver` answers. Returns the log lines of the import. */
@@ -112,7 +116,7 @@ export class Context {
     try {
       this.enter(() => {
         text = this.kernel.describe(error);
-      }, DESCRIBE_MS);
+      }, atMost(DESCRIBE_MS));
       return JSON.parse(text);
     } catch {
       return { message: "Uncaught Error\n" };

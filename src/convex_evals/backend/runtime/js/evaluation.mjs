@@ -2,6 +2,7 @@
 import { Variables } from "./code.mjs";
 import { Context } from "./context.mjs";
 import { ImportFailure, TimeUp } from "./failures.mjs";
+import { atMost } from "./limits.mjs";
 
 const SHOWN_LOGS = 100;
 const DOCS = "https://docs.convex.dev/components";
@@ -78,7 +79,7 @@ export class ModuleEvaluation {
   #import(context, path) {
     const started = performance.now();
     try {
-      const namespace = context.importModule(path, this.#request.userMs);
+      const namespace = context.importModule(path, atMost(this.#request.userMs));
       return { facts: this.#inspect(context, path, namespace, this.#request.userMs - (performance.now() - started)) };
     } catch (error) {
       return { failure: this.#failureText(context, error) };
@@ -104,7 +105,7 @@ export class ModuleEvaluation {
       } catch (error) {
         thrown = error;
       }
-    }, milliseconds);
+    }, atMost(milliseconds));
     if (thrown !== undefined) throw thrown;
     return facts;
   }

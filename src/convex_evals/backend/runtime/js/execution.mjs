@@ -1,15 +1,13 @@
 // One run of a query or mutation: enter user code, let its promise jobs run, answer the next syscalls, and again.
 import { cutUtf8 } from "./context.mjs";
-import { ImportFailure, TimeUp } from "./failures.mjs";
+import { ImportFailure, Interrupted, TimeUp } from "./failures.mjs";
+import { WATCHED } from "./limits.mjs";
 import { PURE_OPERATIONS, runOperation } from "./ops/operations.mjs";
 import { QueryStreams } from "./query_streams.mjs";
 import { SyscallQueue } from "./syscall_queue.mjs";
 
 const MAX_LOG_LINES = 257; // one more than is shown, so that Python knows of the overflow
 const MAX_MESSAGE = 65536;
-// User time is processor time of this thread, so that a busy machine does not end honest functions. The engine can only
-// be stopped by the wall clock; this is how much slower than the processor it may run.
-const WALL_PER_CPU = 2;
 
 export class Execution {
   #worker;
@@ -36,7 +34,7 @@ export class Execution {
   start() {
     const { code, env, module, kind, now, seed, name, args } = this.#run;
     try {
-      const spare = this.#timed(() => this.#worker.spares.take({ code, env, path: module }, this.#remainingWallMs));
+      const spare = this.#timed(() => this.#worker.spares.take({ code, env, path: module }));
       this.#context = spare.context;
       for (const line of this.#context.begin(this, { kind, now, seed })) this.log(line);
       this.#step(() => this.#context.kernel.invoke(spare.namespace, kind, module, name, args, ""));
@@ -49,10 +47,7 @@ export class Execution {
     return this.#run.userMs - this.#spentMs;
   }
 
-  get #remainingWallMs() {
-    return this.#remainingMs * WALL_PER_CPU;
-  }
-
+  /** User time is processor time of this thread, so that a busy machine does not end honest functions. */
   #timed(work) {
     const start = process.threadCpuUsage();
     try {
@@ -67,7 +62,8 @@ export class Execution {
   #step(job) {
     try {
       if (this.#remainingMs <= 0) throw new TimeUp();
-      this.#timed(() => this.#context.enter(() => this.#drain(job), this.#remainingWallMs));
+      this.#timed(() => this.#context.enter(() => this.#drain(job), WATCHED));
+      if (this.#remainingMs <= 0) throw new TimeUp();
     } catch (error) {
       return this.#fail(error);
     }
@@ -147,7 +143,8 @@ export class Execution {
   }
 
   #fail(error) {
-    if (error instanceof TimeUp) {
+    if (error instanceof Interrupted && this.#remainingMs > 0) return this.#interrupted();
+    if (error instanceof TimeUp || error instanceof Interrupted) {
       const seconds = Math.ceil(this.#run.userMs / 1000);
       this.#finish({
         failure: { message: `Function execution timed out (maximum duration: ${seconds}s)`, catchable: false },
@@ -157,6 +154,14 @@ export class Execution {
     } else {
       this.#finish({ failure: this.#context ? this.#context.describe(error) : { message: String(error) } });
     }
+  }
+
+  /** Another one was meant, which has just ended. Python decides what becomes of this one. */
+  #interrupted() {
+    this.isFinished = true;
+    this.#send({ op: "interrupted" });
+    this.#worker.finished(this.#run);
+    this.#context = undefined;
   }
 
   #finish({ result, failure }) {

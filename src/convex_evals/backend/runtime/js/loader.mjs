@@ -1,7 +1,8 @@
 // The module graph of one context. All modules are ES modules named `convex:/<path>`; linking is synchronous.
 import v8 from "node:v8";
 import vm from "node:vm";
-import { ImportFailure, TimeUp } from "./failures.mjs";
+import { ImportFailure, Interrupted, TimeUp } from "./failures.mjs";
+import { UNLIMITED } from "./limits.mjs";
 
 const SCHEME = "convex:/";
 
@@ -27,13 +28,13 @@ export class ModuleGraph {
     this.#owner = owner;
   }
 
-  /** Throws ImportFailure or TimeUp. */
-  evaluate(path, milliseconds) {
+  /** Throws ImportFailure, TimeUp or Interrupted. */
+  evaluate(path, limit = UNLIMITED) {
     const root = this.#load(path);
     if (root.status === "evaluated") return root.namespace;
     if (root.status === "unlinked") this.#guard(() => root.instantiate());
-    if (root.hasAsyncGraph()) this.#evaluateAsync(root, path, milliseconds);
-    else this.#run(root, milliseconds);
+    if (root.hasAsyncGraph()) this.#evaluateAsync(root, path, limit);
+    else this.#run(root, limit);
     this.#requireSuccess(root);
     return root.namespace;
   }
@@ -119,25 +120,25 @@ export class ModuleGraph {
     }
   }
 
-  #run(module, milliseconds) {
-    const options = milliseconds === undefined ? {} : { timeout: Math.max(1, Math.ceil(milliseconds)) };
+  #run(module, limit) {
     const started = performance.now();
     // Without top-level await the outcome is in `status` when the call returns; the promise says nothing new, except
     // that a module which was stopped has no error of its own. (The engine's clock may be a little ahead of ours.)
-    module.evaluate(options).catch(() => {});
+    module.evaluate(limit).catch(() => {});
     const isStopped = module.status === "errored" && module.error === null;
-    if (isStopped && performance.now() - started >= milliseconds * 0.9) throw new TimeUp();
+    if (isStopped && limit.breakOnSigint) throw new Interrupted();
+    if (isStopped && performance.now() - started >= limit.timeout * 0.9) throw new TimeUp();
   }
 
   /** With top-level await somewhere in the graph: a module that imports the root runs once all of them have settled. */
-  #evaluateAsync(root, path, milliseconds) {
+  #evaluateAsync(root, path, limit) {
     const probe = this.#construct(
       `convex:settled`,
       `import ${JSON.stringify(SCHEME + path)}; export const settled = true;`,
     );
     probe.linkRequests([root]);
     probe.instantiate();
-    this.#run(probe, milliseconds);
+    this.#run(probe, limit);
     if (root.status === "errored") return;
     try {
       void probe.namespace.settled; // in its dead zone until then

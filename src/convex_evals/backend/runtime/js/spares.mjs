@@ -1,9 +1,9 @@
 // Contexts with a module graph already imported. The import phase has a fixed clock and seed, so it does not matter
 // when it runs: after a call of a module, the context for the next one is made while nobody waits.
 import { Context } from "./context.mjs";
+import { WATCHED } from "./limits.mjs";
 
 const MAX_SPARES = 12;
-const IMPORT_MS = 1000;
 
 export class Spares {
   #library;
@@ -15,11 +15,11 @@ export class Spares {
     this.#turns = turns;
   }
 
-  /** `{context, namespace}`, prepared or made now. Throws ImportFailure or TimeUp. */
-  take(target, milliseconds) {
+  /** `{context, namespace}`, prepared or made now. Throws ImportFailure or Interrupted. */
+  take(target) {
     const key = keyOf(target);
     const spare = this.#spares.get(key);
-    if (spare === undefined) return this.#make(target, milliseconds);
+    if (spare === undefined) return this.#make(target);
     this.#spares.delete(key);
     return spare;
   }
@@ -32,7 +32,7 @@ export class Spares {
     this.#turns.whenIdle(owner, () => {
       if (this.#spares.has(key)) return;
       try {
-        this.#spares.set(key, this.#make(target, IMPORT_MS));
+        this.#spares.set(key, this.#make(target));
       } catch {
         return;
       }
@@ -40,9 +40,9 @@ export class Spares {
     });
   }
 
-  #make({ code, env, path }, milliseconds) {
+  #make({ code, env, path }) {
     const context = new Context({ code: this.#library.code(code), env: this.#library.environment(env) });
-    return { context, namespace: context.importModule(path, milliseconds) };
+    return { context, namespace: context.importModule(path, WATCHED) };
   }
 }
 

@@ -1,0 +1,86 @@
+"""User code that has no time left is ended from outside."""
+
+import asyncio
+import math
+from typing import Any
+
+import pytest
+
+from convex_evals.backend.errors import WorkerLost
+from convex_evals.backend.runtime.watch import DEAF_SECONDS, INTERVAL_SECONDS, Watch
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+Stage = Any  # of conftest.py, which tests cannot import
+
+
+class Worker:
+    """Says what the test wants; every look costs it `pace` seconds of processor time."""
+
+    def __init__(self, pace: float) -> None:
+        self.signs_of_life = 0
+        self.pace = pace
+        self.spent = 0.0
+        self.interrupted_at: list[float] = []
+        self.is_killed = False
+
+    def main_thread_seconds(self) -> float:
+        self.spent += self.pace
+        return self.spent
+
+    def interrupt(self) -> None:
+        self.interrupted_at.append(self.spent)
+
+    def kill(self) -> None:
+        self.is_killed = True
+
+
+async def watched(worker: Worker, left: float | None, looks: int = 10) -> None:
+    watch = Watch(lambda: left)
+    watch.begin(worker)
+    await asyncio.sleep(INTERVAL_SECONDS * (looks + 0.5))
+    watch.end()
+
+
+async def test_a_worker_that_uses_up_the_time_is_interrupted_and_not_before() -> None:
+    worker = Worker(pace=0.2)
+    await watched(worker, left=1.0)
+    assert worker.interrupted_at
+    assert min(worker.interrupted_at) > 1.0
+    assert not worker.is_killed
+
+
+async def test_a_worker_that_does_not_listen_is_killed() -> None:
+    worker = Worker(pace=DEAF_SECONDS)
+    await watched(worker, left=0.1)
+    assert worker.is_killed
+
+
+@pytest.mark.parametrize("left", [None, math.inf])
+async def test_a_worker_that_runs_no_user_code_is_left_alone(left: float | None) -> None:
+    worker = Worker(pace=5.0)
+    await watched(worker, left)
+    assert not worker.interrupted_at
+    assert not worker.is_killed
+
+
+async def test_a_worker_that_gives_signs_of_life_is_left_alone() -> None:
+    class Lively(Worker):
+        def main_thread_seconds(self) -> float:
+            self.signs_of_life += 1
+            return super().main_thread_seconds()
+
+    worker = Lively(pace=5.0)
+    await watched(worker, left=1.0)
+    assert not worker.interrupted_at
+
+
+async def test_a_signal_that_was_meant_for_another_one_loses_the_call_and_nothing_else(own_stage: Stage) -> None:
+    process = await own_stage.runtime._functions._running()
+    running = asyncio.create_task(own_stage.evaluate("for (;;);", user_seconds=20.0))
+    await asyncio.sleep(0.3)
+    process.interrupt()
+    with pytest.raises(WorkerLost):
+        await running
+    assert await own_stage.value("return 1;") == 1
+    assert (await own_stage.runtime._functions._running()).pid == process.pid
