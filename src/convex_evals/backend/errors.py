@@ -7,6 +7,7 @@ BackendError
 ├── Conflict              a commit lost against another one (optimistic concurrency control); retried
 └── SystemFailure         our own failure: HTTP 500, never the app's fault
     └── WorkerLost        the function worker died while running this call
+        └── Interrupted   or was asked to end it, because it took too long
 """
 
 
@@ -53,4 +54,8 @@ class SystemFailure(BackendError):
 
 
 class WorkerLost(SystemFailure):
+    pass
+
+
+class Interrupted(WorkerLost):
     pass

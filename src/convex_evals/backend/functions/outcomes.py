@@ -12,6 +12,7 @@ LONGEST_MESSAGE = 65_536
 
 # What a function is told that took the whole worker down with it, twice.
 OUT_OF_MEMORY = DeveloperError("JavaScript execution ran out of memory (maximum memory usage: 64 MB)")
+TIMED_OUT = DeveloperError("Function execution timed out (maximum duration: 1s)")
 
 
 @dataclass(slots=True)

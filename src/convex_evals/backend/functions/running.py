@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from convex_evals.backend.errors import DeveloperError, WorkerLost
+from convex_evals.backend.errors import DeveloperError, Interrupted, WorkerLost
 from convex_evals.backend.functions.arguments import Arguments, check_arguments
 from convex_evals.backend.functions.attempt import Attempt
 from convex_evals.backend.functions.in_transaction import run_function
-from convex_evals.backend.functions.outcomes import OUT_OF_MEMORY, Finished
+from convex_evals.backend.functions.outcomes import OUT_OF_MEMORY, TIMED_OUT, Finished
 from convex_evals.backend.functions.targets import Target, check_type, find_for_caller
 from convex_evals.backend.functions.warnings import (
     arguments_warning,
@@ -25,6 +25,8 @@ async def run_attempt(attempt: Attempt, *, suspect: bool = False) -> Finished:
     async with attempt.host.runtime.quarantine():
         try:
             return await _run(attempt)
+        except Interrupted:
+            return Finished.failed(TIMED_OUT)
         except WorkerLost:
             return Finished.failed(OUT_OF_MEMORY)
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Final
 
-from convex_evals.backend.errors import DeveloperError, WorkerLost
+from convex_evals.backend.errors import DeveloperError, Interrupted
 from convex_evals.backend.runtime.budget import Budget, calling, nested_budget
 from convex_evals.backend.runtime.frames import BytesFrame, Message
 from convex_evals.backend.runtime.log_lines import LogLines
@@ -68,7 +68,7 @@ class Exchange:
                 self._done(message)
             case "interrupted":
                 self.is_done = True
-                self.lost(WorkerLost("the function was interrupted, another one was meant"))
+                self.lost(Interrupted("the function was interrupted, another one was meant"))
 
     def _take_news(self, message: Message) -> None:
         """Every message carries the log lines written since the last one, and how much was read and spent."""

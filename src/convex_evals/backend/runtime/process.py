@@ -1,12 +1,13 @@
 """One worker: a Node process, and the conversation over the two sockets to it."""
 
 import asyncio
+import signal
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from convex_evals.backend.errors import SystemFailure, WorkerLost
+from convex_evals.backend.errors import Interrupted, SystemFailure, WorkerLost
 from convex_evals.backend.runtime.frames import BytesFrame, FrameParser, Message, bytes_frame, json_frame
 from convex_evals.backend.runtime.program import Program, WorkerCommand
 
@@ -24,6 +25,8 @@ class WorkerDeath:
         return any(sign in self.output for sign in OUT_OF_MEMORY_SIGNS)
 
     def error(self) -> WorkerLost:
+        if self.status == -signal.SIGINT:
+            return Interrupted("the function worker ended when it was to end a function")
         return WorkerLost(f"the function worker ended with status {self.status}: {self.output[-500:].strip()}")
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Final, Protocol
 
 INTERVAL_SECONDS: Final = 0.05
-SLACK_SECONDS: Final = 0.05  # work of the worker itself
+SLACK_SECONDS: Final = 0.2  # work of the worker itself
 DEAF_SECONDS: Final = 2.0  # a worker that has not listened for so long is killed
 
 
@@ -34,7 +34,8 @@ class Watch:
         self._worker: Watched | None = None
         self._next: asyncio.TimerHandle | None = None
         self._signs = 0
-        self._since = 0.0  # processor time of the worker at its last sign of life
+        self._since = 0.0  # processor time of the worker at its last sign of life, or when it was interrupted
+        self._is_interrupted = False
 
     def begin(self, worker: Watched) -> None:
         """Watches until nothing runs any more."""
@@ -61,15 +62,18 @@ class Watch:
         if worker.signs_of_life != self._signs:
             self._remember(worker)
         else:
-            self._judge(worker, worker.main_thread_seconds() - self._since - SLACK_SECONDS - left)
+            self._judge(worker, left)
         self._look_again()
 
-    def _judge(self, worker: Watched, too_long: float) -> None:
-        if too_long > DEAF_SECONDS:
-            worker.kill()
-        elif too_long > 0:
+    def _judge(self, worker: Watched, left: float) -> None:
+        now = worker.main_thread_seconds()
+        if self._is_interrupted:
+            if now - self._since > DEAF_SECONDS:
+                worker.kill()
+        elif now - self._since > left + SLACK_SECONDS:
             worker.interrupt()
+            self._since, self._is_interrupted = now, True
 
     def _remember(self, worker: Watched) -> None:
         self._signs = worker.signs_of_life
-        self._since = worker.main_thread_seconds()
+        self._since, self._is_interrupted = worker.main_thread_seconds(), False

@@ -20,7 +20,9 @@ function frame(kind, ...parts) {
 }
 
 export class FrameParser {
-  #pending = Buffer.alloc(0);
+  #chunks = []; // of a frame that is not complete; joined once it is, for a frame may have hundreds
+  #length = 0;
+  #wanted = HEADER;
 
   constructor(onJson, onBytes) {
     this.onJson = onJson;
@@ -28,14 +30,22 @@ export class FrameParser {
   }
 
   push(chunk) {
-    let data = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    if (this.#length < this.#wanted) return;
+    let data = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks, this.#length);
+    this.#wanted = HEADER;
     while (data.length >= HEADER) {
       const end = HEADER + data.readUInt32BE(0);
-      if (data.length < end) break;
+      if (data.length < end) {
+        this.#wanted = end;
+        break;
+      }
       this.#dispatch(data.readUInt8(4), data.subarray(HEADER, end));
       data = data.subarray(end);
     }
-    this.#pending = data;
+    this.#chunks = data.length === 0 ? [] : [data];
+    this.#length = data.length;
   }
 
   #dispatch(kind, payload) {

@@ -160,8 +160,7 @@ export class Execution {
   #interrupted() {
     this.isFinished = true;
     this.#send({ op: "interrupted" });
-    this.#worker.finished(this.#run);
-    this.#context = undefined;
+    this.#end();
   }
 
   #finish({ result, failure }) {
@@ -174,7 +173,11 @@ export class Execution {
       failure,
       clockRead: this.#context?.clockRead ?? false,
     });
-    this.#worker.finished(this.#run);
+    this.#end();
+  }
+
+  #end() {
+    this.#worker.finished(this.#run, { isImported: this.#context !== undefined });
     this.#context = undefined;
   }
 

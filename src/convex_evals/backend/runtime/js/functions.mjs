@@ -17,9 +17,9 @@ class FunctionsWorker {
     this.spares = new Spares(this.library, this.turns);
   }
 
-  finished(run) {
+  finished(run, { isImported }) {
     this.#executions.delete(run.id);
-    this.spares.prepare({ code: run.code, env: run.env, path: run.module });
+    if (isImported) this.spares.prepare({ code: run.code, env: run.env, path: run.module });
   }
 
   #receive(message) {

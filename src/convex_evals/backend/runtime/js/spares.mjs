@@ -24,7 +24,7 @@ export class Spares {
     return spare;
   }
 
-  /** Called when a function of this module has run: another call is likely. */
+  /** Called when a function of this module has run: another call is likely, and its import ends. */
   prepare(target) {
     const key = keyOf(target);
     // A module that fails to import, also by a rejection, gets no spare: the next call meets that failure and tells.
