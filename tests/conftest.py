@@ -54,7 +54,32 @@ def _refuse_unless_ours(host: str | bytes | None) -> None:
 sys.addaudithook(_guard)
 
 
+# Files that take longest, longest first: nobody waits at the end for the one who has just begun with one of them.
+LONGEST = (
+    "backend/conformance/test_conformance.py",
+    "pipeline/test_projects.py",
+    "cli/test_interruptions.py",
+    "cli/test_run.py",
+    "cli/test_asking.py",
+    "backend/cli/test_versions.py",
+    "pipeline/grading/kit/test_app.py",
+    "backend/faults/test_hostile_functions.py",
+    "controls/test_our_controls.py",
+    "pipeline/grading/test_vitest.py",
+    "cli/menu/test_menu.py",
+    "cli/test_controls.py",
+    "cli/test_new_eval.py",
+)
+
+
+def _turn(item: pytest.Item) -> int:
+    name = item.path.relative_to(Path(__file__).parent).as_posix()
+    return LONGEST.index(name) if name in LONGEST else len(LONGEST)
+
+
+@pytest.hookimpl(trylast=True)  # pytest itself puts tests together that share something
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=_turn)
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             _lend_browser(item)

@@ -33,7 +33,8 @@ class CheckResult:
 def checks(pytest_arguments: Sequence[str] = (), *, fast: bool = False) -> tuple[Check, ...]:
     python, scripts = sys.executable, Path(sys.executable).parent
     skip_slow = ("-m", "not slow") if fast else ()
-    parallel = ("-n", str(TEST_WORKERS), "--dist", "loadfile")  # what the tests of a file share is made once
+    # What the tests of a file share is made once; tests/conftest.py says which files begin.
+    parallel = ("-n", str(TEST_WORKERS), "--dist", "loadfile", "--no-loadscope-reorder")
     tests = (python, "-m", "pytest", *parallel, *skip_slow, *pytest_arguments)
     return (
         Check("ruff format", (python, "-m", "ruff", "format", "--check", ".")),
