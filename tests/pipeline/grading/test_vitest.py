@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from convex_evals.analysis.diagnostics.tests import read_failed_tests
 from convex_evals.core.toolchain import Toolchain
 from convex_evals.pipeline.grading import GradedDeployment, GraderResult
 from convex_evals.suite import Eval, load_suite
@@ -84,6 +85,16 @@ async def test_a_wrong_answer_fails_where_it_is_wrong(
         "✗ notes > are listed, oldest first, like a\n  AssertionError: expected [ 'second', 'a' ] to deeply equal"
         in (result.step.excerpt)
     )
+    failed = {test.name: test for test in read_failed_tests(result.step.log.read_text())}
+    assert list(failed) == [
+        "declarations > functions",
+        "notes > are listed, oldest first, like a",
+        "notes > are listed, oldest first, like b",
+    ]
+    order = failed["notes > are listed, oldest first, like a"]
+    assert (order.expected, order.received) == ("[ 'a', 'second' ]", "[ 'second', 'a' ]")
+    assert (order.place, order.assertion) == ("grader.test.ts:38", 'expect(texts).toEqual([text, "second"]);')
+    assert order.message.endswith('+   "a",\n  ]')
 
 
 async def test_a_suite_uses_its_own_packages_and_configuration(

@@ -14,7 +14,8 @@ _PYTEST: Final = re.compile(r"^_+ (?P<name>\S.*?) _+$", re.MULTILINE)
 _PYTEST_END: Final = re.compile(r"^=+ (?:short test summary|.* (?:failed|passed)).*=+$", re.MULTILINE)
 _FRAME: Final = re.compile(r"^\S*?(?P<file>grader\.py):(?P<line>\d+): in .*\n(?P<source>(?:    .*\n)+)", re.MULTILINE)
 _VITEST: Final = re.compile(r"^\s*FAIL\s+\S+ > (?P<name>.+)$", re.MULTILINE)
-_VITEST_PLACE: Final = re.compile(r"❯ (?P<file>grader[\w.]*\.ts):(?P<line>\d+):\d+")
+_VITEST_PLACE: Final = re.compile(r"^ *❯ (?:\S+ )?(?:\S*/)?(?P<file>[^\s/]+):(?P<line>\d+):\d+$", re.MULTILINE)
+_VITEST_RULE: Final = re.compile(r"^⎯+.*$", re.MULTILINE)  # between failures
 _VITEST_SOURCE: Final = re.compile(r"^\s*\d+\|\s(?P<source>.*)\n\s*\|\s+\^", re.MULTILINE)
 _ERROR_TYPE: Final = re.compile(r"^(?:AssertionError|Failed): |^(?:\w+\.)+(?=\w+: )")
 _RUNTIME: Final = re.compile(r"Uncaught (?P<error>\w*Error: [^\n]+?)(?=\\n|[\"'], [\"']|\n|$)")
@@ -61,7 +62,8 @@ def _source(lines: str) -> str:
 
 
 def _from_vitest(log: str) -> Iterator[_FailedTest]:
-    for match, body in _sections(_VITEST, log):
+    for match, section in _sections(_VITEST, log):
+        body, *_ = _VITEST_RULE.split(section, maxsplit=1)
         place, source = _VITEST_PLACE.search(body), _VITEST_SOURCE.search(body)
         message = _ERROR_TYPE.sub("", body[: place.start()].strip() if place else body.strip())
         yield _FailedTest(
