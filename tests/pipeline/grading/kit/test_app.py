@@ -129,6 +129,27 @@ async def test_what_is_wrong_with_a_page_is_the_answers_failure(
     assert [text for text in excerpt if text not in result.step.excerpt] == [], result.step.excerpt
 
 
+@pytest.mark.usefixtures("chromium")
+async def test_once_a_test_has_failed_the_others_wait_less(write_eval: WriteEval, look: Look) -> None:
+    grader = """
+    import time
+
+    import pytest
+    from playwright.sync_api import expect
+
+    def test_fails(app):
+        expect(app.open().get_by_role("button")).to_have_text("Post", timeout=100)
+
+    def test_is_quick(app):
+        started = time.monotonic()
+        with pytest.raises(AssertionError):
+            expect(app.open().get_by_role("button")).to_have_text("Post")
+        assert time.monotonic() - started < 8
+    """
+    result = await look(write_eval(grader))
+    assert (result.tests.passed, result.tests.total) == (1, 2), result.step.log.read_text()
+
+
 @pytest.mark.parametrize("search_path", [None, ""], ids=["with a browser", "without"])
 async def test_an_app_that_cannot_be_built_is_the_answers_failure(
     write_eval: WriteEval, look: Look, search_path: str | None

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page, Playwright
 
 PATIENCE_MS: Final = 10_000
+LESS_PATIENCE_MS: Final = 2_000  # once the verdict is known
 
 
 @dataclass
@@ -22,6 +23,7 @@ class Chromium:
     browser: "Browser"
     _visitors: "list[BrowserContext]" = field(default_factory=list)
     _crashed: bool = False
+    _patience_ms: int = PATIENCE_MS
 
     @classmethod
     @contextmanager
@@ -42,7 +44,7 @@ class Chromium:
         """An empty page; the script will run before those of any site it visits."""
         context = self.browser.new_context(locale="en-US", timezone_id="UTC")
         self._visitors.append(context)
-        context.set_default_timeout(PATIENCE_MS)
+        context.set_default_timeout(self._patience_ms)
         context.add_init_script(script)
         page = context.new_page()
         page.on("crash", lambda _: self._note_crash())
@@ -51,6 +53,13 @@ class Chromium:
     def close_pages(self) -> None:
         while self._visitors:
             self._visitors.pop().close()
+
+    def hurry(self) -> None:
+        """A test has failed: the others only say what else is wrong, and nobody wants to wait for each of them."""
+        from playwright.sync_api import expect
+
+        self._patience_ms = LESS_PATIENCE_MS
+        expect.set_options(timeout=LESS_PATIENCE_MS)
 
     def works(self) -> bool:
         """Whether it still answers, and no page of it has crashed."""

@@ -68,6 +68,7 @@ class Browsing:
                 raise ToolCrashed(f"Chromium crashed: {error}") from error
             if not isinstance(error, AssertionError | Error):
                 raise
+            self._app.chromium.hurry()
             raise AssertionError(_told(error, self._app.complaints)).with_traceback(error.__traceback__) from error
 
 
