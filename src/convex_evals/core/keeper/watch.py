@@ -4,18 +4,15 @@ import os
 import select
 import signal
 import socket
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from convex_evals.core.keeper import child, tree, wire
+from convex_evals.core.keeper import child, deaths, tree, wire
 
 # A process stuck in the kernel cannot be killed by anyone; after this long we report without it.
 BURIAL_SECONDS: Final = 10.0
-# ru_maxrss is in bytes on macOS and in kilobytes elsewhere.
-_MEMORY_UNIT: Final = 1 if sys.platform == "darwin" else 1024
 
 
 def keep(channel: socket.socket, streams: Sequence[int]) -> None:
@@ -48,7 +45,7 @@ class Keeper:
         self._peak_memory = 0
         self._childless = False
         self._started = time.monotonic()
-        self._wakeup = _wake_on_child_death()
+        self._wakeup = deaths.wake_on_death()
         tree.adopt_orphans()
 
     def watch(self, pid: int) -> wire.Ending:
@@ -93,7 +90,7 @@ class Keeper:
                 return None
             for descriptor, _ in poller.poll(None if remaining is None else remaining * 1000):
                 if descriptor == self._wakeup:
-                    _drain(self._wakeup)
+                    deaths.drain(self._wakeup)
                 else:
                     return self._order()
 
@@ -114,7 +111,7 @@ class Keeper:
         while not self._childless and time.monotonic() < deadline:
             self._signal_family(signal.SIGKILL)
             select.select([self._wakeup], [], [], deadline - time.monotonic())
-            _drain(self._wakeup)
+            deaths.drain(self._wakeup)
             self._reap()
         return len(self._statuses) - known
 
@@ -130,19 +127,4 @@ class Keeper:
             self._statuses[pid] = status
             self._cpu_user += usage.ru_utime
             self._cpu_system += usage.ru_stime
-            self._peak_memory = max(self._peak_memory, usage.ru_maxrss * _MEMORY_UNIT)
-
-
-def _wake_on_child_death() -> int:
-    reader, writer = os.pipe()
-    os.set_blocking(reader, False)
-    os.set_blocking(writer, False)
-    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    return reader
-
-
-def _drain(descriptor: int) -> None:
-    with suppress(BlockingIOError):
-        while os.read(descriptor, 4096):
-            pass
+            self._peak_memory = max(self._peak_memory, usage.ru_maxrss * deaths.MEMORY_UNIT)

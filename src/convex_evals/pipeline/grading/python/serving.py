@@ -10,18 +10,16 @@ import resource
 import select
 import signal
 import socket
-import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from convex_evals.core.keeper import tree
+from convex_evals.core.keeper import deaths, tree
 from convex_evals.pipeline.grading.python.job import Job
 from convex_evals.pipeline.grading.python.process import become_grader
 
 CONNECTION: Final = 0
-_MEMORY_UNIT: Final = 1 if sys.platform == "darwin" else 1024
 GRACE_SECONDS: Final = 5.0  # for a grader to end by its own time limits
 
 
@@ -39,7 +37,7 @@ class Host:
         self._connection = socket.socket(fileno=CONNECTION)
         self._running: dict[int, Running] = {}
         self._unread = b""
-        self._wakeup = _wake_on_child_death()
+        self._wakeup = deaths.wake_on_death()
         tree.adopt_orphans()
 
     def serve(self) -> None:
@@ -47,7 +45,7 @@ class Host:
         while is_open:
             ready, _, _ = select.select([CONNECTION, self._wakeup], [], [], self._patience())
             if self._wakeup in ready:
-                _drain(self._wakeup)
+                deaths.drain(self._wakeup)
             if CONNECTION in ready:
                 is_open = self._obey()
             self._stop_overdue()
@@ -115,7 +113,7 @@ class Host:
             "wall": time.monotonic() - ended.started,
             "cpu_user": usage.ru_utime,
             "cpu_system": usage.ru_stime,
-            "peak_memory": usage.ru_maxrss * _MEMORY_UNIT,
+            "peak_memory": usage.ru_maxrss * deaths.MEMORY_UNIT,
         }
         self._connection.sendall(json.dumps(ending).encode() + b"\n")
 
@@ -123,18 +121,3 @@ class Host:
 def _kill(group: int) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
-
-
-def _wake_on_child_death() -> int:
-    reader, writer = os.pipe()
-    os.set_blocking(reader, False)
-    os.set_blocking(writer, False)
-    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    return reader
-
-
-def _drain(descriptor: int) -> None:
-    with suppress(BlockingIOError):
-        while os.read(descriptor, 4096):
-            pass
