@@ -80,14 +80,14 @@ async def test_nested_calls_share_the_time_of_their_caller(stage: Stage, bridge:
     stage.deploy({"inner.js": _module("inner.js", "for (;;);"), "outer.js": _module("outer.js", _CALL)})
 
     async def nested(args: Any) -> SyscallReply:
-        inner = await stage.run("inner:f", user_seconds=1.0)
+        inner = await stage.run("inner:f", user_seconds=8.0)
         return SyscallReply(error=inner.failure.message, fatal=not inner.failure.catchable)
 
     bridge.on_call = nested
     started = time.monotonic()
     outcome = await stage.run("outer:f", bridge=bridge, user_seconds=0.3)
     assert outcome.failure.message == TIMED_OUT
-    assert time.monotonic() - started < 0.9
+    assert time.monotonic() - started < 6
 
 
 async def test_deep_recursion_is_an_ordinary_error(stage: Stage) -> None:
