@@ -1,4 +1,5 @@
 import json
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -7,6 +8,7 @@ import pytest
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 MakeSuite = Callable[..., Path]
+Start = Callable[..., subprocess.Popen[str]]
 HEADER = "Step: tests\nTest: test_says_it_to_the_right_one\nWhy: Somebody else is meant.\n\n"
 DIFF = "--- a/to.txt\n+++ b/to.txt\n@@ -1 +1 @@\n-world\n+moon\n"
 
@@ -47,6 +49,20 @@ def test_a_control_that_fares_otherwise_is_explained_in_one_line(
         "(in test_says_it_to_the_right_one): ✗ test_says_it_to_the_right_one (grader.py:10)"
     ) in result.stdout
     assert "2 of 3 answers judged as they must be" in result.stdout
+
+
+def test_ctrl_c_keeps_what_was_found(started: Start, hello_suite: MakeSuite, tmp_path: Path) -> None:
+    hello_suite(3, seconds=1)
+    process = started("controls", "--jobs", "1", "--json", "result.json")
+    assert process.stderr is not None
+    while "1/3  ok  000-basics/000-hello" not in process.stderr.readline():
+        pass
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "of 3 evals had been checked." in errors
+    assert "answers judged as they must be" in output
+    assert json.loads((tmp_path / "result.json").read_text())["evals"][0]["reference"] == "passed"
 
 
 def test_malformed_controls_are_a_failure(convex_evals: Command, control: Callable[..., Path]) -> None:

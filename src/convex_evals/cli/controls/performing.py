@@ -2,18 +2,19 @@
 
 import asyncio
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from convex_evals.cli.controls.progress import watching
 from convex_evals.cli.controls.showing import print_findings
-from convex_evals.cli.output import remark, write_json
+from convex_evals.cli.output import count, remark, write_json
 from convex_evals.cli.runs.session import cores
 from convex_evals.controls import (
     TARGET,
     Checkup,
     Findings,
+    Watcher,
     Workshop,
     check,
     controls_folder,
@@ -58,11 +59,21 @@ def perform(asked: Asked) -> int:
     """Does what was asked for and returns the exit code."""
     settings = read_settings()
     prepared = prepare(asked)
-    found = asyncio.run(_check(prepared, asked, settings))
+    found: list[Findings] = []
+    try:
+        found = asyncio.run(_check(prepared, asked, settings, found.append))
+    except KeyboardInterrupt:
+        remark(f"Interrupted. {len(found)} of {count(len(prepared.checkups), 'eval')} had been checked.")
+        _tell(found, prepared, asked)
+        raise
+    _tell(found, prepared, asked)
+    return _exit_code(found, prepared.problems)
+
+
+def _tell(found: Sequence[Findings], prepared: Prepared, asked: Asked) -> None:
     print_findings(found, prepared.problems, out=sys.stderr if asked.json == "-" else sys.stdout)
     if asked.json is not None:
         write_json(findings_json(found, prepared.problems), asked.json)
-    return _exit_code(found, prepared.problems)
 
 
 def prepare(asked: Asked) -> Prepared:
@@ -87,11 +98,23 @@ def prepare(asked: Asked) -> Prepared:
     return Prepared(suite, tuple(checkups), tuple(problems))
 
 
-async def _check(prepared: Prepared, asked: Asked, settings: Settings) -> list[Findings]:
+async def _check(
+    prepared: Prepared, asked: Asked, settings: Settings, checked: Callable[[Findings], None]
+) -> list[Findings]:
+    """`checked` is told of every eval, in the order in which they are done."""
     await prepare_toolchain(settings, remark)
     options = complete_options(GradingOptions(), prepared.suite.settings)
     with open_workspace(settings.output_folder) as folder, watching(prepared.checkups) as watcher:
-        return await check(prepared.checkups, Workshop(settings, folder, asked.jobs or cores(), options), watcher)
+        workshop = Workshop(settings, folder, asked.jobs or cores(), options)
+        return await check(prepared.checkups, workshop, _telling(watcher, checked))
+
+
+def _telling(watcher: Watcher, also: Callable[[Findings], None]) -> Watcher:
+    def checked(found: Findings) -> None:
+        watcher.checked(found)
+        also(found)
+
+    return replace(watcher, checked=checked)
 
 
 def _exit_code(found: Sequence[Findings], problems: Sequence[Problem]) -> int:
