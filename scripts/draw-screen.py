@@ -34,8 +34,8 @@ FRAME = """\
 {styles}
 </style>
 <defs>{lines}</defs>
-<rect fill="#fafaf8" stroke="#d0d0cc" x="1" y="1" width="{terminal_width}" height="{terminal_height}" rx="8"/>
-<g transform="translate(9, 9)">{backgrounds}<g class="{unique_id}-matrix">{matrix}</g></g>
+<rect fill="#fafaf8" stroke="#d0d0cc" width="100%" height="100%" rx="8"/>
+<g transform="translate(14, 22)">{backgrounds}<g class="{unique_id}-matrix">{matrix}</g></g>
 </svg>
 """
 
