@@ -8,8 +8,8 @@ from convex_evals.cli.checks import Check, CheckResult, checks, development_envi
 from convex_evals.core.settings import read_settings
 
 
-def python(code: str, *, name: str = "check", live: bool = False) -> Check:
-    return Check(name, (sys.executable, "-c", code), live)
+def python(code: str, *, name: str = "check", live: bool = False, beside: bool = False) -> Check:
+    return Check(name, (sys.executable, "-c", code), live, beside)
 
 
 async def results_of(*chosen: Check, root: Path) -> tuple[bool, list[CheckResult]]:
@@ -39,6 +39,14 @@ async def test_a_live_check_prints_while_it_runs(tmp_path: Path, capfd: pytest.C
     assert result.output == ""
 
 
+async def test_a_check_can_run_beside_the_others_and_is_reported_after_them(tmp_path: Path) -> None:
+    beside = python("open('here', 'w').close(); print('found'); exit(1)", beside=True)
+    waits = python("import os, time\nwhile not os.path.exists('here'): time.sleep(0.01)")
+    passed, results = await results_of(beside, waits, root=tmp_path)
+    assert not passed
+    assert [result.output for result in results] == ["", "found\n"]
+
+
 async def test_a_check_runs_in_the_clone(tmp_path: Path) -> None:
     _, (result,) = await results_of(python("import os; print(os.getcwd()); exit(1)"), root=tmp_path)
     assert result.output == f"{tmp_path}\n"
@@ -50,7 +58,7 @@ def test_the_checks_are_formatter_linter_types_layers_and_tests() -> None:
 
 def test_fast_leaves_out_slow_tests_and_the_rest_goes_to_pytest() -> None:
     tests = checks(["-k", "suite"], fast=True)[-1]
-    assert tests.arguments[-8:] == ("-n", "2", "--dist", "loadfile", "-m", "not slow", "-k", "suite")
+    assert tests.arguments[-4:] == ("-m", "not slow", "-k", "suite")
 
 
 def test_tools_never_see_a_providers_key(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_killed_at_random_moments_and_resumed_a_run_ends_like_an_undisturbed_one
     undisturbed = json.loads(convex_evals("run", "-m", "reference", "--trials", "2", "--json", "-").stdout)["run"]["id"]
     moments = random.Random(7)
     command: list[str] = ["run", "-m", "reference", "--trials", "2"]
-    for _ in range(4):
+    for _ in range(3):
         process = started(*command, OUTPUT_TEMPDIR=str(out))
         until(lambda: any(out.glob("*/*/000-basics")), PATIENCE)
         time.sleep(moments.uniform(0, 2.5))

@@ -90,7 +90,7 @@ class CountingModel:
 
 def workers() -> Iterator[psutil.Process]:
     for process in psutil.Process().children(recursive=True):
-        if "convex_evals.runner.worker" in process.cmdline():
+        if "convex_evals.pipeline.worker" in process.cmdline():
             yield process
 
 

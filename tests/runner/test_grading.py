@@ -10,9 +10,9 @@ import psutil
 import pytest
 
 from convex_evals.core.settings import Settings, read_settings
+from convex_evals.pipeline.messages import Assignment
 from convex_evals.pipeline.types import GradingOptions, StepResult
 from convex_evals.runner.grading import GradingError, GradingWorker, grading_worker
-from convex_evals.runner.messages import Assignment
 from convex_evals.suite import Suite
 
 MakeSuite = Callable[..., Suite]

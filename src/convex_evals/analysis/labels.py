@@ -11,7 +11,7 @@ from typing import Final
 
 from convex_evals.analysis.report.types import Label
 from convex_evals.core.errors import InfrastructureError, UsageError
-from convex_evals.runner.plain import from_plain, to_plain
+from convex_evals.core.plain import from_plain, to_plain
 
 FILE: Final = "labels.jsonl"
 

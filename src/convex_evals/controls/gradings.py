@@ -9,9 +9,9 @@ from typing import Final, Literal
 
 from convex_evals.core.settings import Settings
 from convex_evals.pipeline.failures import FAILURES
+from convex_evals.pipeline.messages import Assignment
 from convex_evals.pipeline.types import Grade, GradingOptions, StepResult
 from convex_evals.runner.grading import GradingError, GradingWorker, grading_worker
-from convex_evals.runner.messages import Assignment
 from convex_evals.suite import Eval
 
 PAUSES: Final = (1.0, 5.0)

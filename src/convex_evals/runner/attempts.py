@@ -11,6 +11,7 @@ from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.ids import prefix
 from convex_evals.models import ModelUnusableError, ProviderError, StoredGeneration
 from convex_evals.pipeline.failures import FAILURES
+from convex_evals.pipeline.messages import Assignment
 from convex_evals.pipeline.types import Grade, StepResult
 from convex_evals.runner.budget import Budget
 from convex_evals.runner.events import (
@@ -25,7 +26,6 @@ from convex_evals.runner.events import (
     Watcher,
 )
 from convex_evals.runner.grading import GradingError, GradingWorker
-from convex_evals.runner.messages import Assignment
 from convex_evals.runner.stopping import Stop
 from convex_evals.runner.work import ActiveRun, Halt, Work
 from convex_evals.scores import Generation, OpenAttempt, Outcome, TestCounts

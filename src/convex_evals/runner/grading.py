@@ -12,10 +12,10 @@ from convex_evals.core.checkout import package_folder
 from convex_evals.core.errors import InfrastructureError, ProcessError
 from convex_evals.core.processes import PipedProcess, base_environment, start_piped
 from convex_evals.core.settings import Settings
+from convex_evals.pipeline.messages import Assignment, Graded, Message, StepDone, Trouble, receive, send
 from convex_evals.pipeline.types import Grade, StepResult
-from convex_evals.runner.messages import Assignment, Graded, Message, StepDone, Trouble, receive, send
 
-COMMAND: Final = (sys.executable, "-P", "-m", "convex_evals.runner.worker")
+COMMAND: Final = (sys.executable, "-P", "-m", "convex_evals.pipeline.worker")
 LOG: Final = "worker.log"
 OVERHEAD_SECONDS: Final = 1200.0
 """What the steps before the grader may take at most, all limits of single tools together."""

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from convex_evals import __version__
+from convex_evals.core.plain import from_plain, to_plain
 from convex_evals.pipeline.types import GradingOptions
-from convex_evals.runner.plain import from_plain, to_plain
 from convex_evals.suite import SuiteSettings
 
 _SECRET = "admin_key"

@@ -17,9 +17,9 @@ from convex_evals.analysis.isolation.minimise import BoundReached
 from convex_evals.core.ids import new_id
 from convex_evals.core.settings import Settings
 from convex_evals.core.verdicts import StepName
+from convex_evals.pipeline.messages import Assignment
 from convex_evals.pipeline.types import GradingOptions, StepResult
 from convex_evals.runner.grading import GradingError, GradingWorker, grading_worker
-from convex_evals.runner.messages import Assignment
 from convex_evals.runner.options import options_json
 from convex_evals.suite import Eval
 

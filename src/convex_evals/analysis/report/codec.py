@@ -4,8 +4,8 @@ import re
 from typing import Any, Final
 
 from convex_evals.analysis.report.types import Report
+from convex_evals.core.plain import from_plain, to_plain
 from convex_evals.core.verdicts import CLASSES
-from convex_evals.runner.plain import from_plain, to_plain
 
 FORMAT: Final = 1
 

@@ -16,9 +16,9 @@ from convex_evals.cli.output import count, print_json, print_table, table, visib
 from convex_evals.cli.runs.looking import existing_scores, find_attempt
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
+from convex_evals.core.plain import to_plain
 from convex_evals.core.settings import Settings, read_settings
 from convex_evals.core.wording import listed, shortened
-from convex_evals.runner.plain import to_plain
 from convex_evals.scores import AttemptDetails, ScoresStore
 
 

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import httpx
-
 from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY
 from convex_evals.backend.deployment import Deployment, DeploymentSettings
 from convex_evals.core.errors import InfrastructureError
@@ -45,22 +43,20 @@ class Backend:
         """What the deployment itself says: whether a push was finished on it."""
         if self.embedded is not None:
             return self.embedded.application is not None
-        return bool((await self._config_hashes()).get("udfServerVersion"))
+        return bool((await _config_hashes(self.target)).get("udfServerVersion"))
 
     async def answers(self) -> bool:
         """Whether the deployment is alive and takes our key: if not, no failure of the CLI means anything."""
         try:
-            return self.embedded is not None or "moduleHashes" in await self._config_hashes()
-        except (httpx.HTTPError, ValueError):
+            return self.embedded is not None or "moduleHashes" in await _config_hashes(self.target)
+        except InfrastructureError:
             return False
 
-    async def _config_hashes(self) -> dict[str, object]:
-        headers = {"Authorization": f"Convex {self.target.admin_key}"}
-        body = {"version": "1.44.0", "adminKey": self.target.admin_key}
-        async with httpx.AsyncClient(base_url=self.target.url, headers=headers, timeout=_PATIENCE) as client:
-            response = await client.post("/api/get_config_hashes", json=body)
-        response.raise_for_status()
-        return dict(response.json())
+
+async def _config_hashes(target: GradedDeployment) -> dict[str, object]:
+    from convex_evals.pipeline.deploy.elsewhere import config_hashes  # an HTTP client that our own deployments need not
+
+    return await config_hashes(target)
 
 
 def open_backend(options: GradingOptions, tools: Tools, folder: Path) -> AbstractAsyncContextManager[Backend]:
@@ -87,7 +83,9 @@ async def _embedded(tools: Tools) -> AsyncIterator[Backend]:
 @asynccontextmanager
 async def _existing(options: GradingOptions, tools: Tools) -> AsyncIterator[Backend]:
     """Emptied first, because what an eval before left there may not fit the next schema; one grading at a time."""
-    backend = Backend(await _find_existing(options))
+    from convex_evals.pipeline.deploy.elsewhere import find_deployment
+
+    backend = Backend(await find_deployment(options.backend.rstrip("/"), options.admin_key or LOCAL_ADMIN_KEY))
     locks = tools.settings.cache_folder / "deployments"
     locks.mkdir(parents=True, exist_ok=True)
     async with file_lock(locks / f"{hashlib.sha256(backend.target.url.encode()).hexdigest()[:16]}.lock"):
@@ -102,22 +100,10 @@ def _administrator(target: GradedDeployment) -> Transport:
     return Transport("project", target.url, target.site_url, target.admin_key, Clock())
 
 
-async def _find_existing(options: GradingOptions) -> GradedDeployment:
-    url = options.backend.rstrip("/")
-    key = options.admin_key or LOCAL_ADMIN_KEY
-    headers = {"Authorization": f"Convex {key}"}
-    try:
-        async with httpx.AsyncClient(headers=headers, timeout=_PATIENCE) as client:
-            response = await client.get(f"{url}/api/v1/get_canonical_urls")
-            response.raise_for_status()
-            site_url = response.json()["convexSiteUrl"]
-    except (httpx.HTTPError, ValueError, KeyError) as error:
-        raise InfrastructureError(f"The deployment at {url} does not answer as one should: {error}") from error
-    return GradedDeployment(url, site_url, key)
-
-
 @asynccontextmanager
 async def _official(tools: Tools, folder: Path) -> AsyncIterator[Backend]:
+    from convex_evals.pipeline.deploy.elsewhere import answers_in_time
+
     program = shutil.which(OFFICIAL_PROGRAM, path=tools.settings.search_path)
     if program is None:
         raise InfrastructureError(
@@ -141,7 +127,9 @@ async def _official(tools: Tools, folder: Path) -> AsyncIterator[Backend]:
             timeout=None,
         )
         async with process:
-            await _until_it_answers(target.url, folder / "backend.log")
+            if not await answers_in_time(target.url, _PATIENCE):
+                said = folder / "backend.log"
+                raise InfrastructureError(f"{OFFICIAL_PROGRAM} did not answer within {_PATIENCE:g} s; see {said}.")
             yield Backend(target)
     finally:
         os.close(output)
@@ -151,18 +139,6 @@ async def _official(tools: Tools, folder: Path) -> AsyncIterator[Backend]:
 def _open_log(folder: Path) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     return os.open(folder / "backend.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-
-
-async def _until_it_answers(url: str, log: Path) -> None:
-    async with httpx.AsyncClient(timeout=_PATIENCE) as client:
-        for _ in range(int(_PATIENCE * 20)):
-            try:
-                if (await client.get(f"{url}/version")).is_success:
-                    return
-            except httpx.TransportError:
-                pass  # it does not listen yet
-            await asyncio.sleep(0.05)
-    raise InfrastructureError(f"{OFFICIAL_PROGRAM} did not answer within {_PATIENCE:g} s; see {log}.")
 
 
 def _free_port() -> int:

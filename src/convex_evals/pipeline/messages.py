@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from convex_evals.core.plain import from_plain, to_plain
 from convex_evals.core.verdicts import StepName
 from convex_evals.pipeline.types import Grade, GradingOptions, StepResult
-from convex_evals.runner.plain import from_plain, to_plain
 from convex_evals.suite import Eval
 
 _LENGTH: Final = struct.Struct("!I")

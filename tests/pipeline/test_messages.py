@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from convex_evals.runner.messages import Trouble, receive, send
+from convex_evals.pipeline.messages import Trouble, receive, send
 
 
 @asynccontextmanager

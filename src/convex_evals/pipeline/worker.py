@@ -1,6 +1,6 @@
 """A grading worker: a process that takes an eval and files, grades them, and says what came out, again and again.
 
-Started as `python -m convex_evals.runner.worker` with one socket as standard input and output. It has no keys, keeps
+Started as `python -m convex_evals.pipeline.worker` with one socket as standard input and output. It has no keys, keeps
 nothing that matters, and ends when the socket does.
 """
 
@@ -13,9 +13,9 @@ from pathlib import Path
 from convex_evals.core.errors import ConvexEvalsError
 from convex_evals.core.settings import read_settings
 from convex_evals.pipeline.grade import grade
+from convex_evals.pipeline.messages import Assignment, Graded, StepDone, Trouble, receive, send
 from convex_evals.pipeline.tools import Tools, open_tools
 from convex_evals.pipeline.types import Grade, StepResult, Submission
-from convex_evals.runner.messages import Assignment, Graded, StepDone, Trouble, receive, send
 
 NOWHERE = Path("/")
 """Where no `.env` with keys is looked for."""
