@@ -10,10 +10,9 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY
-from convex_evals.backend.deployment import Deployment, DeploymentSettings
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.file_lock import file_lock
 from convex_evals.core.processes import base_environment, start
@@ -24,6 +23,9 @@ from convex_evals.pipeline.grading.kit.transport import Transport
 from convex_evals.pipeline.grading.types import GradedDeployment
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.types import GradingOptions
+
+if TYPE_CHECKING:
+    from convex_evals.backend.deployment import Deployment
 
 OFFICIAL_PROGRAM: Final = "convex-local-backend"
 # The name and secret that the well-known local admin key was made from.
@@ -37,7 +39,7 @@ class Backend:
     """A running deployment. `embedded` is the object itself when it lives in this process."""
 
     target: GradedDeployment
-    embedded: Deployment | None = None
+    embedded: "Deployment | None" = None
 
     async def is_pushed(self) -> bool:
         """What the deployment itself says: whether a push was finished on it."""
@@ -75,6 +77,8 @@ def open_answer_backend(options: GradingOptions, tools: Tools, folder: Path) -> 
 
 @asynccontextmanager
 async def _embedded(tools: Tools) -> AsyncIterator[Backend]:
+    from convex_evals.backend.deployment import Deployment, DeploymentSettings  # static evals need not wait for it
+
     settings = DeploymentSettings(sdk=tools.toolchain.packages.package("convex"))
     async with Deployment.run(settings) as deployment:
         yield Backend(GradedDeployment(deployment.url, deployment.site_url, LOCAL_ADMIN_KEY), deployment)
