@@ -1,6 +1,7 @@
-"""What all tests share: where they run, no network but this machine's own, and two fixtures:
+"""What all tests share: where they run, no network but this machine's own, and three fixtures:
 
-`browser` shows pages in a real Chromium; `provider_server` is a provider of models on this machine.
+`browser` shows pages in a real Chromium; `provider_server` is a provider of models on this machine;
+`processes` looks at processes that may end meanwhile.
 """
 
 import asyncio
@@ -158,6 +159,12 @@ def provider_server() -> Iterator[Any]:
     """Speaks as OpenAI does, and misbehaves on demand; see `servers/provider.py`."""
     with _load("servers/provider.py").serve_provider() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def processes() -> Any:
+    """`processes.is_alive(one)`, and what else `processes.py` has."""
+    return _load("processes.py")
 
 
 def _load(path: str) -> ModuleType:

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from convex_evals.backend.deployment import Deployment
@@ -111,20 +110,20 @@ async def test_several_deployments_share_a_process_and_nothing_else(deploy: Depl
         assert first.admin_key != second.admin_key
 
 
-async def test_stopping_ends_calls_in_flight_and_starts_no_new_process(deploy: Deploy) -> None:
-    before = _workers()
+async def test_stopping_ends_calls_in_flight_and_starts_no_new_process(deploy: Deploy, processes: Any) -> None:
+    before = _workers(processes)
     async with Deployment.start() as deployment:
         await deploy(deployment)
         call = asyncio.create_task(deployment.query("messages:spin"))
         await asyncio.sleep(0.2)
     with pytest.raises(SystemFailure):
         await call
-    assert not _workers() - before
+    assert not _workers(processes) - before
 
 
-def _workers() -> set[int]:
+def _workers(processes: Any) -> set[int]:
     """Node processes below this one; other tests have servers here that start and stop processes as they like."""
-    return {child.pid for child in psutil.Process().children(recursive=True) if "node" in child.exe()}
+    return {worker.pid for worker in processes.below_this_one(lambda process: "node" in processes.program(process))}
 
 
 async def test_starting_and_stopping_take_no_time_and_leave_nothing() -> None:

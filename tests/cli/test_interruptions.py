@@ -18,6 +18,7 @@ from convex_evals.scores import ScoresStore
 Command = Callable[..., subprocess.CompletedProcess[str]]
 Start = Callable[..., subprocess.Popen[str]]
 MakeSuite = Callable[..., Path]
+ProcessesIn = Callable[[Path], list[psutil.Process]]
 EVALS = 12
 WRONG = (3, 7)
 PATIENCE = 60.0
@@ -30,16 +31,10 @@ def until(condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
         time.sleep(0.02)
 
 
-def processes_in(folder: Path) -> list[psutil.Process]:
+@pytest.fixture
+def processes_in(processes: Any) -> ProcessesIn:
     """Every process that works below a folder, whoever its parent is by now."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if Path(process.cwd()).is_relative_to(folder):
-                found.append(process)
-        except psutil.Error:
-            continue
-    return found
+    return lambda folder: processes.of_this_machine(lambda process: processes.works_below(process, folder))
 
 
 @pytest.fixture
@@ -61,7 +56,12 @@ def results(store: ScoresStore, run: str) -> list[tuple[str, int, str, str | Non
 
 @pytest.mark.slow
 def test_killed_at_random_moments_and_resumed_a_run_ends_like_an_undisturbed_one(
-    convex_evals: Command, started: Start, hello_suite: MakeSuite, tmp_path: Path, out: Path
+    convex_evals: Command,
+    started: Start,
+    hello_suite: MakeSuite,
+    processes_in: ProcessesIn,
+    tmp_path: Path,
+    out: Path,
 ) -> None:
     hello_suite(EVALS, wrong=WRONG)
     undisturbed = json.loads(convex_evals("run", "-m", "reference", "--trials", "2", "--json", "-").stdout)["run"]["id"]
@@ -109,7 +109,7 @@ def test_a_run_that_is_under_way_cannot_be_resumed_by_another_process(
 
 
 def test_ctrl_c_finishes_what_is_in_flight_and_says_how_to_resume(
-    convex_evals: Command, started: Start, hello_suite: MakeSuite, out: Path
+    convex_evals: Command, started: Start, hello_suite: MakeSuite, processes_in: ProcessesIn, out: Path
 ) -> None:
     hello_suite(6, seconds=1)
     process = started("run", "-m", "reference", "--jobs", "2", OUTPUT_TEMPDIR=str(out))
@@ -132,7 +132,12 @@ def test_ctrl_c_finishes_what_is_in_flight_and_says_how_to_resume(
 
 @pytest.mark.parametrize("signals", [[signal.SIGINT, signal.SIGINT], [signal.SIGTERM]], ids=["Ctrl-C twice", "SIGTERM"])
 def test_it_can_be_stopped_at_once_and_nothing_is_left(
-    convex_evals: Command, started: Start, hello_suite: MakeSuite, out: Path, signals: list[signal.Signals]
+    convex_evals: Command,
+    started: Start,
+    hello_suite: MakeSuite,
+    processes_in: ProcessesIn,
+    out: Path,
+    signals: list[signal.Signals],
 ) -> None:
     hello_suite(4, seconds=300)
     process = started("run", "-m", "reference", "--jobs", "2", OUTPUT_TEMPDIR=str(out))

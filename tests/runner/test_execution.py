@@ -1,11 +1,11 @@
 """Runs carried out with real workers and real scores."""
 
 import asyncio
-import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -35,6 +35,7 @@ from convex_evals.scores import AttemptRecord, Generation, ScoresStore
 from convex_evals.suite import Eval, Suite
 
 MakeSuite = Callable[..., Suite]
+Workers = Callable[[], list[psutil.Process]]
 NO_TESTS = "# nothing is tested for {seconds} s\n"
 
 
@@ -88,10 +89,10 @@ class CountingModel:
         return Generation(asked.task, "hello", {"hello.txt": "hello\n"})
 
 
-def workers() -> Iterator[psutil.Process]:
-    for process in psutil.Process().children(recursive=True):
-        if "convex_evals.pipeline.worker" in process.cmdline():
-            yield process
+@pytest.fixture
+def workers(processes: Any) -> Workers:
+    """Finds the grading workers that run now."""
+    return lambda: processes.below_this_one(lambda one: "convex_evals.pipeline.worker" in processes.command(one))
 
 
 async def test_every_eval_and_trial_is_answered_graded_and_recorded(bench: Bench, make_suite: MakeSuite) -> None:
@@ -121,17 +122,18 @@ async def test_runs_that_are_carried_out_together_each_come_to_their_end(bench: 
 
 
 async def test_an_eval_whose_worker_is_killed_is_graded_again_without_asking_the_model(
-    bench: Bench, make_suite: MakeSuite, no_pauses: None
+    bench: Bench, make_suite: MakeSuite, hurry: Callable[[], None], workers: Workers, no_pauses: None
 ) -> None:
-    killed: list[int] = []
+    killed: list[psutil.Process] = []
 
     def kill_once(event: Event) -> None:
         if isinstance(event, StepFinished) and not killed:
-            killed.extend(process.pid for process in workers())
-            os.kill(killed[0], signal.SIGKILL)
+            killed.extend(workers())
+            killed[0].kill()
+            hurry()
 
     model = CountingModel()
-    run = bench.begin(model, make_suite(1, seconds=0.5))
+    run = bench.begin(model, make_suite(1, seconds=60))
     assert await bench.carry_out(run, watcher=kill_once)
     assert bench.attempts(run) == [
         ("000-hello", 1, "infrastructure", "worker-died"),
@@ -142,14 +144,14 @@ async def test_an_eval_whose_worker_is_killed_is_graded_again_without_asking_the
 
 
 async def test_a_worker_that_is_killed_every_time_leaves_no_verdict_after_three_attempts(
-    bench: Bench, make_suite: MakeSuite, no_pauses: None
+    bench: Bench, make_suite: MakeSuite, workers: Workers, no_pauses: None
 ) -> None:
     def kill(event: Event) -> None:
         if isinstance(event, StepFinished):
-            for process in workers():
-                process.kill()
+            (worker,) = workers()
+            worker.kill()
 
-    run = bench.begin(CountingModel(), make_suite(1, seconds=0.5))
+    run = bench.begin(CountingModel(), make_suite(1, seconds=60))
     assert await bench.carry_out(run, watcher=kill)
     assert [number for _, number, status, _ in bench.attempts(run) if status == "infrastructure"] == [1, 2, 3]
     record = bench.store.find_run(run.id)
@@ -281,7 +283,9 @@ async def test_asked_to_stop_it_finishes_what_is_in_flight_and_the_rest_can_be_r
     assert sorted(model.asked) == [f"{number:03}-hello 1" for number in range(16)]
 
 
-async def test_asked_to_stop_twice_it_stops_now_and_leaves_no_process(bench: Bench, make_suite: MakeSuite) -> None:
+async def test_asked_to_stop_twice_it_stops_now_and_leaves_no_process(
+    bench: Bench, make_suite: MakeSuite, workers: Workers
+) -> None:
     run = bench.begin(CountingModel(), make_suite(2, seconds=60))
 
     def interrupt_twice(event: Event) -> None:
@@ -291,7 +295,7 @@ async def test_asked_to_stop_twice_it_stops_now_and_leaves_no_process(bench: Ben
 
     async with asyncio.timeout(30):
         assert not await bench.carry_out(run, watcher=interrupt_twice)
-    assert list(workers()) == []
+    assert workers() == []
     attempts: tuple[AttemptRecord, ...] = bench.store.attempts(run.id)
     assert {each.status for each in attempts} == {"interrupted"}
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -66,21 +67,14 @@ def kept_by_others() -> frozenset[int]:
 
 
 @pytest.fixture
-def workers(kept_by_others: frozenset[int]) -> Callable[[str], list[psutil.Process]]:
+def workers(kept_by_others: frozenset[int], processes: Any) -> Callable[[str], list[psutil.Process]]:
     """The workers of this process that run a script: `functions`, `actions` or `node`."""
 
-    def find(script: str) -> list[psutil.Process]:
-        children = psutil.Process().children(recursive=True)
-        return [child for child in children if child.pid not in kept_by_others and _runs(child, f"/js/{script}.mjs")]
+    def runs(script: str, process: psutil.Process) -> bool:
+        arguments = processes.command(process)
+        return process.pid not in kept_by_others and any(each.endswith(f"/js/{script}.mjs") for each in arguments)
 
-    return find
-
-
-def _runs(process: psutil.Process, script: str) -> bool:
-    try:
-        return any(argument.endswith(script) for argument in process.cmdline())
-    except (psutil.NoSuchProcess, psutil.ZombieProcess):
-        return False
+    return lambda script: processes.below_this_one(partial(runs, script))
 
 
 class Gate:

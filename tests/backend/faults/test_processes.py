@@ -34,6 +34,7 @@ class Backend:
     admin_key: str
     client: httpx.AsyncClient
     family: list[psutil.Process]
+    _processes: Any
 
     async def call(self, kind: str, path: str, **args: object) -> httpx.Response:
         return await self.client.post(f"/api/{kind}", json={"path": path, "args": args})
@@ -47,11 +48,11 @@ class Backend:
         self.family = psutil.Process(self.process.pid).children(recursive=True)
 
     def is_gone(self) -> bool:
-        return not any(member.is_running() and member.status() != psutil.STATUS_ZOMBIE for member in self.family)
+        return not any(self._processes.is_alive(member) for member in self.family)
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def backend(tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[Backend]]]:
+async def backend(tmp_path: Path, processes: Any) -> AsyncIterator[Callable[..., Awaitable[Backend]]]:
     """Starts one on the same database file each time."""
     async with contextlib.AsyncExitStack() as opened:
 
@@ -63,7 +64,7 @@ async def backend(tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[Backe
             opened.push_async_callback(_reap, process)
             said = [(await process.stdout.readline()).decode().split()[-1] for _ in range(3)]
             client = await opened.enter_async_context(httpx.AsyncClient(base_url=said[0], timeout=30))
-            return Backend(process, said[0], said[2], client, [])
+            return Backend(process, said[0], said[2], client, [], processes)
 
         yield start
 

@@ -186,13 +186,13 @@ async def _jobs(deployment: Deployment, state: str) -> bool:
 
 
 async def test_a_keeper_that_is_killed_takes_its_worker_along_and_both_are_replaced(
-    deployment: Deployment, workers: Workers, until: Until
+    deployment: Deployment, workers: Workers, until: Until, processes: Any
 ) -> None:
     (worker,) = workers("functions")
     keeper = worker.parent()
     assert keeper is not None and keeper.pid != psutil.Process().pid
     keeper.kill()
-    await until(lambda: not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE)
+    await until(lambda: not processes.is_alive(worker))
     assert (await deployment.query("notes:list")).value == "[]"
 
 

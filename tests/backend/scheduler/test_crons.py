@@ -157,11 +157,13 @@ async def test_a_removed_cron_stops_and_leaves_nothing(scheduled: Scheduled) -> 
 
 
 async def test_a_schedule_changed_during_a_run_applies_after_it(scheduled: Scheduled, eventually: Any) -> None:
-    await scheduled.push(every(3600, "jobs:act", '{ name: "tick", ms: 1000 }'))
+    await scheduled.push(every(3600, "jobs:waits", '{ name: "tick", until: "pushed" }'))
     await scheduled.ran("tick")
     await scheduled.push(every(600, "jobs:record", '{ name: "tock" }'))
+    assert logs(scheduled) == []
+    await scheduled.mutation("jobs:goOn", name="pushed")
     [entry] = await logged(scheduled, eventually)
-    assert entry["udfPath"] == "jobs.js:act"
+    assert entry["udfPath"] == "jobs.js:waits"
     assert scheduled.rows("_cron_next_run")[0]["nextTs"] == entry["ts"] + 600 * SECOND
 
 

@@ -80,6 +80,16 @@ export const act = internalAction(async (ctx, { name, ms, fails, then }: any) =>
   if (then) await ctx.runMutation(reference("jobs:schedule"), { path: "jobs:record", args: { name: then } });
 });
 
+export const goOn = mutation(async (ctx, { name }: { name: string }) => {
+  await ctx.db.insert("runs", { name, seen: null });
+});
+
+export const waits = internalAction(async (ctx, { name, until }: { name: string; until: string }) => {
+  await ctx.runMutation(reference("jobs:record"), { name });
+  const said = makeFunctionReference<"query">("jobs:runs");
+  while ((await ctx.runQuery(said, { name: until })).length === 0) await sleep(20);
+});
+
 export const never = internalAction(async (ctx, { name }: { name: string }) => {
   await ctx.runMutation(reference("jobs:record"), { name });
   for (;;) await sleep(1000);

@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-import psutil
 import pytest
 
 from convex_evals.pipeline.grading import GradedDeployment, GraderResult
@@ -237,7 +237,7 @@ async def test_a_page_reaches_nothing_but_this_machine(write_eval: WriteEval, lo
 
 @pytest.mark.usefixtures("chromium")
 async def test_a_grader_that_is_killed_leaves_no_browser_behind(
-    write_eval: WriteEval, look: Look, tmp_path: Path
+    write_eval: WriteEval, look: Look, tmp_path: Path, processes: Any
 ) -> None:
     marker = tmp_path / "folder"
     grader = f"""
@@ -251,11 +251,4 @@ async def test_a_grader_that_is_killed_leaves_no_browser_behind(
     result = await look(write_eval(grader))
     assert result.step.failure == "grader-crashed"
     folder = marker.read_text()
-    assert [process for process in psutil.process_iter() if folder in command_of(process)] == []
-
-
-def command_of(process: psutil.Process) -> str:
-    try:
-        return " ".join(process.cmdline())
-    except psutil.Error:  # it ended meanwhile
-        return ""
+    assert processes.of_this_machine(lambda process: folder in " ".join(processes.command(process))) == []
