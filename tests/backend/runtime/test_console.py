@@ -78,7 +78,7 @@ async def test_lines_written_before_a_failure_are_delivered(stage: Stage) -> Non
 
 
 async def test_lines_written_before_time_ran_out_are_delivered(stage: Stage) -> None:
-    outcome = await stage.evaluate("console.log('one'); for (;;);", user_seconds=0.1)
+    outcome = await stage.evaluate("console.log('one'); for (;;);", user_seconds=0.3)
     assert [line.text for line in outcome.log_lines] == ["[LOG] 'one'"]
 
 

@@ -188,7 +188,9 @@ async def test_random_numbers_are_spread_over_the_unit_interval(stage: Stage) ->
         ("await import('./helpers.js');", "TypeError: dynamic module import unsupported"),
         ("eval('1');", "EvalError: Code generation from strings disallowed for this context"),
         ("new Function('return 1')();", "EvalError: Code generation from strings disallowed for this context"),
+        ("await import /* x */ ('./helpers.js');", "TypeError: dynamic module import unsupported"),
         ("return import.meta;", "TypeError: import.meta unsupported"),
+        ("return import\n// x\n. meta;", "TypeError: import.meta unsupported"),
         (
             "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);",
             "TypeError: Atomics.wait cannot be called in this context",

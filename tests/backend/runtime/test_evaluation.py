@@ -55,7 +55,7 @@ async def test_functions_of_bundles_are_found(stage: Stage, environment: Any) ->
     ],
 )  # fmt: skip
 async def test_a_module_is_refused(stage: Stage, source: str, subject: str, text: str) -> None:
-    facts = await evaluate(stage, source, subject, user_seconds=0.3)
+    facts = await evaluate(stage, source, subject)
     assert facts["thrown"]["text"] == text
 
 

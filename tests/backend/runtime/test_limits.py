@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import os
 import signal
-import time
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -18,6 +18,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 # The types of conftest.py, which tests cannot import.
 Stage = Any
 Bridge = Any
+Until = Callable[..., Awaitable[None]]
 
 TIMED_OUT = "Function execution timed out (maximum duration: 1s)"
 
@@ -65,11 +66,10 @@ async def test_time_inside_syscalls_is_not_user_time(stage: Stage, bridge: Bridg
 
 
 async def test_too_much_time_inside_syscalls_ends_the_function(stage: Stage, bridge: Bridge) -> None:
-    async def slowly(args: Any) -> SyscallReply:
-        await asyncio.sleep(1)
-        return SyscallReply("1")
+    async def never(args: Any) -> None:
+        await asyncio.Event().wait()
 
-    bridge.on_call = slowly
+    bridge.on_call = never
     body = "try { await Convex.asyncSyscall('1.0/runUdf', '{}'); } catch {} return 1;"
     outcome = await stage.evaluate(body, bridge=bridge, total_seconds=0.1)
     assert outcome.failure.message == "Your request timed out performing too many system operations."
@@ -80,14 +80,12 @@ async def test_nested_calls_share_the_time_of_their_caller(stage: Stage, bridge:
     stage.deploy({"inner.js": _module("inner.js", "for (;;);"), "outer.js": _module("outer.js", _CALL)})
 
     async def nested(args: Any) -> SyscallReply:
-        inner = await stage.run("inner:f", user_seconds=8.0)
+        inner = await stage.run("inner:f", user_seconds=3600.0)
         return SyscallReply(error=inner.failure.message, fatal=not inner.failure.catchable)
 
     bridge.on_call = nested
-    started = time.monotonic()
     outcome = await stage.run("outer:f", bridge=bridge, user_seconds=0.3)
     assert outcome.failure.message == TIMED_OUT
-    assert time.monotonic() - started < 6
 
 
 async def test_deep_recursion_is_an_ordinary_error(stage: Stage) -> None:
@@ -118,7 +116,9 @@ async def test_an_action_that_exhausts_memory_fails_alone(own_stage: Stage) -> N
     assert await own_stage.value("return 1;", "action") == 1
 
 
-async def test_killing_the_worker_loses_what_it_ran_and_nothing_more(own_stage: Stage, bridge: Bridge) -> None:
+async def test_killing_the_worker_loses_what_it_ran_and_nothing_more(
+    own_stage: Stage, bridge: Bridge, until: Until
+) -> None:
     async def never(args: Any) -> None:
         await asyncio.Event().wait()
 
@@ -127,7 +127,7 @@ async def test_killing_the_worker_loses_what_it_ran_and_nothing_more(own_stage: 
         asyncio.create_task(own_stage.evaluate("await Convex.asyncSyscall('1.0/runUdf', '{}');", bridge=bridge))
         for _ in range(2)
     ]
-    await asyncio.sleep(0.5)
+    await until(lambda: len(bridge.batches) == 2)
     os.kill((await own_stage.runtime._functions._running()).pid, signal.SIGKILL)
     for call in calls:
         with pytest.raises(WorkerLost):
@@ -136,8 +136,9 @@ async def test_killing_the_worker_loses_what_it_ran_and_nothing_more(own_stage: 
 
 
 async def test_an_action_that_takes_too_long_is_killed(own_stage: Stage) -> None:
-    outcome = await own_stage.evaluate("console.log('started'); for (;;);", "action", total_seconds=1.0)
-    assert outcome.failure.message == "Function execution timed out (maximum duration: 1s)"
+    assert await own_stage.value("return 0;", "action") == 0  # it need not wait for its worker
+    outcome = await own_stage.evaluate("console.log('started'); for (;;);", "action", total_seconds=2.0)
+    assert outcome.failure.message == "Function execution timed out (maximum duration: 2s)"
     assert [line.text for line in outcome.log_lines] == ["[LOG] 'started'"]
     assert await own_stage.value("return 1;", "action") == 1
 
@@ -164,3 +165,13 @@ def _module(path: str, body: str) -> Any:
     return Module(
         path, f"export const f = {{ isQuery: true, invokeQuery: async () => {{ {body} }} }};", None, "isolate"
     )
+
+
+@pytest.mark.parametrize("unused", ["", "export const later = () => import('./helpers.js');"])
+async def test_contexts_of_calls_that_are_over_do_not_fill_the_memory(own_stage: Stage, unused: str) -> None:
+    megabytes = "const kept = new Array(200_000).fill(1.5);"
+    own_stage.deploy_source(
+        f"{megabytes} {unused}\nexport const f = {{ isQuery: true, invokeQuery: () => `${{kept[0]}}` }};"
+    )
+    for _ in range(150):  # together more than the heap may have
+        assert (await own_stage.run("test:f")).result == "1.5"

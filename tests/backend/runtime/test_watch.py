@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -12,12 +13,15 @@ from convex_evals.backend.runtime.watch import DEAF_SECONDS, INTERVAL_SECONDS, W
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 Stage = Any  # of conftest.py, which tests cannot import
+Until = Callable[..., Awaitable[None]]
 
 
 class Worker:
     """Says what the test wants; every look costs it `pace` seconds of processor time."""
 
-    def __init__(self, pace: float) -> None:
+    def __init__(self, pace: float, looks: int = 10) -> None:
+        self.looks_left = looks
+        self.seen_enough = asyncio.Event()
         self.signs_of_life = 0
         self.pace = pace
         self.spent = 0.0
@@ -25,6 +29,9 @@ class Worker:
         self.is_killed = False
 
     def main_thread_seconds(self) -> float:
+        self.looks_left -= 1
+        if self.looks_left == 0:
+            self.seen_enough.set()
         self.spent += self.pace
         return self.spent
 
@@ -35,10 +42,10 @@ class Worker:
         self.is_killed = True
 
 
-async def watched(worker: Worker, left: float | None, looks: int = 10) -> None:
+async def watched(worker: Worker, left: float) -> None:
     watch = Watch(lambda: left)
     watch.begin(worker)
-    await asyncio.sleep(INTERVAL_SECONDS * (looks + 0.5))
+    await worker.seen_enough.wait()
     watch.end()
 
 
@@ -56,12 +63,19 @@ async def test_a_worker_that_does_not_listen_is_killed() -> None:
     assert worker.is_killed
 
 
-@pytest.mark.parametrize("left", [None, math.inf])
-async def test_a_worker_that_runs_no_user_code_is_left_alone(left: float | None) -> None:
+async def test_a_worker_whose_code_may_run_for_ever_is_left_alone() -> None:
     worker = Worker(pace=5.0)
-    await watched(worker, left)
+    await watched(worker, left=math.inf)
     assert not worker.interrupted_at
     assert not worker.is_killed
+
+
+async def test_a_worker_that_runs_no_user_code_is_not_looked_at() -> None:
+    worker = Worker(pace=5.0)
+    Watch(lambda: None).begin(worker)
+    spent = worker.spent
+    await asyncio.sleep(3 * INTERVAL_SECONDS)
+    assert worker.spent == spent
 
 
 async def test_a_worker_that_gives_signs_of_life_is_left_alone() -> None:
@@ -75,10 +89,13 @@ async def test_a_worker_that_gives_signs_of_life_is_left_alone() -> None:
     assert not worker.interrupted_at
 
 
-async def test_a_signal_that_was_meant_for_another_one_loses_the_call_and_nothing_else(own_stage: Stage) -> None:
+async def test_a_signal_that_was_meant_for_another_one_loses_the_call_and_nothing_else(
+    own_stage: Stage, until: Until
+) -> None:
     process = await own_stage.runtime._functions._running()
+    before = process.main_thread_seconds()
     running = asyncio.create_task(own_stage.evaluate("for (;;);", user_seconds=20.0))
-    await asyncio.sleep(0.3)
+    await until(lambda: process.main_thread_seconds() > before + 0.3)
     process.interrupt()
     with pytest.raises(WorkerLost):
         await running

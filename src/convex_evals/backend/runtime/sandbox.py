@@ -70,7 +70,6 @@ class Sandbox:
             *_common_flags(heap_mb),
             "--disallow-code-generation-from-strings",
             "--experimental-vm-modules",
-            "--no-compilation-cache",  # it would keep every context alive that a module was compiled in
             f"--allow-fs-read={SCRIPTS}/*",
         )
         return self._command(flags, script, self._folder / "empty", heap_mb, arguments)

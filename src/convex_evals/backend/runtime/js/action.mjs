@@ -1,7 +1,8 @@
 // One run of an action or HTTP action of the default runtime, on the real event loop.
-import { Context, cutUtf8, logLine } from "./context.mjs";
+import { Context } from "./context.mjs";
 import { ImportFailure } from "./failures.mjs";
 import { RequestBody, ResponseBody } from "./http_body.mjs";
+import { cutUtf8, logLine } from "./log_lines.mjs";
 import { Fetches } from "./ops/fetch.mjs";
 import { PURE_OPERATIONS, runOperation } from "./ops/operations.mjs";
 import { Outstanding } from "./outstanding.mjs";

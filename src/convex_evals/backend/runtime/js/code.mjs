@@ -4,11 +4,13 @@ import { SourceMap } from "node:module";
 const KEPT_VERSIONS = 24;
 const KEPT_ENVIRONMENTS = 24;
 
-class ModuleSource {
+// An `import` that is not the beginning of a declaration. Words in strings and comments count too; that costs only time.
+const IMPORT_EXPRESSION = /\bimport\b(?!\s*[\w$"'{*])/;
+
+export class ModuleSource {
   constructor(source) {
     this.source = source;
-    this.isUsedAgain = false;
-    this.compiled = undefined; // V8's code cache
+    this.needsCallbacks = IMPORT_EXPRESSION.test(source); // for `import()` and `import.meta`; see modules.mjs
   }
 }
 
@@ -26,7 +28,7 @@ export class Code {
     this.#ask = ask;
   }
 
-  /** `{source}`, or `{error}` when there is no such module. */
+  /** A ModuleSource, or `{error}` when there is no such module. */
   module(path) {
     if (!this.#modules.has(path)) {
       const { source, error } = this.#ask({ ask: "module", code: this.key, environment: this.environment, path });

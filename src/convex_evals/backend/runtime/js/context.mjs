@@ -11,10 +11,10 @@ import { asyncContextHost } from "./host/async_context.mjs";
 import { UNLIMITED, atMost } from "./limits.mjs";
 import { textHost } from "./host/text.mjs";
 import { urlHost } from "./host/url.mjs";
+import { logLine } from "./log_lines.mjs";
 
 const ENTER = new vm.Script("__convexEnter()", { filename: "convex:enter" });
 const BOUNDARY = new AsyncLocalStorage(); // what user code enters with AsyncLocalStorage ends with the entry
-const LOG_LINE_BYTES = 32768;
 const MAX_LOG_LINES = 257; // one more than is shown, so that Python knows of the overflow
 const DESCRIBE_MS = 200;
 const STOPPED = {
@@ -171,27 +171,4 @@ export class Context {
     };
     return Object.freeze(Object.assign(own, textHost(), urlHost(), asyncContextHost()));
   }
-}
-
-/** A log line cut to the bytes it may have. */
-export function logLine(level, messages) {
-  let left = LOG_LINE_BYTES;
-  const kept = [];
-  for (const message of messages) {
-    const bytes = Buffer.from(message);
-    if (bytes.length > left) {
-      kept.push(cutUtf8(bytes, left));
-      return { level, messages: kept, timestamp: Date.now(), isTruncated: true };
-    }
-    kept.push(message);
-    left -= bytes.length;
-  }
-  return { level, messages: kept, timestamp: Date.now(), isTruncated: false };
-}
-
-/** At most `limit` bytes, ending at a character. */
-export function cutUtf8(bytes, limit) {
-  let end = Math.min(limit, bytes.length);
-  while (end > 0 && end < bytes.length && (bytes[end] & 0xc0) === 0x80) end--;
-  return bytes.subarray(0, end).toString("utf8");
 }

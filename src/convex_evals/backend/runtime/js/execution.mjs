@@ -1,7 +1,7 @@
 // One run of a query or mutation: enter user code, let its promise jobs run, answer the next syscalls, and again.
-import { cutUtf8 } from "./context.mjs";
 import { ImportFailure, Interrupted, TimeUp } from "./failures.mjs";
 import { WATCHED } from "./limits.mjs";
+import { cutUtf8 } from "./log_lines.mjs";
 import { PURE_OPERATIONS, runOperation } from "./ops/operations.mjs";
 import { QueryStreams } from "./query_streams.mjs";
 import { SyscallQueue } from "./syscall_queue.mjs";

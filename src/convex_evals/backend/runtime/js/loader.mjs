@@ -1,8 +1,8 @@
 // The module graph of one context. All modules are ES modules named `convex:/<path>`; linking is synchronous.
-import v8 from "node:v8";
-import vm from "node:vm";
+import { ModuleSource } from "./code.mjs";
 import { ImportFailure, Interrupted, TimeUp } from "./failures.mjs";
 import { UNLIMITED } from "./limits.mjs";
+import { compileModule } from "./modules.mjs";
 
 const SCHEME = "convex:/";
 
@@ -59,45 +59,16 @@ export class ModuleGraph {
     if (found) return found;
     const source = this.#owner.code.module(path);
     if (source.error !== undefined) throw new ImportFailure({ message: source.error });
-    const module = this.#guard(() => this.#constructCached(SCHEME + path, source));
+    const module = this.#guard(() => this.#construct(SCHEME + path, source));
     this.#modules.set(path, module);
     fresh.push(module);
     return module;
   }
 
-  #constructCached(identifier, source) {
-    if (source.compiled !== undefined) {
-      try {
-        return this.#construct(identifier, source.source, source.compiled);
-      } catch (error) {
-        if (error.code !== "ERR_VM_MODULE_CACHED_DATA_REJECTED") throw error;
-      }
-    }
-    if (!source.isUsedAgain) {
-      source.isUsedAgain = true; // the next time it pays to compile all of it
-      return this.#construct(identifier, source.source);
-    }
-    return this.#compileWhole(identifier, source);
-  }
-
-  /** Functions that are compiled when they are first called would be missing from the cache. */
-  #compileWhole(identifier, source) {
-    v8.setFlagsFromString("--no-lazy");
-    try {
-      const module = this.#construct(identifier, source.source);
-      v8.setFlagsFromString("--lazy"); // a cache is good only for the flags it was made with
-      source.compiled = module.createCachedData();
-      return module;
-    } finally {
-      v8.setFlagsFromString("--lazy");
-    }
-  }
-
-  #construct(identifier, source, cachedData = undefined) {
-    return new vm.SourceTextModule(source, {
+  #construct(identifier, source) {
+    return compileModule(source, {
       context: this.#owner.context,
       identifier,
-      cachedData,
       initializeImportMeta: () => {
         throw this.#owner.kernel.makeTypeError("import.meta unsupported");
       },
@@ -132,10 +103,8 @@ export class ModuleGraph {
 
   /** With top-level await somewhere in the graph: a module that imports the root runs once all of them have settled. */
   #evaluateAsync(root, path, limit) {
-    const probe = this.#construct(
-      `convex:settled`,
-      `import ${JSON.stringify(SCHEME + path)}; export const settled = true;`,
-    );
+    const source = new ModuleSource(`import ${JSON.stringify(SCHEME + path)}; export const settled = true;`);
+    const probe = this.#construct(`convex:settled`, source);
     probe.linkRequests([root]);
     probe.instantiate();
     this.#run(probe, limit);

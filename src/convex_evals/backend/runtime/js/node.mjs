@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import * as analyze from "./analyze.mjs";
 import { Channel, channelFds } from "./channel.mjs";
 import { CodeLibrary } from "./code.mjs";
-import { logLine } from "./context.mjs";
+import { logLine } from "./log_lines.mjs";
 import { usesLessThan } from "./memory.mjs";
 import { allowOnlyLoopback } from "./network.mjs";
 import { NodeAction } from "./node_action.mjs";

@@ -1,7 +1,7 @@
 // One run of a Node.js action.
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { cutUtf8, logLine } from "./context.mjs";
 import { rememberIntrinsics } from "./intrinsics.mjs";
+import { cutUtf8, logLine } from "./log_lines.mjs";
 import { Outstanding } from "./outstanding.mjs";
 
 const FIRST_SEQ = 16;
