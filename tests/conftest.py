@@ -1,7 +1,7 @@
-"""What all tests share: where they run, no network but this machine's own, and three fixtures:
+"""What all tests share: where they run, no network but this machine's own, and four fixtures:
 
 `browser` shows pages in a real Chromium; `provider_server` is a provider of models on this machine;
-`processes` looks at processes that may end meanwhile.
+`processes` looks at processes that may end meanwhile; `until` waits for what will happen, however busy the machine is.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ import importlib.util
 import ipaddress
 import socket
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -159,6 +159,21 @@ def provider_server() -> Iterator[Any]:
     """Speaks as OpenAI does, and misbehaves on demand; see `servers/provider.py`."""
     with _load("servers/provider.py").serve_provider() as server:
         yield server
+
+
+async def wait_until(condition: Callable[[], bool | Awaitable[bool]], seconds: float = SECONDS) -> None:
+    async with asyncio.timeout(seconds):
+        while True:
+            answer = condition()
+            if answer if isinstance(answer, bool) else await answer:
+                return
+            await asyncio.sleep(0.01)
+
+
+@pytest.fixture(scope="session")
+def until() -> Callable[..., Awaitable[None]]:
+    """`await until(condition)`; the condition may be asynchronous."""
+    return wait_until
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ from convex_evals.backend.functions.transaction_syscalls import TransactionSysca
 from convex_evals.backend.runtime.types import SyscallReply, SyscallRequest
 
 APP = Path(__file__).parent / "app"
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 Json = dict[str, Any]
 Deploy = Callable[..., Awaitable[None]]
@@ -44,20 +44,6 @@ async def deployment(deploy: Deploy, faults_app: dict[str, str]) -> AsyncIterato
     async with Deployment.start() as running:
         await deploy(running, faults_app)
         yield running
-
-
-async def wait_until(condition: Callable[[], bool | Awaitable[bool]], seconds: float = PATIENCE) -> None:
-    async with asyncio.timeout(seconds):
-        while True:
-            answer = condition()
-            if answer if isinstance(answer, bool) else await answer:
-                return
-            await asyncio.sleep(0.01)
-
-
-@pytest.fixture
-def until() -> Callable[..., Awaitable[None]]:
-    return wait_until
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -13,6 +13,7 @@ from convex_evals.backend.database import Transaction
 from convex_evals.backend.deployment import Deployment
 from convex_evals.backend.functions.state import write_paused
 from convex_evals.backend.functions.types import CallOutcome
+from convex_evals.backend.logs import Completion
 from convex_evals.backend.scheduler import Scheduler
 from convex_evals.backend.values import Value
 
@@ -84,10 +85,24 @@ class Scheduled:
     def pause(self, paused: bool = True) -> None:
         self.write(lambda transaction: write_paused(transaction, paused))
 
-    async def restart_scheduler(self, now: Callable[[], int]) -> None:
+    async def go_on(self, word: str) -> None:
+        """Ends `jobs:act` that goes on until this word."""
+        await self.mutation("jobs:goOn", name=word)
+
+    async def has_acted(self, times: int = 1) -> None:
+        async def there() -> bool:
+            entries = self.deployment.log.after(0).entries
+            return [entry.identifier for entry in entries if isinstance(entry, Completion)].count("jobs:act") >= times
+
+        await eventually(there)
+
+    async def own_clock(self, ahead: float = 0.0) -> "Clock":
+        """Restarts the scheduler, with a clock that is so many seconds ahead."""
+        clock = Clock(self, ahead)
         await self.deployment.scheduler.stop()
-        self.deployment.scheduler = Scheduler(self.deployment.functions, now)
+        self.deployment.scheduler = Scheduler(self.deployment.functions, clock)
         self.deployment.scheduler.start()
+        return clock
 
 
 def _value(outcome: CallOutcome) -> Any:
@@ -95,7 +110,23 @@ def _value(outcome: CallOutcome) -> Any:
     return json.loads(outcome.value)
 
 
-async def eventually(condition: Callable[[], Awaitable[bool]], seconds: float = 10.0) -> None:
+class Clock:
+    """The wall clock, which tests move forward instead of waiting."""
+
+    def __init__(self, scheduled: Scheduled, ahead: float) -> None:
+        self._scheduled = scheduled
+        self._ahead = ahead
+
+    def __call__(self) -> int:
+        return time.time_ns() + round(self._ahead * 1e9)
+
+    def jump(self, seconds: float, notice: bool = True) -> None:
+        self._ahead += seconds
+        if notice:
+            self._scheduled.deployment.scheduler.wake()
+
+
+async def eventually(condition: Callable[[], Awaitable[bool]], seconds: float = 60.0) -> None:
     deadline = time.monotonic() + seconds
     while True:
         if await condition():
@@ -110,6 +141,12 @@ async def scheduled(deploy: Deploy) -> AsyncIterator[Scheduled]:
         one = Scheduled(deployment, deploy)
         await one.push()
         yield one
+
+
+@pytest.fixture
+async def clock(scheduled: Scheduled) -> Clock:
+    """Of the scheduler of `scheduled`."""
+    return await scheduled.own_clock()
 
 
 @pytest.fixture

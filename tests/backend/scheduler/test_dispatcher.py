@@ -18,6 +18,8 @@ from convex_evals.backend.scheduler.planned import Planned
 
 TABLE = "_scheduled_jobs"
 
+Until = Callable[..., Awaitable[None]]
+
 
 class Rows:
     """Rows named by a number, and a dispatcher over them that notes which it started."""
@@ -36,6 +38,11 @@ class Rows:
         for number, seconds in enumerate(seconds_from_now):
             due = time.time_ns() + round(seconds * 1e9)
             transaction.system.insert("", TABLE, {"number": number, "nextTs": due})
+        self.database.commit(transaction)
+
+    def pause(self, paused: bool) -> None:
+        transaction = self.database.begin()
+        write_paused(transaction, paused)
         self.database.commit(transaction)
 
     async def _run(self, planned: Planned) -> None:
@@ -62,35 +69,34 @@ async def _at_once() -> None:
     return None
 
 
-async def test_rows_start_in_the_order_they_are_due(rows: Rows) -> None:
+async def test_rows_start_in_the_order_they_are_due_and_not_before(rows: Rows, until: Until) -> None:
     rows.work = _at_once
+    inserted = time.time()
     rows.insert(-1, -3, -2, 0.05)
-    await asyncio.sleep(0.01)
-    assert rows.started == [1, 2, 0]
-    await asyncio.sleep(0.1)
+    await until(lambda: len(rows.started) == 4)
     assert rows.started == [1, 2, 0, 3]
+    assert time.time() - inserted >= 0.05
 
 
-async def test_what_does_not_end_leaves_room_for_seven_others(rows: Rows) -> None:
+async def test_what_does_not_end_leaves_room_for_seven_others(rows: Rows, until: Until) -> None:
     rows.insert(*range(-20, 0))
+    await until(lambda: len(rows.started) >= 8)
     await asyncio.sleep(0.01)
     assert rows.started == list(range(8))
 
 
-async def test_a_paused_deployment_starts_nothing_until_it_goes_on(rows: Rows) -> None:
+async def test_a_paused_deployment_starts_nothing_until_it_goes_on(rows: Rows, until: Until) -> None:
     rows.work = _at_once
-    for paused in (True, False):
-        transaction = rows.database.begin()
-        write_paused(transaction, paused)
-        rows.database.commit(transaction)
-        if paused:
-            rows.insert(-1)
-        await asyncio.sleep(0.01)
-        assert rows.started == ([] if paused else [0])
+    rows.pause(True)
+    rows.insert(-1)
+    await asyncio.sleep(0.05)
+    assert rows.started == []
+    rows.pause(False)
+    await until(lambda: rows.started == [0])
 
 
 async def test_a_run_that_breaks_is_tried_again_and_disturbs_no_other(
-    rows: Rows, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    rows: Rows, until: Until, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(dispatching, "REST_SECONDS", 0.02)
     broken = iter([True])
@@ -101,16 +107,13 @@ async def test_a_run_that_breaks_is_tried_again_and_disturbs_no_other(
 
     rows.work = break_once
     rows.insert(-2, -1)
-    await asyncio.sleep(0.01)
-    assert rows.started == [0, 1]
-    assert "could not be run" in caplog.text
-    await asyncio.sleep(0.05)
+    await until(lambda: rows.database.begin().system.scan("", TABLE) == [])
     assert rows.started == [0, 1, 0]
-    assert rows.database.begin().system.scan("", TABLE) == []
+    assert "could not be run" in caplog.text
 
 
-async def test_stopping_ends_what_runs_and_leaves_its_row(rows: Rows) -> None:
+async def test_stopping_ends_what_runs_and_leaves_its_row(rows: Rows, until: Until) -> None:
     rows.insert(-1)
-    await asyncio.sleep(0.01)
+    await until(lambda: rows.started == [0])
     await rows.dispatcher.stop()
     assert len(rows.database.begin().system.scan("", TABLE)) == 1

@@ -71,10 +71,11 @@ export const count = internalMutation(async (ctx) => {
 
 export const counted = query(async (ctx) => (await ctx.db.query("counters").first())?.n ?? 0);
 
-export const act = internalAction(async (ctx, { name, ms, fails, then }: any) => {
+export const act = internalAction(async (ctx, { name, until, fails, then }: any) => {
   await ctx.runMutation(reference("jobs:record"), { name });
   console.log("acting", name);
-  await sleep(ms ?? 0);
+  const said = makeFunctionReference<"query">("jobs:runs");
+  while (until && (await ctx.runQuery(said, { name: until })).length === 0) await sleep(20);
   if (fails) throw new Error("action failure");
   if (then) await ctx.scheduler.runAfter(0, reference("jobs:record"), { name: then });
   if (then) await ctx.runMutation(reference("jobs:schedule"), { path: "jobs:record", args: { name: then } });
@@ -82,12 +83,6 @@ export const act = internalAction(async (ctx, { name, ms, fails, then }: any) =>
 
 export const goOn = mutation(async (ctx, { name }: { name: string }) => {
   await ctx.db.insert("runs", { name, seen: null });
-});
-
-export const waits = internalAction(async (ctx, { name, until }: { name: string; until: string }) => {
-  await ctx.runMutation(reference("jobs:record"), { name });
-  const said = makeFunctionReference<"query">("jobs:runs");
-  while ((await ctx.runQuery(said, { name: until })).length === 0) await sleep(20);
 });
 
 export const never = internalAction(async (ctx, { name }: { name: string }) => {
