@@ -98,7 +98,7 @@ def deploy(bundle: Callable[[Mapping[str, str]], Modules]) -> Deploy:
         }
         body = {"adminKey": deployment.admin_key, "dryRun": False, "functions": "convex/", "appDefinition": app}
         headers = {"Authorization": f"Convex {deployment.admin_key}"}
-        async with httpx.AsyncClient(base_url=f"{deployment.url}/api/deploy2", headers=headers, timeout=30) as client:
+        async with httpx.AsyncClient(base_url=f"{deployment.url}/api/deploy2", headers=headers, timeout=60) as client:
             started = await _post(client, "start_push", {**body, "componentDefinitions": [], "nodeDependencies": []})
             schema_change = started["schemaChange"]
             await _post(client, "wait_for_schema", {"adminKey": deployment.admin_key, "schemaChange": schema_change})

@@ -110,12 +110,14 @@ async def test_several_deployments_share_a_process_and_nothing_else(deploy: Depl
         assert first.admin_key != second.admin_key
 
 
-async def test_stopping_ends_calls_in_flight_and_starts_no_new_process(deploy: Deploy, processes: Any) -> None:
+async def test_stopping_ends_calls_in_flight_and_starts_no_new_process(
+    deploy: Deploy, processes: Any, until: Any
+) -> None:
     before = _workers(processes)
     async with Deployment.start() as deployment:
         await deploy(deployment)
         call = asyncio.create_task(deployment.query("messages:spin"))
-        await asyncio.sleep(0.2)
+        await until(lambda: bool(deployment.runtime._functions._exchanges))
     with pytest.raises(SystemFailure):
         await call
     assert not _workers(processes) - before
@@ -130,11 +132,14 @@ async def test_starting_and_stopping_take_no_time_and_leave_nothing() -> None:
     async with Deployment.start():
         pass
     tasks = asyncio.all_tasks()
-    started = time.perf_counter()
-    async with Deployment.start():
-        running = time.perf_counter()
-    stopped = time.perf_counter()
-    assert running - started < 0.5
-    assert stopped - running < 0.5
+    starting, stopping = [], []
+    for _ in range(5):  # the machine may be busy, but not all the time
+        started = time.perf_counter()
+        async with Deployment.start():
+            running = time.perf_counter()
+        starting.append(running - started)
+        stopping.append(time.perf_counter() - running)
+    assert min(starting) < 0.5
+    assert min(stopping) < 0.5
     assert asyncio.all_tasks() == tasks
     gc.collect()

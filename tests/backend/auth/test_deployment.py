@@ -53,7 +53,7 @@ async def deployment(deploy: Deploy, issuer: Issuer) -> AsyncIterator[Deployment
 
 async def call(deployment: Deployment, authorization: str, kind: str = "query") -> httpx.Response:
     body = {"path": f"whoami:in{kind.capitalize()}", "args": {}}
-    async with httpx.AsyncClient(base_url=deployment.url) as client:
+    async with httpx.AsyncClient(base_url=deployment.url, timeout=60) as client:
         return await client.post(f"/api/{kind}", json=body, headers={"Authorization": authorization})
 
 
@@ -141,7 +141,7 @@ OWN_ISSUER = "export default { providers: [{ domain: process.env.CONVEX_SITE_URL
 
 
 async def visit(deployment: Deployment, path: str, authorization: str) -> httpx.Response:
-    async with httpx.AsyncClient(base_url=deployment.site_url) as client:
+    async with httpx.AsyncClient(base_url=deployment.site_url, timeout=60) as client:
         return await client.get(path, headers={"Authorization": authorization})
 
 
@@ -182,7 +182,7 @@ async def test_a_variable_can_name_the_provider(deployment: Deployment, issuer: 
 
 async def set_variable(deployment: Deployment, name: str, value: str) -> None:
     headers = {"Authorization": f"Convex {deployment.admin_key}"}
-    async with httpx.AsyncClient(base_url=deployment.url, headers=headers) as client:
+    async with httpx.AsyncClient(base_url=deployment.url, headers=headers, timeout=60) as client:
         changes = {"changes": [{"name": name, "value": value}]}
         assert (await client.post("/api/update_environment_variables", json=changes)).status_code == 200
 

@@ -45,7 +45,7 @@ async def ending(client: Any) -> tuple[list[Any], int]:
     """What the client was told, and the close code it saw."""
     told = []
     with pytest.raises(ConnectionClosed) as closed:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while True:
                 told.append(json.loads(await client.connection.recv()))
     return told, closed.value.rcvd.code if closed.value.rcvd else 1006
@@ -146,8 +146,9 @@ async def test_a_client_that_reads_slowly_still_gets_the_newest_state(
 
 
 async def test_a_deployment_stops_without_waiting_for_clients_that_do_not_read(
-    deploy: Any, faults_app: dict[str, str], join: Join, until: Until
+    deploy: Any, faults_app: dict[str, str], join: Join, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("convex_evals.backend.sync.session.CLOSING_SECONDS", 3600)
     async with Deployment.start() as deployment:
         await deploy(deployment, faults_app)
         client = await join(deployment)
@@ -157,4 +158,4 @@ async def test_a_deployment_stops_without_waiting_for_clients_that_do_not_read(
         await until(lambda: len(deployment.log.after(0).entries) > 0)
         await asyncio.sleep(0.2)
         stopping = time.monotonic()
-    assert time.monotonic() - stopping < 2
+    assert time.monotonic() - stopping < 20

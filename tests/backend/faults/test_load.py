@@ -22,22 +22,21 @@ ACTIONS = 30
 
 
 async def test_queries_stay_fast_while_many_actions_run(deployment: Deployment, until: Until) -> None:
+    slow = {"milliseconds": 500.0, "until": "measured"}
     actions = [
-        asyncio.create_task(deployment.action("notes:slow", {"name": str(n), "milliseconds": 3_000}))
-        for n in range(ACTIONS)
+        asyncio.create_task(deployment.action("notes:slow", {"name": str(number), **slow})) for number in range(ACTIONS)
     ]
-    await until(lambda: _count(deployment, ACTIONS), 60)
+    await until(lambda: _count(deployment, ACTIONS))
     seconds: list[float] = []
     for number in range(50):
-        if any(action.done() for action in actions):
-            break  # a busy machine; what was measured until now counts
         started = time.perf_counter()
         assert (await deployment.query("notes:echo", {"value": float(number)})).value == f"{number}.0"
         seconds.append(time.perf_counter() - started)
-    assert len(seconds) >= 10
-    assert statistics.median(seconds) < 0.25
+    assert statistics.median(seconds) < 1
+    assert not any(action.done() for action in actions)
+    assert (await deployment.mutation("notes:add", {"text": "measured"})).succeeded
     assert all(outcome.succeeded for outcome in await asyncio.gather(*actions))
-    assert await _count(deployment, 2 * ACTIONS)
+    assert await _count(deployment, 2 * ACTIONS + 1)
 
 
 async def _count(deployment: Deployment, expected: int) -> bool:
@@ -84,7 +83,7 @@ def _by_id(transaction: Transaction) -> Any:
 
 async def test_a_mutation_that_always_loses_gives_up(deployment: Deployment, rival: list[str]) -> None:
     await deployment.mutation("notes:increment")
-    async with httpx.AsyncClient(base_url=deployment.url, timeout=30) as client:
+    async with httpx.AsyncClient(base_url=deployment.url, timeout=60) as client:
         response = await client.post("/api/mutation", json={"path": "notes:increment", "args": {}})
     assert (response.status_code, response.json()["code"]) == (503, "OptimisticConcurrencyControlFailure")
     assert 'Documents read from or written to the "counters" table changed' in response.json()["message"]
@@ -99,7 +98,7 @@ async def test_a_socket_whose_mutation_always_loses_is_told_to_try_again_later(
     await deployment.mutation("notes:increment")
     client = await join(deployment)
     await client.mutate(0, "notes:increment")
-    await asyncio.wait_for(client.connection.wait_closed(), 10)
+    await asyncio.wait_for(client.connection.wait_closed(), 60)
     assert (client.connection.close_code, client.connection.close_reason) == (
         1013,
         "OptimisticConcurrencyControlFailure",

@@ -63,7 +63,7 @@ async def backend(tmp_path: Path, processes: Any) -> AsyncIterator[Callable[...,
             assert process.stdout is not None
             opened.push_async_callback(_reap, process)
             said = [(await process.stdout.readline()).decode().split()[-1] for _ in range(3)]
-            client = await opened.enter_async_context(httpx.AsyncClient(base_url=said[0], timeout=30))
+            client = await opened.enter_async_context(httpx.AsyncClient(base_url=said[0], timeout=60))
             return Backend(process, said[0], said[2], client, [], processes)
 
         yield start
@@ -132,13 +132,13 @@ async def test_an_interrupt_ends_everything_in_good_order(
     client = await join(running)
     await client.subscribe("notes:list")
     await client.value()
-    acting = asyncio.create_task(running.call("action", "notes:slow", name="it", milliseconds=60_000))
+    acting = asyncio.create_task(running.call("action", "notes:slow", name="it", milliseconds=600_000))
     looping = asyncio.create_task(running.call("action", "hostile:asAction", name="announcedLoop"))
     await until(lambda: _has_notes(running))
     await until(lambda: _are_looping(running, 1))
     running.note_family()
     running.process.send_signal(number)
-    assert await asyncio.wait_for(running.process.wait(), 5) == 0
+    assert await asyncio.wait_for(running.process.wait(), 60) == 0
     await client.connection.wait_closed()
     assert client.connection.close_code == 1001
     await until(running.is_gone)

@@ -86,7 +86,7 @@ async def empty() -> AsyncIterator[Deployment]:
 async def pushing(empty: Deployment, bundle: Bundle) -> AsyncIterator[Callable[..., Push]]:
     """`pushing(name)` is a push of a project whose query `app:name` says that name."""
     headers = {"Authorization": f"Convex {empty.admin_key}"}
-    async with httpx.AsyncClient(base_url=empty.url, headers=headers, timeout=30) as client:
+    async with httpx.AsyncClient(base_url=empty.url, headers=headers, timeout=60) as client:
         yield lambda name, size="v.number()": Push(client, bundle(project(name, size)))
 
 
@@ -135,7 +135,7 @@ async def test_many_pushes_at_once_all_end(empty: Deployment, pushing: Callable[
         await one.schema()
         return name, (await one.finish()).status_code
 
-    ended = await asyncio.wait_for(asyncio.gather(*(push(str(n)) for n in range(6))), 30)
+    ended = await asyncio.wait_for(asyncio.gather(*(push(str(n)) for n in range(6))), 100)
     finished = {name for name, status in ended if status == 200}
     assert finished and {status for _, status in ended} <= {200, 400}
     assert str(await name_of(empty)).strip('"') in finished

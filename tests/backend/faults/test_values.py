@@ -29,7 +29,7 @@ def body(path: str, value: str) -> str:
 @pytest_asyncio.fixture(loop_scope="module")
 async def http(shared: Deployment) -> Any:
     headers = {"Content-Type": "application/json"}
-    async with httpx.AsyncClient(base_url=shared.url, headers=headers, timeout=30) as client:
+    async with httpx.AsyncClient(base_url=shared.url, headers=headers, timeout=60) as client:
         yield client
 
 

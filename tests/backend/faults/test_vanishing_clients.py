@@ -73,17 +73,19 @@ async def test_an_action_goes_on_without_the_client_that_asked_for_it(
     deployment: Deployment, join: Join, until: Until
 ) -> None:
     client = await join(deployment)
-    await client.act(0, "notes:slow", name="it", milliseconds=100)
+    await client.act(0, "notes:slow", name="it", milliseconds=20, until="gone")
     await until(lambda: _notes(deployment, '["it began"]'))
     client.vanish()
-    await until(lambda: _notes(deployment, '["it began","it ended"]'))
+    await until(lambda: sessions(deployment) == 0)
+    assert (await deployment.mutation("notes:add", {"text": "gone"})).succeeded
+    await until(lambda: _notes(deployment, '["it began","gone","it ended"]'))
 
 
 async def test_an_http_client_that_vanished_leaves_a_whole_mutation_or_none(
     deployment: Deployment, hold: Hold, until: Until
 ) -> None:
     gate = hold("1.0/insert")
-    async with httpx.AsyncClient(base_url=deployment.url) as client:
+    async with httpx.AsyncClient(base_url=deployment.url, timeout=60) as client:
         body = {"path": "notes:add", "args": {"text": "once"}}
         call = asyncio.create_task(client.post("/api/mutation", json=body))
         await gate.reached.wait()

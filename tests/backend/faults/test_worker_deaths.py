@@ -90,7 +90,7 @@ async def test_an_action_that_was_killed_is_a_failure_of_ours_over_http(
     deployment: Deployment, workers: Workers, until: Until
 ) -> None:
     body = {"path": "notes:slow", "args": {"name": "it", "milliseconds": 30_000}}
-    async with httpx.AsyncClient(base_url=deployment.url) as client:
+    async with httpx.AsyncClient(base_url=deployment.url, timeout=60) as client:
         call = asyncio.create_task(client.post("/api/action", json=body))
         await until(lambda: _has_begun(deployment))
         kill(workers, "actions")
@@ -143,7 +143,7 @@ async def test_a_push_whose_worker_is_killed_still_succeeds(
 async def test_an_http_action_whose_worker_is_killed_is_a_failure_of_ours(
     deployment: Deployment, workers: Workers, until: Until
 ) -> None:
-    async with httpx.AsyncClient(base_url=deployment.site_url) as client:
+    async with httpx.AsyncClient(base_url=deployment.site_url, timeout=60) as client:
         call = asyncio.create_task(client.get("/never"))
         await until(lambda: any(entry.log_lines for entry in deployment.log.after(0).entries))
         kill(workers, "actions")
@@ -152,7 +152,10 @@ async def test_an_http_action_whose_worker_is_killed_is_a_failure_of_ours(
 
 
 async def test_a_response_that_cannot_be_finished_is_cut_off(deployment: Deployment, workers: Workers) -> None:
-    async with httpx.AsyncClient(base_url=deployment.site_url) as client, client.stream("GET", "/halfway") as response:
+    async with (
+        httpx.AsyncClient(base_url=deployment.site_url, timeout=60) as client,
+        client.stream("GET", "/halfway") as response,
+    ):
         chunks = response.aiter_bytes()
         assert await anext(chunks) == b"half"
         kill(workers, "actions")

@@ -19,12 +19,12 @@ async def deployment(deploy: Deploy) -> AsyncIterator[Deployment]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def client(deployment: Deployment) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=deployment.url, timeout=30) as anonymous:
+    async with httpx.AsyncClient(base_url=deployment.url, timeout=60) as anonymous:
         yield anonymous
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def admin(deployment: Deployment) -> AsyncIterator[httpx.AsyncClient]:
     headers = {"Authorization": f"Convex {deployment.admin_key}"}
-    async with httpx.AsyncClient(base_url=deployment.url, headers=headers, timeout=30) as administrator:
+    async with httpx.AsyncClient(base_url=deployment.url, headers=headers, timeout=60) as administrator:
         yield administrator

@@ -31,7 +31,7 @@ async def deployment() -> AsyncIterator[Deployment]:
 @pytest.fixture
 async def client(deployment: Deployment) -> AsyncIterator[httpx.AsyncClient]:
     headers = {"Authorization": f"Convex {deployment.admin_key}"}
-    async with httpx.AsyncClient(base_url=deployment.url, headers=headers) as opened:
+    async with httpx.AsyncClient(base_url=deployment.url, headers=headers, timeout=60) as opened:
         yield opened
 
 
@@ -81,7 +81,7 @@ async def test_errors_of_a_push_say_that_they_are_but_errors_of_its_form_do_not(
 
 @pytest.mark.parametrize("path", ["get_config_hashes", "deploy2/start_push", "deploy2/finish_push"])
 async def test_only_administrators_may_push(deployment: Deployment, path: str) -> None:
-    async with httpx.AsyncClient(base_url=deployment.url) as stranger:
+    async with httpx.AsyncClient(base_url=deployment.url, timeout=60) as stranger:
         refused = await stranger.post(f"/api/{path}", json={})
         assert (refused.status_code, refused.json()["code"]) == (403, "BadDeployKey")
         wrong = await stranger.post(f"/api/{path}", json={"adminKey": "wrong"})
@@ -89,7 +89,7 @@ async def test_only_administrators_may_push(deployment: Deployment, path: str) -
 
 
 async def test_the_key_may_be_in_the_body(deployment: Deployment) -> None:
-    async with httpx.AsyncClient(base_url=deployment.url) as client:
+    async with httpx.AsyncClient(base_url=deployment.url, timeout=60) as client:
         answer = await client.post("/api/get_config_hashes", json={"adminKey": deployment.admin_key})
     assert answer.status_code == 200
 
@@ -111,7 +111,7 @@ async def test_what_was_deployed_survives_a_restart(tmp_path: Path) -> None:
     database = tmp_path / "convex.sqlite3"
     async with Deployment.start(database=database) as deployment:
         headers = {"Authorization": f"Convex {deployment.admin_key}"}
-        async with httpx.AsyncClient(base_url=deployment.url, headers=headers) as client:
+        async with httpx.AsyncClient(base_url=deployment.url, headers=headers, timeout=60) as client:
             assert (await push(client, start_push())).status_code == 200
         before = deployment.application
     async with Deployment.start(database=database) as deployment:

@@ -15,7 +15,7 @@ async def deployment() -> AsyncIterator[Deployment]:
 @pytest.fixture
 async def client(deployment: Deployment) -> AsyncIterator[httpx.AsyncClient]:
     headers = {"Authorization": f"Convex {deployment.admin_key}"}
-    async with httpx.AsyncClient(base_url=deployment.url, headers=headers) as opened:
+    async with httpx.AsyncClient(base_url=deployment.url, headers=headers, timeout=60) as opened:
         yield opened
 
 
@@ -55,5 +55,5 @@ async def test_an_admin_key_can_be_checked(client: httpx.AsyncClient) -> None:
 
 @pytest.mark.parametrize("path", ["check_admin_key", "list_environment_variables", "v1/get_canonical_urls"])
 async def test_strangers_learn_nothing(deployment: Deployment, path: str) -> None:
-    async with httpx.AsyncClient(base_url=deployment.url) as stranger:
+    async with httpx.AsyncClient(base_url=deployment.url, timeout=60) as stranger:
         assert (await stranger.get(f"/api/{path}")).status_code == 403

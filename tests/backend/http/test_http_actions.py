@@ -33,7 +33,7 @@ async def deployment(deploy: Any) -> AsyncIterator[Deployment]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def site(deployment: Deployment) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=deployment.site_url, timeout=30) as client:
+    async with httpx.AsyncClient(base_url=deployment.site_url, timeout=60) as client:
         yield client
 
 

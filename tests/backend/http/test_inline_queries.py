@@ -110,7 +110,7 @@ async def test_it_needs_no_deployed_code_and_changes_none(esbuild_toolchain: Too
     sdk = esbuild_toolchain.packages.node_modules / "convex"
     async with Deployment.run(DeploymentSettings(sdk=sdk)) as empty:
         headers = {"Authorization": f"Convex {empty.admin_key}"}
-        async with httpx.AsyncClient(base_url=empty.url, headers=headers) as client:
+        async with httpx.AsyncClient(base_url=empty.url, headers=headers, timeout=60) as client:
             answer = await run(client, "export default query(async (ctx) => await ctx.db.query('none').collect())")
         assert (answer["value"], empty.application) == ([], None)
 
@@ -118,6 +118,6 @@ async def test_it_needs_no_deployed_code_and_changes_none(esbuild_toolchain: Too
 async def test_without_the_toolchain_it_says_so() -> None:
     async with Deployment.start() as bare:
         headers = {"Authorization": f"Convex {bare.admin_key}"}
-        async with httpx.AsyncClient(base_url=bare.url, headers=headers) as client:
+        async with httpx.AsyncClient(base_url=bare.url, headers=headers, timeout=60) as client:
             response = await client.post("/api/run_test_function", json=body("export default query(async () => 1)"))
     assert (response.status_code, response.json()["code"]) == (400, "InlineQueriesUnavailable")

@@ -56,7 +56,7 @@ async def servers():  # type: ignore[no-untyped-def]
 
 @pytest.fixture
 async def client(servers):  # type: ignore[no-untyped-def]
-    async with httpx.AsyncClient(base_url=servers[0].origin) as client:
+    async with httpx.AsyncClient(base_url=servers[0].origin, timeout=60) as client:
         yield client
 
 
@@ -158,7 +158,7 @@ async def test_http_actions_get_no_cors_help(client: httpx.AsyncClient) -> None:
 
 
 async def test_the_site_port_is_the_http_folder_of_the_main_port(servers) -> None:  # type: ignore[no-untyped-def]
-    async with httpx.AsyncClient(base_url=servers[1].origin) as site:
+    async with httpx.AsyncClient(base_url=servers[1].origin, timeout=60) as site:
         assert (await site.get("/a%2Fb?c=d")).text == "GET /http/a/b /http/a%2Fb"
         assert (await site.get("/")).text == "GET /http/ /http/"
 
@@ -172,7 +172,7 @@ async def test_a_port_that_is_taken_is_an_error() -> None:
 
 
 async def test_stopping_does_not_wait_for_idle_connections(servers) -> None:  # type: ignore[no-untyped-def]
-    async with httpx.AsyncClient(base_url=servers[0].origin) as client:
+    async with httpx.AsyncClient(base_url=servers[0].origin, timeout=60) as client:
         await client.get("/version")
         started = time.perf_counter()
         await servers[0].stop()
@@ -180,7 +180,7 @@ async def test_stopping_does_not_wait_for_idle_connections(servers) -> None:  # 
 
 
 async def test_stopping_ends_requests_that_take_too_long(servers) -> None:  # type: ignore[no-untyped-def]
-    async with httpx.AsyncClient(base_url=servers[0].origin) as client:
+    async with httpx.AsyncClient(base_url=servers[0].origin, timeout=60) as client:
         waiting = asyncio.create_task(client.get("/api/slow"))
         await asyncio.sleep(0.05)
         started = time.perf_counter()

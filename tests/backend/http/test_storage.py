@@ -60,7 +60,7 @@ class Storage:
 
 @pytest.fixture
 async def storage(tmp_path: Path) -> AsyncIterator[Storage]:
-    async with Deployment.start(storage=tmp_path) as deployment, httpx.AsyncClient() as client:
+    async with Deployment.start(storage=tmp_path) as deployment, httpx.AsyncClient(timeout=60) as client:
         yield Storage(deployment, tmp_path, client)
 
 
@@ -249,7 +249,7 @@ async def test_a_full_disk_refuses_the_file_and_records_nothing(storage: Storage
 async def test_files_and_upload_urls_survive_a_restart(tmp_path: Path, settings: dict[str, str]) -> None:
     folders = {name: tmp_path / folder for name, folder in settings.items()}
     kept = {"database": tmp_path / "data.db", "instance_secret": "5e" * 32, **folders}
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient(timeout=60) as client:
         async with Deployment.start(**kept) as deployment:  # type: ignore[arg-type]
             first = Storage(deployment, tmp_path, client)
             storage_id = await first.upload(b"kept", Content_Type="text/plain")

@@ -8,7 +8,7 @@ http.route({
   method: "GET",
   handler: httpAction(async () => {
     console.log("waiting");
-    await sleep(60_000);
+    await sleep(600_000);
     return new Response("never");
   }),
 });
@@ -20,7 +20,7 @@ http.route({
     const body = new ReadableStream({
       async start(controller) {
         controller.enqueue(new TextEncoder().encode("half"));
-        await sleep(60_000);
+        await sleep(600_000);
         controller.close();
       },
     });

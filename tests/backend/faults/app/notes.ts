@@ -40,13 +40,16 @@ export const nested = query(async (ctx, { levels }: { levels: number }) => {
 });
 
 const add_ = makeFunctionReference<"mutation">("notes:add");
+const list_ = makeFunctionReference<"query">("notes:list");
 const slow_ = makeFunctionReference<"action">("notes:slow");
+type Slow = { name: string; milliseconds: number; until?: string };
 const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Leaves a note when it begins and another when it ends. */
-export const slow = action(async (ctx, { name, milliseconds }: { name: string; milliseconds: number }) => {
+/** Leaves a note when it begins and another when it ends; `until` is a note that it waits for, looking that often. */
+export const slow = action(async (ctx, { name, milliseconds, until }: Slow) => {
   await ctx.runMutation(add_, { text: `${name} began` });
-  await sleep(milliseconds);
+  do await sleep(milliseconds);
+  while (until && !(await ctx.runQuery(list_, {})).includes(until));
   await ctx.runMutation(add_, { text: `${name} ended` });
 });
 
