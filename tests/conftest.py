@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, ConsoleMessage, Page
 
 SECONDS = 60
-PATIENCE_MS = 10_000
+BROWSER_SECONDS = 240
+PATIENCE_MS = 30_000
 
 
 class NetworkError(Exception):
@@ -89,7 +90,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _lend_browser(item: pytest.Item) -> None:
     """One Chromium serves all tests of a worker, hence the loop; it may have to be installed, hence the timeout."""
     item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
-    item.add_marker(pytest.mark.timeout(SECONDS, func_only=True), append=False)
+    item.add_marker(pytest.mark.timeout(BROWSER_SECONDS, func_only=True), append=False)
 
 
 @dataclass

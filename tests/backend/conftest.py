@@ -7,9 +7,11 @@ import asyncio
 import json
 import shutil
 import subprocess
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -23,7 +25,7 @@ from convex_evals.core.toolchain import Toolchain, prepare_toolchain
 APP = Path(__file__).parent / "app" / "convex"
 ALONE = {"schema.ts": "schema", "auth.config.ts": "auth"}  # bundles of their own, which share no chunks with functions
 
-TOOL_SECONDS = 60.0
+TOOL_SECONDS = 120.0
 
 Modules = list[dict[str, str | None]]
 Deploy = Callable[..., Awaitable[None]]
@@ -113,6 +115,17 @@ async def _post(client: httpx.AsyncClient, path: str, body: object) -> Any:
     response = await client.post(f"/{path}", json=body)
     assert response.status_code == 200, response.text
     return response.json()
+
+
+@pytest.fixture
+def believe_later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """From now on, tokens end so many seconds sooner for those who are connected."""
+
+    def move(seconds: float) -> None:
+        clock = SimpleNamespace(time=lambda: time.time() + seconds, time_ns=time.time_ns)
+        monkeypatch.setattr("convex_evals.backend.sync.session.time", clock)
+
+    return move
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from convex_evals.core.settings import read_settings
 from convex_evals.core.toolchain import Node, PackageSet, PackageStore, find_node
 
 CLIS = Path(__file__).parents[2] / "toolchain" / "convex-clis"
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ export const platform = action({ args: {}, handler: async () => os.platform() })
 }
 
 VERSIONS = ["1-31", "1-41", "1-44", "1-48"]
-STORY_SECONDS = 180
+STORY_SECONDS = 600
 
 
 @pytest.mark.slow

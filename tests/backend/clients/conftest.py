@@ -41,7 +41,7 @@ class Subscription:
     results: asyncio.Queue[dict[str, Any]] = field(default_factory=asyncio.Queue)
 
     async def next(self) -> Any:
-        result = await asyncio.wait_for(self.results.get(), 10)
+        result = await asyncio.wait_for(self.results.get(), 60)
         if "error" in result:
             raise RemoteError(result["error"]["message"], result["error"].get("data"))
         return result.get("value")
@@ -121,7 +121,7 @@ class Driver:
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps({"id": number, "op": op, **arguments}).encode() + b"\n")
-        return await asyncio.wait_for(answer, 20)
+        return await asyncio.wait_for(answer, 60)
 
     async def _read(self) -> None:
         assert self._process.stdout is not None

@@ -139,7 +139,7 @@ async def test_an_action_runs_on_when_its_client_lost_the_connection(
 
 async def until_logged(deployment: Deployment, identifier: str, cursor: float) -> None:
     """Waits until a call of this function has ended."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while True:
             page = await deployment.log.wait_after(cursor, 10)
             cursor = page.cursor

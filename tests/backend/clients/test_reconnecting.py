@@ -37,17 +37,17 @@ async def test_a_client_whose_connection_is_cut_comes_back_and_catches_up(
 
 
 async def test_a_mutation_whose_answer_was_lost_is_not_run_again(
-    node: NodeClients, deployment: Deployment, wire: Wire
+    node: NodeClients, deployment: Deployment, wire: Wire, until: Any
 ) -> None:
+    async def is_added() -> bool:
+        return await size_of(deployment) == "1.0"
+
     client = await node.open("browser", wire.url, deployment.admin_key)
     size = await client.subscribe(SIZE, tableName="notes")
     assert await size.next() == 0
     wire.delivering.clear()
     adding = asyncio.create_task(add(client, "once"))
-    for _ in range(1000):
-        if await size_of(deployment) == "1.0":
-            break
-        await asyncio.sleep(0.01)
+    await until(is_added)
     wire.cut()
     wire.delivering.set()
     assert await adding == {"success": True}

@@ -25,7 +25,7 @@ from convex_evals.core.toolchain import InstalledPackages, PackageSet, PackageSt
 
 APPS = Path(__file__).parent / "apps"
 PACKAGES = Path(__file__).parent / "packages"
-PATIENCE = 60.0
+PATIENCE = 100.0
 READY = "Convex functions ready!"
 
 Json = Any
@@ -97,7 +97,7 @@ class Project:
         assert outcome.failure is not None, outcome.value
         return outcome.failure.message
 
-    async def until(self, condition: Callable[[], Awaitable[Json]], seconds: float = 20.0) -> Json:
+    async def until(self, condition: Callable[[], Awaitable[Json]], seconds: float = PATIENCE) -> Json:
         """What `condition` returns as soon as that is true."""
         async with asyncio.timeout(seconds):
             while not (found := await condition()):  # noqa: ASYNC110 - conditions are questions of any kind

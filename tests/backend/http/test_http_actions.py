@@ -45,7 +45,7 @@ class Logs:
         self._cursor = deployment.log.cursor
 
     async def until(self, condition: Callable[[list[LogEntry]], bool]) -> list[LogEntry]:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not condition(entries := self._log.after(self._cursor).entries):
                 await self._log.wait_after(self._log.cursor, 1)
         return entries
@@ -291,7 +291,7 @@ async def test_the_signal_fires_when_the_client_leaves_before_the_response(
     target = urlsplit(deployment.site_url)
     with socket.create_connection((target.hostname or "", target.port or 0)) as connection:
         connection.sendall(b"GET /waits HTTP/1.1\r\nHost: x\r\n\r\n")
-        await asyncio.sleep(0.3)
+        await logs.until(lambda entries: any(isinstance(entry, Progress) for entry in entries))
     assert await logs.lines() == ["[LOG] 'waiting'", "[LOG] 'aborted'"]
     assert (await logs.completion()).http_status == "200"
 
@@ -361,7 +361,7 @@ async def test_chunks_arrive_when_they_are_written(site: httpx.AsyncClient) -> N
     async with site.stream("GET", "/endless") as response:
         async for _ in _first(response.aiter_raw(), 3):
             pass
-    assert 0.03 < time.monotonic() - started < 5
+    assert 0.03 < time.monotonic() - started < 60
 
 
 async def test_components_answer_where_they_are_mounted(bundle: Any, site: httpx.AsyncClient) -> None:

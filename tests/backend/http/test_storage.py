@@ -262,7 +262,7 @@ async def test_files_and_upload_urls_survive_a_restart(tmp_path: Path, settings:
             assert (await client.post(url, content=b"new")).status_code == 200
 
 
-async def _until(condition: Callable[[], bool], seconds: float = 5.0) -> None:
+async def _until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
     async with asyncio.timeout(seconds):
         while not condition():  # noqa: ASYNC110 - the condition is about files
             await asyncio.sleep(0.01)

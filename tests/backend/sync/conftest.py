@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -192,7 +192,7 @@ class Client:
         await self.send(type="Action", requestId=request_id, udfPath=path, args=[args])
 
     async def receive(self) -> Json:
-        message: Json = json.loads(await asyncio.wait_for(self.connection.recv(), 5))
+        message: Json = json.loads(await asyncio.wait_for(self.connection.recv(), 60))
         if message["type"] == "Transition":
             assert message["startVersion"] == self.version
             self.version = message["endVersion"]
@@ -214,7 +214,7 @@ class Client:
     async def closed(self) -> tuple[int, str]:
         """Code and reason of the close frame, once everything said before it was read."""
         with pytest.raises(websockets.ConnectionClosed):
-            await asyncio.wait_for(self.connection.recv(), 5)
+            await asyncio.wait_for(self.connection.recv(), 60)
         frame = self.connection.protocol.close_rcvd
         assert frame is not None
         return frame.code, frame.reason
@@ -264,15 +264,3 @@ async def client(deployment: Deployment) -> Client:
 @pytest.fixture
 def admin_key() -> str:
     return LOCAL_ADMIN_KEY
-
-
-@pytest.fixture
-def eventually() -> Callable[[Callable[[], bool]], Awaitable[None]]:
-    async def wait(condition: Callable[[], bool]) -> None:
-        for _ in range(1000):
-            if condition():
-                return
-            await asyncio.sleep(0.005)
-        pytest.fail("it did not happen within five seconds")
-
-    return wait
