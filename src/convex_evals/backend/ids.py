@@ -5,6 +5,7 @@ import re
 import time
 from base64 import urlsafe_b64decode
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 
@@ -59,6 +60,7 @@ _INTERNAL_SIZE = 16
 _FOOTER_SIZE = 2
 _MAX_TABLE_NUMBER = 2**32 - 1
 _SECONDS_PER_DAY = 86400
+_REMEMBERED = 4096  # the same few ids come again and again
 
 
 def is_system_table_number(number: int) -> bool:
@@ -80,8 +82,9 @@ class DocumentId:
         today = int(time.time()) // _SECONDS_PER_DAY
         return cls(table_number, os.urandom(14) + today.to_bytes(2, "big"))
 
-    @classmethod
-    def decode(cls, text: str) -> "DocumentId":
+    @staticmethod
+    @lru_cache(maxsize=_REMEMBERED)
+    def decode(text: str) -> "DocumentId":
         """Raises DeveloperError("Unable to decode ID: …") for anything but the canonical spelling of an id."""
         data = _decode_base32(text)
         number, number_size = _decode_varint(data)
@@ -90,7 +93,7 @@ class DocumentId:
         body, footer = data[:-_FOOTER_SIZE], int.from_bytes(data[-_FOOTER_SIZE:], "little")
         if footer != (expected := _fletcher16(body)):
             raise _undecodable(f"Invalid ID version {footer} (expected {expected})")
-        return cls(number, body[number_size:])
+        return DocumentId(number, body[number_size:])
 
     @classmethod
     def decode_legacy(cls, table_number: int, text: str) -> "DocumentId | None":

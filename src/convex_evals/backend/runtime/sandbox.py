@@ -70,6 +70,7 @@ class Sandbox:
             *_common_flags(heap_mb),
             "--disallow-code-generation-from-strings",
             "--experimental-vm-modules",
+            "--no-profile-guided-optimization",  # it would optimise the same function again in every context
             f"--allow-fs-read={SCRIPTS}/*",
         )
         return self._command(flags, script, self._folder / "empty", heap_mb, arguments)
