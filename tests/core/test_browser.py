@@ -114,7 +114,7 @@ async def test_an_outdated_list_of_packages_is_renewed(machine: Machine) -> None
 async def test_a_failed_installation_says_why(machine: Machine, script: str, message: str) -> None:
     machine.apt(script)
     with pytest.raises(BrowserError) as failure:
-        await machine.prepare(timeout=0.5 if "sleep" in script else 20)
+        await machine.prepare(timeout=0.5 if "sleep" in script else 60)
     assert str(failure.value) == message
 
 

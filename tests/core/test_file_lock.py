@@ -1,11 +1,14 @@
 import asyncio
 import os
 import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
 from convex_evals.core.file_lock import file_lock
+
+Until = Callable[..., Awaitable[None]]
 
 HOLDER = """
 import asyncio, sys
@@ -19,7 +22,7 @@ asyncio.run(main())
 """
 
 
-async def test_one_holder_at_a_time_and_the_others_say_that_they_wait(tmp_path: Path) -> None:
+async def test_one_holder_at_a_time_and_the_others_say_that_they_wait(tmp_path: Path, until: Until) -> None:
     holders, most, waits = 0, 0, 0
 
     def waiting() -> None:
@@ -31,6 +34,7 @@ async def test_one_holder_at_a_time_and_the_others_say_that_they_wait(tmp_path: 
         async with file_lock(tmp_path / "lock", on_wait=waiting):
             holders += 1
             most = max(most, holders)
+            await until(lambda: waits == 2)
             await asyncio.sleep(0.02)
             holders -= 1
 
@@ -50,7 +54,7 @@ async def test_a_killed_holder_gives_the_lock_free(tmp_path: Path) -> None:
     assert not waiter.done()
     holder.kill()
     await holder.wait()
-    await asyncio.wait_for(waiter, 10)
+    await asyncio.wait_for(waiter, 60)
 
 
 async def _hold_briefly(path: Path) -> None:

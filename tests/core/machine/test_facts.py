@@ -128,7 +128,7 @@ def test_the_sandbox_verdict_says_which_side_is_open(support: SandboxSupport, st
 
 async def test_what_the_probe_reports_is_what_the_programs_do(settings: Settings, tmp_path: Path) -> None:
     support = await probe_sandbox(await find_node(settings), settings)
-    tried = await run(["unshare", "--user", "--map-root-user", "--net", "true"], cwd=tmp_path, timeout=10)
+    tried = await run(["unshare", "--user", "--map-root-user", "--net", "true"], cwd=tmp_path, timeout=60)
     assert support.network_namespaces == tried.ok
     assert support.landlock == landlock_abi() >= 0
     assert support.node_permission

@@ -16,7 +16,7 @@ def python(tmp_path: Path) -> Callable[..., Awaitable[ProcessResult]]:
     """Runs a piece of Python as a program in `tmp_path`."""
 
     async def run_python(
-        source: str, *, timeout: float | None = 30, limits: Limits = UNLIMITED, stdin: bytes = b"", grace: float = 0.2
+        source: str, *, timeout: float | None = 100, limits: Limits = UNLIMITED, stdin: bytes = b"", grace: float = 0.2
     ) -> ProcessResult:
         return await run(
             [sys.executable, "-I", "-S", "-c", source],
@@ -33,7 +33,7 @@ def python(tmp_path: Path) -> Callable[..., Awaitable[ProcessResult]]:
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Callable[..., Awaitable[ProcessResult]]:
-    async def run_shell(script: str, *, timeout: float | None = 30, grace: float = 0.2) -> ProcessResult:
+    async def run_shell(script: str, *, timeout: float | None = 100, grace: float = 0.2) -> ProcessResult:
         return await run(["sh", "-c", script], cwd=tmp_path, timeout=timeout, grace=grace, environment=ENVIRONMENT)
 
     return run_shell
@@ -45,7 +45,7 @@ def is_alive() -> Callable[[int], bool]:
         """Alive and not a zombie; a pid that nobody has is not alive."""
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):  # it may also end between opening and reading
             try:
                 os.kill(pid, 0)
             except ProcessLookupError:

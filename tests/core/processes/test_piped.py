@@ -71,7 +71,7 @@ async def test_kill_after_terminate_does_not_wait_for_the_grace_period(tmp_path:
         process.process.terminate()
         await asyncio.sleep(0.1)
         process.process.kill()
-        ended = await asyncio.wait_for(process.process.wait(), 10)
+        ended = await asyncio.wait_for(process.process.wait(), 50)
     assert (ended.signal, ended.timed_out) == (9, False)
 
 

@@ -1,9 +1,9 @@
 import asyncio
 import os
+import re
 import resource
 import signal
 import sys
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from convex_evals.core.processes.spawner import spawner
 Python = Callable[..., Awaitable[ProcessResult]]
 Shell = Callable[..., Awaitable[ProcessResult]]
 IsAlive = Callable[[int], bool]
+Until = Callable[..., Awaitable[None]]
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets us adopt orphans")
 
 # A grandchild that left both the process group and its parent, and ignores SIGTERM.
@@ -43,16 +44,9 @@ def child_processes() -> list[str]:
     return Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
 
 
-async def until(condition: Callable[[], bool], seconds: float = 10) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        await asyncio.sleep(0.01)
-
-
 async def test_a_program_gets_its_arguments_word_for_word_and_no_shell(tmp_path: Path) -> None:
     words = ["$HOME", "a b", "; rm -rf /", "", "*", "ü\udcff"]
-    result = await run(["printf", "%s\\n", *words], cwd=tmp_path, timeout=10)
+    result = await run(["printf", "%s\\n", *words], cwd=tmp_path, timeout=60)
     assert result.output.read() == b"$HOME\na b\n; rm -rf /\n\n*\n\xc3\xbc\xff\n"
     assert result.ok
     assert result.ending == "exit code 0"
@@ -60,19 +54,19 @@ async def test_a_program_gets_its_arguments_word_for_word_and_no_shell(tmp_path:
 
 async def test_one_string_in_place_of_an_argument_list_is_a_type_error(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="list of strings"):
-        await run("echo hello", cwd=tmp_path, timeout=10)
+        await run("echo hello", cwd=tmp_path, timeout=60)
 
 
 async def test_the_environment_is_empty_unless_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    assert (await run(["env"], cwd=tmp_path, timeout=10)).output.read() == b""
+    assert (await run(["env"], cwd=tmp_path, timeout=60)).output.read() == b""
     given = base_environment(tmp_path, {"EXTRA": "1"})
-    printed = (await run(["env"], cwd=tmp_path, timeout=10, environment=given)).output.text.splitlines()
+    printed = (await run(["env"], cwd=tmp_path, timeout=60, environment=given)).output.text.splitlines()
     assert sorted(printed) == sorted(f"{name}={value}" for name, value in given.items())
 
 
 async def test_the_program_runs_in_its_working_folder(tmp_path: Path) -> None:
-    await run(["touch", "here"], cwd=tmp_path, timeout=10)
+    await run(["touch", "here"], cwd=tmp_path, timeout=60)
     assert (tmp_path / "here").exists()
 
 
@@ -101,30 +95,30 @@ async def test_signals_our_interpreter_ignores_have_their_usual_effect_in_the_pr
 
 
 async def test_a_program_that_outlives_its_time_is_stopped(python: Python) -> None:
-    result = await python("import time; time.sleep(60)", timeout=0.2)
+    result = await python("import time; time.sleep(600)", timeout=0.2, grace=60)
     assert result.timed_out
     assert result.signal == signal.SIGTERM
     assert not result.ok
-    assert result.ending.startswith("stopped after 0.")
-    assert 0.2 <= result.usage.wall < 5
+    assert re.fullmatch(r"stopped after [\d.]+ s", result.ending)
+    assert 0.2 <= result.usage.wall < 60
 
 
 async def test_a_program_that_heeds_sigterm_may_say_goodbye(python: Python) -> None:
     farewell = "import signal, sys, time; signal.signal(15, lambda *_: (print('bye'), sys.exit(4))); time.sleep(60)"
-    result = await python(farewell, timeout=1.5, grace=20)
+    result = await python(farewell, timeout=3, grace=60)
     assert (result.exit_code, result.timed_out, result.output.text) == (4, True, "bye\n")
 
 
 async def test_a_program_that_ignores_sigterm_is_killed_after_the_grace_period(python: Python) -> None:
     stubborn = "import signal, time; signal.signal(15, signal.SIG_IGN); print('deaf', flush=True); time.sleep(60)"
-    result = await python(stubborn, timeout=1.5, grace=0.3)
+    result = await python(stubborn, timeout=3, grace=0.3)
     assert result.output.text == "deaf\n"
     assert (result.signal, result.timed_out) == (signal.SIGKILL, True)
-    assert 1.8 <= result.usage.wall < 15
+    assert 3.3 <= result.usage.wall < 60
 
 
 async def test_children_are_stopped_with_their_parent(shell: Shell, tmp_path: Path, is_alive: IsAlive) -> None:
-    result = await shell("sleep 60 & echo $! > child.pid; trap '' TERM; wait; wait", timeout=1)
+    result = await shell("sleep 60 & echo $! > child.pid; trap '' TERM; wait; wait", timeout=3)
     assert result.timed_out
     assert not is_alive(int((tmp_path / "child.pid").read_text()))
 
@@ -132,9 +126,9 @@ async def test_children_are_stopped_with_their_parent(shell: Shell, tmp_path: Pa
 async def test_what_a_finished_program_left_in_the_background_is_killed(
     shell: Shell, tmp_path: Path, is_alive: IsAlive
 ) -> None:
-    result = await shell("sleep 60 & echo $! > child.pid")
+    result = await shell("sleep 600 & echo $! > child.pid", timeout=None)
     assert result.ok
-    assert result.usage.wall < 10
+    assert result.usage.wall < 60
     assert not is_alive(int((tmp_path / "child.pid").read_text()))
 
 
@@ -150,14 +144,14 @@ async def test_a_daemon_that_left_group_session_and_parent_is_killed_when_the_pr
 
 @linux_only
 async def test_a_daemon_is_killed_when_the_program_times_out(python: Python, tmp_path: Path, is_alive: IsAlive) -> None:
-    result = await python(DAEMON + "\ntime.sleep(60)", timeout=2)
+    result = await python(DAEMON + "\ntime.sleep(60)", timeout=4)
     assert result.timed_out
     assert not is_alive(int((tmp_path / "daemon.pid").read_text()))
 
 
 @linux_only
 async def test_cancelling_kills_the_whole_family_before_the_cancellation_goes_on(
-    python: Python, tmp_path: Path, is_alive: IsAlive
+    python: Python, tmp_path: Path, is_alive: IsAlive, until: Until
 ) -> None:
     source = DAEMON + "\nopen('main.pid', 'w').write(str(os.getpid()))\ntime.sleep(60)"
     task = asyncio.ensure_future(python(source, timeout=None))
@@ -170,7 +164,7 @@ async def test_cancelling_kills_the_whole_family_before_the_cancellation_goes_on
 
 
 async def test_a_second_cancellation_does_not_abandon_the_family(
-    shell: Shell, tmp_path: Path, is_alive: IsAlive
+    shell: Shell, tmp_path: Path, is_alive: IsAlive, until: Until
 ) -> None:
     task = asyncio.ensure_future(shell("trap '' TERM; echo $$ > pid; while :; do sleep 0.1; done", grace=0.5))
     await until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text() != "")
@@ -193,7 +187,9 @@ async def test_cancelling_right_after_the_start_leaves_nothing(shell: Shell, tmp
 
 
 @linux_only
-async def test_programs_die_when_the_process_that_started_them_is_killed(tmp_path: Path, is_alive: IsAlive) -> None:
+async def test_programs_die_when_the_process_that_started_them_is_killed(
+    tmp_path: Path, is_alive: IsAlive, until: Until
+) -> None:
     source = f"""
 import asyncio
 from pathlib import Path
@@ -258,12 +254,12 @@ async def test_standard_error_joins_the_output_in_order(shell: Shell) -> None:
 
 async def test_standard_error_can_have_its_own_file(tmp_path: Path) -> None:
     script = ["sh", "-c", "echo out; echo err >&2"]
-    result = await run(script, cwd=tmp_path, timeout=10, log=tmp_path / "out", errors_log=tmp_path / "err")
+    result = await run(script, cwd=tmp_path, timeout=60, log=tmp_path / "out", errors_log=tmp_path / "err")
     assert result.errors is not None
     assert (result.output.text, result.errors.text) == ("out\n", "err\n")
     assert (tmp_path / "out").read_text() == "out\n"
     assert (tmp_path / "err").read_text() == "err\n"
-    again = await run(script, cwd=tmp_path, timeout=10, separate_errors=True)
+    again = await run(script, cwd=tmp_path, timeout=60, separate_errors=True)
     assert again.errors is not None
     assert (again.output.text, again.errors.text) == ("out\n", "err\n")
 
@@ -376,7 +372,7 @@ def bad_starts(folder: Path) -> list[tuple[list[str], Path, dict[str, Any], str]
 async def test_a_program_that_cannot_start_is_a_process_error_in_one_sentence(tmp_path: Path) -> None:
     for arguments, cwd, options, message in bad_starts(tmp_path):
         with pytest.raises(ProcessError) as caught:
-            await run(arguments, cwd=cwd, timeout=10, **options)
+            await run(arguments, cwd=cwd, timeout=60, **options)
         assert message in str(caught.value)
         assert "\n" not in str(caught.value)
 
@@ -384,14 +380,14 @@ async def test_a_program_that_cannot_start_is_a_process_error_in_one_sentence(tm
 async def test_a_program_given_by_a_relative_path_is_found_in_its_working_folder(tmp_path: Path) -> None:
     (tmp_path / "here").write_text("#!/bin/sh\necho here\n")
     (tmp_path / "here").chmod(0o755)
-    assert (await run(["./here"], cwd=tmp_path, timeout=10)).output.text == "here\n"
+    assert (await run(["./here"], cwd=tmp_path, timeout=60)).output.text == "here\n"
 
 
 async def test_the_program_sees_three_open_files_only(tmp_path: Path) -> None:
     leak = os.open("/dev/null", os.O_RDONLY)
     os.set_inheritable(leak, True)
     try:
-        result = await run(["ls", "/dev/fd"], cwd=tmp_path, timeout=10)
+        result = await run(["ls", "/dev/fd"], cwd=tmp_path, timeout=60)
     finally:
         os.close(leak)
     assert result.output.text.split() == ["0", "1", "2", "3"]  # 3 is the folder that ls is reading
@@ -400,12 +396,12 @@ async def test_the_program_sees_three_open_files_only(tmp_path: Path) -> None:
 @pytest.mark.slow
 @linux_only
 async def test_thousands_of_short_runs_leak_neither_files_nor_processes(tmp_path: Path) -> None:
-    await run(["true"], cwd=tmp_path, timeout=10)
+    await run(["true"], cwd=tmp_path, timeout=60)
     before = open_files(), child_processes()  # the spawn server, and what other tests of this worker keep
 
     async def several(count: int) -> None:
         for _ in range(count):
-            assert (await run(["true"], cwd=tmp_path, timeout=10)).ok
+            assert (await run(["true"], cwd=tmp_path, timeout=60)).ok
 
     await asyncio.gather(*(several(250) for _ in range(8)))
     assert (open_files(), child_processes()) == before
@@ -413,16 +409,16 @@ async def test_thousands_of_short_runs_leak_neither_files_nor_processes(tmp_path
 
 @linux_only
 async def test_a_killed_spawn_server_is_replaced(tmp_path: Path) -> None:
-    await run(["true"], cwd=tmp_path, timeout=10)
+    await run(["true"], cwd=tmp_path, timeout=60)
     assert spawner._server is not None
     os.kill(spawner._server[0], signal.SIGKILL)
     await asyncio.sleep(0.1)
-    assert (await run(["true"], cwd=tmp_path, timeout=10)).ok
+    assert (await run(["true"], cwd=tmp_path, timeout=60)).ok
 
 
 @linux_only
 async def test_a_killed_keeper_is_a_process_error_and_takes_its_program_along(
-    shell: Shell, tmp_path: Path, is_alive: IsAlive
+    shell: Shell, tmp_path: Path, is_alive: IsAlive, until: Until
 ) -> None:
     task = asyncio.ensure_future(shell("echo $$ $PPID > pids; exec sleep 60"))
     await until(lambda: (tmp_path / "pids").exists() and (tmp_path / "pids").read_text() != "")

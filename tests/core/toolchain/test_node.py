@@ -19,7 +19,7 @@ async def test_the_node_of_the_wheel_is_the_program_itself(settings: Settings, t
     node = await find_node(settings)
     with node.executable.open("rb") as file:
         assert file.read(2) != b"#!"
-    printed = (await run([node.executable, "--version"], cwd=tmp_path, timeout=10)).output.text
+    printed = (await run([node.executable, "--version"], cwd=tmp_path, timeout=60)).output.text
     assert printed == f"v{node.version}\n"
     assert node.npm.name == "npm-cli.js"
 

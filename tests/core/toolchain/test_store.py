@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ from convex_evals.core.errors import ToolchainError
 from convex_evals.core.processes import run
 from convex_evals.core.settings import NetworkVariable, Secret, Settings
 from convex_evals.core.toolchain import Node, NpmError, PackageSet, PackageStore
+
+Until = Callable[..., Awaitable[None]]
 
 
 @pytest.fixture
@@ -38,7 +40,7 @@ async def test_a_set_is_installed_once_and_needs_no_registry_afterwards(
     assert installed == store.find(tiny) == await store.install(tiny)
     assert len(registry.requests) == asked > 0
     assert installed.folder == store.root / tiny.fingerprint(store.node.version)
-    printed = await run([store.node.executable, installed.node_script("tiny")], cwd=tmp_path, timeout=10)
+    printed = await run([store.node.executable, installed.node_script("tiny")], cwd=tmp_path, timeout=60)
     assert printed.output.text == "tiny\n"
 
 
@@ -105,16 +107,8 @@ async def test_processes_that_ask_at_once_install_once(store: PackageStore, tiny
     assert registry.requests.count("/tiny/-/tiny-1.2.3.tgz") == 1
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    for _ in range(1500):
-        if condition():
-            return
-        await asyncio.sleep(0.02)
-    raise AssertionError("waited in vain")
-
-
 async def test_an_installation_killed_half_way_is_never_taken_for_complete(
-    store: PackageStore, tiny: PackageSet, registry: Any, tmp_path: Path
+    store: PackageStore, tiny: PackageSet, registry: Any, tmp_path: Path, until: Until
 ) -> None:
     registry.delay = 30
     environment = {"TMPDIR": str(tmp_path)}  # a killed process cannot remove its temporary logs
@@ -131,7 +125,9 @@ async def test_an_installation_killed_half_way_is_never_taken_for_complete(
     assert entries(store.root) == [store.location(tiny).name]
 
 
-async def test_a_cancelled_installation_leaves_nothing(store: PackageStore, tiny: PackageSet, registry: Any) -> None:
+async def test_a_cancelled_installation_leaves_nothing(
+    store: PackageStore, tiny: PackageSet, registry: Any, until: Until
+) -> None:
     registry.delay = 30
     task = asyncio.create_task(store.install(tiny))
     await until(lambda: bool(registry.requests))
@@ -192,7 +188,7 @@ async def test_a_full_disk_is_said_to_be_full(
 ) -> None:
     disk = store.root.parent
     disk.mkdir()
-    mounted = await run(["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", disk], cwd=tmp_path, timeout=10)
+    mounted = await run(["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", disk], cwd=tmp_path, timeout=60)
     if not mounted.ok:
         pytest.skip(f"mount: {mounted.output.text}")
     try:
@@ -201,4 +197,4 @@ async def test_a_full_disk_is_said_to_be_full(
             await store.install(PackageSet.from_dependencies("a big set", {"big": "1.0.0"}))
         assert entries(store.root) == []
     finally:
-        await run(["umount", disk], cwd=tmp_path, timeout=10)
+        await run(["umount", disk], cwd=tmp_path, timeout=60)
