@@ -2,9 +2,9 @@
 //
 // One socket carries frames both ways without blocking; a second one is used for questions this process cannot go on
 // without (`ask`): it writes, then blocks until the answer is there.
-import fs from "node:fs";
 import net from "node:net";
 
+const fs = process.getBuiltinModule("node:fs"); // `import` would load every part of it
 const { parse, stringify } = JSON; // Node.js actions may replace them
 const JSON_FRAME = 0;
 const BYTES_FRAME = 1;

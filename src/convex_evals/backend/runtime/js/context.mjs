@@ -2,7 +2,6 @@
 //
 // What user code asks for goes to `driver`, the object that currently owns the realm: first one that serves the import
 // phase, later the execution. Nothing but primitives and bytes crosses; see realm/kernel.js.
-import fs from "node:fs";
 import vm from "node:vm";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Interrupted, TimeUp } from "./failures.mjs";
@@ -13,6 +12,7 @@ import { textHost } from "./host/text.mjs";
 import { urlHost } from "./host/url.mjs";
 import { logLine } from "./log_lines.mjs";
 
+const fs = process.getBuiltinModule("node:fs"); // see channel.mjs
 const ENTER = new vm.Script("__convexEnter()", { filename: "convex:enter" });
 const BOUNDARY = new AsyncLocalStorage(); // what user code enters with AsyncLocalStorage ends with the entry
 const MAX_LOG_LINES = 257; // one more than is shown, so that Python knows of the overflow

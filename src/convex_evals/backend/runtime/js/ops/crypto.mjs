@@ -1,7 +1,6 @@
-// Web Cryptography for realm/crypto.js. Keys live here, one table per context.
-import { webcrypto } from "node:crypto";
+// Web Cryptography for realm/crypto.js. Keys live here, one table per context. Node loads
+// its part when it is first used.
 
-const { subtle } = webcrypto;
 const tables = new WeakMap(); // context → keys
 
 function keysOf(context) {
@@ -39,7 +38,7 @@ function operation(method, { takesData = false } = {}) {
     const keys = keysOf(context);
     const args = unpack(packed, keys);
     if (takesData) args.push(bytes ?? new Uint8Array(0));
-    return result(await subtle[method](...args), keys);
+    return result(await crypto.subtle[method](...args), keys);
   };
 }
 
