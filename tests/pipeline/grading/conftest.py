@@ -30,7 +30,7 @@ from convex_evals.pipeline.workspace import Workspace
 from convex_evals.suite import Eval, load_suite
 
 APP = Path(__file__).parent / "app"
-PUSH_SECONDS = 60.0
+PUSH_SECONDS = 120.0
 
 Deploy = Callable[[Path], GradedDeployment]
 Grade = Callable[..., Awaitable[GraderResult]]

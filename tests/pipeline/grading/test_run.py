@@ -54,6 +54,7 @@ class Case:
     excerpt: str
     passed: int = 0
     total: int = 1
+    test_seconds: float = 60.0
 
 
 BAD: dict[str, Case] = {
@@ -93,6 +94,7 @@ BAD: dict[str, Case] = {
         "def test_it(project): project.action('messages:slow', ms=60_000)",
         "tests-failed",
         "the action messages:slow did not answer within",
+        test_seconds=4.0,
     ),
     "data that the answer's schema refuses is the answer's failure": Case(
         """
@@ -161,6 +163,7 @@ BAD: dict[str, Case] = {
         "def test_it():\n    while True:\n        try: sum(range(1000))\n        except Exception: pass",
         "grader-hangs",
         "the test did not end in time, and it was not waiting for a function",
+        test_seconds=4.0,
     ),
     "a grader that leaves is no pass": Case(
         "import os\ndef test_it(): os._exit(0)", "grader-crashed", "the grader ended without a report (exit code 0)"
@@ -190,7 +193,7 @@ BAD: dict[str, Case] = {
 async def test_what_does_not_pass_is_told_apart(
     write_eval: WriteEval, grade: Grade, graded: GradedDeployment, case: Case
 ) -> None:
-    result = await grade(write_eval(case.grader), graded, graded, test_seconds=2.0)
+    result = await grade(write_eval(case.grader), graded, graded, test_seconds=case.test_seconds)
     assert (result.step.failure, result.tests.passed, result.tests.total) == (case.failure, case.passed, case.total)
     assert textwrap.dedent(case.excerpt).strip() in result.step.excerpt
     assert result.step.status == ("failed" if case.failure == "tests-failed" else "infrastructure")
@@ -251,16 +254,16 @@ async def test_the_time_of_the_whole_grader_is_limited(
         def test_second(project): pass
         """
     )
-    result = await grade(eval, graded, grader_seconds=2.0)
+    result = await grade(eval, graded, grader_seconds=5.0)
     assert (result.step.failure, result.tests.passed) == ("tests-failed", 0)
-    assert "✗ test_second\n  the tests before this one did not answer within 2 s" in result.step.excerpt
+    assert "✗ test_second\n  the tests before this one did not answer within 5 s" in result.step.excerpt
 
 
 async def test_a_grader_that_cannot_be_interrupted_is_killed(write_eval: WriteEval, grade: Grade) -> None:
     eval = write_eval(
         "import signal, time\ndef test_it():\n    signal.signal(signal.SIGALRM, signal.SIG_IGN)\n    time.sleep(60)"
     )
-    result = await grade(eval, grader_seconds=3.0)
+    result = await grade(eval, grader_seconds=5.0)
     assert result.step.failure == "grader-hangs"
     assert "the grader did not end by itself (stopped after" in result.step.excerpt
 
@@ -277,13 +280,21 @@ async def test_tests_are_counted_once_per_version_of_a_grader(write_eval: WriteE
     assert [len(result.step.commands) for result in (first, second)] == [2, 1]
 
 
-async def test_many_graders_run_at_the_same_time(write_eval: WriteEval, grade: Grade) -> None:
-    eval = write_eval("import time\ndef test_it(): time.sleep(1.5)")
-    await grade(eval)
-    started = asyncio.get_running_loop().time()
+async def test_many_graders_run_at_the_same_time(write_eval: WriteEval, grade: Grade, tmp_path: Path) -> None:
+    meeting = tmp_path / "meeting"
+    meeting.mkdir()
+    eval = write_eval(
+        f"""
+        import os, pathlib, time
+        def test_it():
+            meeting = pathlib.Path("{meeting}")
+            (meeting / str(os.getpid())).touch()
+            while len(list(meeting.iterdir())) < 4:
+                time.sleep(0.02)
+        """
+    )
     results = await asyncio.gather(*(grade(eval) for _ in range(4)))
     assert [result.step.status for result in results] == ["passed"] * 4
-    assert asyncio.get_running_loop().time() - started < 4 * 1.5
 
 
 async def test_cancelling_stops_the_grader(write_eval: WriteEval, grade: Grade, tmp_path: Path) -> None:
@@ -297,7 +308,9 @@ async def test_cancelling_stops_the_grader(write_eval: WriteEval, grade: Grade, 
         """
     )
     grading = asyncio.create_task(grade(eval))
-    pid = await asyncio.to_thread(wait_until, lambda: mark.exists() and mark.read_text(), "the grader's start")
+    pid = await asyncio.to_thread(
+        wait_until, lambda: mark.exists() and mark.read_text(), "the grader's start", seconds=60
+    )
     grading.cancel()
     with pytest.raises(asyncio.CancelledError):
         await grading

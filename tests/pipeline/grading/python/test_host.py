@@ -66,7 +66,7 @@ def test_it():
 """
     assert (await host.run(job(text))).exit_code == 0
     pid = int(child.read_text())
-    assert await asyncio.to_thread(wait_until, lambda: not is_alive(pid), "the end of the child")
+    assert await asyncio.to_thread(wait_until, lambda: not is_alive(pid), "the end of the child", seconds=60)
 
 
 async def test_a_host_that_dies_is_replaced(host: GraderHost, job: MakeJob) -> None:
@@ -82,7 +82,7 @@ async def test_a_grader_can_be_stopped_before_it_has_begun(host: GraderHost, job
     await asyncio.sleep(0)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(running, 20)
+        await asyncio.wait_for(running, 50)
 
 
 async def test_graders_end_with_the_host(job: MakeJob, tmp_path: Path) -> None:
@@ -95,7 +95,9 @@ def test_it():
 """
     async with GraderHost.open() as host:
         running = asyncio.create_task(host.run(job(text)))
-        pid = await asyncio.to_thread(wait_until, lambda: mark.exists() and mark.read_text(), "the grader's start")
+        pid = await asyncio.to_thread(
+            wait_until, lambda: mark.exists() and mark.read_text(), "the grader's start", seconds=60
+        )
     with pytest.raises(ProcessError):
         await running
     assert not is_alive(int(pid))
