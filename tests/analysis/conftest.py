@@ -14,6 +14,7 @@ from convex_evals.analysis.report import (
     RunFacts,
 )
 from convex_evals.analysis.surface import Surface, read_surface
+from convex_evals.core.ids import new_id
 from convex_evals.core.settings import Settings, read_settings
 from convex_evals.core.toolchain import prepare_toolchain
 from convex_evals.core.verdicts import FailureClass, Status, StepName
@@ -56,7 +57,8 @@ def settings() -> Settings:
 
 @pytest.fixture
 def hello_suite(tmp_path: Path) -> Suite:
-    """Three evals that grade files only, so that they are quick."""
+    """Three evals that grade files only, so that they are quick. No cache knows their graders."""
+    grader = f"{GRADER}# {new_id()}\n"
     for number in range(3):
         path = tmp_path / "evals" / "000-basics" / f"{number:03}-hello"
         (path / "answer").mkdir(parents=True)
@@ -64,7 +66,7 @@ def hello_suite(tmp_path: Path) -> Suite:
         (path / "answer" / "hello.txt").write_text("hello\n")
         (path / "answer" / "to.txt").write_text("world\n")
         (path / "eval.json").write_text('{"pipeline": "static"}')
-        (path / "grader.py").write_text(GRADER)
+        (path / "grader.py").write_text(grader)
     (tmp_path / "evals/000-basics/001-hello/GAPS.txt").write_text("Whether `nobody` is greeted too is not checked.\n")
     return load_suite(tmp_path / "evals")
 

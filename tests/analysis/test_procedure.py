@@ -6,7 +6,8 @@ from pathlib import Path
 from convex_evals.analysis import Request, analyse
 from convex_evals.analysis.classification import RulesEngine
 from convex_evals.analysis.evidence import Action
-from convex_evals.analysis.investigation import CHANGED, OFF, Investigated
+from convex_evals.analysis.investigation import CHANGED, Investigated
+from convex_evals.analysis.isolation.isolate import OFF
 from convex_evals.analysis.labels import add_label
 from convex_evals.analysis.report import Label, Report, record_action
 from convex_evals.core.settings import Settings
@@ -23,11 +24,11 @@ class Analysing:
         self.store, self.settings, self.reports = store, settings, folder / "reports"
         self.seen: list[Investigated] = []
 
-    def request(self, run: str, day: int = 1, probe_seconds: float | None = None) -> Request:
+    def request(self, run: str, day: int = 1, probe_seconds: float = 0.0) -> Request:
         today = date(2026, 2, day)
         return Request(self.store.find_run(run), RulesEngine(), self.reports, today, probe_seconds=probe_seconds)
 
-    async def __call__(self, run: str, day: int = 1, probe_seconds: float | None = None) -> Report:
+    async def __call__(self, run: str, day: int = 1, probe_seconds: float = 0.0) -> Report:
         request = self.request(run, day, probe_seconds)
         return await analyse(self.store, self.settings, request, self.seen.append)
 
@@ -81,6 +82,17 @@ async def test_a_probe_isolates_the_cause_with_the_real_pipeline(
     (failure,) = report.failures
     assert (failure.found, failure.model_snippet) == ("isolated", "// to.txt:1\nnobody")
     assert failure.expected_snippet == "// to.txt\nworld"
+
+
+async def test_a_cause_that_was_found_is_known_without_probes_too(
+    store: ScoresStore, settings: Settings, record: Record, tmp_path: Path
+) -> None:
+    analysing, run = Analysing(store, settings, tmp_path), record("failed", "passed", "passed")
+    (before,) = (await analysing(run)).failures
+    (found,) = (await analysing(run, probe_seconds=60)).failures
+    (after,) = (await analysing(run)).failures
+    assert (before.found, found.found) == ("located", "isolated")
+    assert (after.found, after.model_snippet) == (found.found, found.model_snippet)
 
 
 async def test_an_eval_that_has_changed_since_is_not_probed(

@@ -24,8 +24,8 @@ from convex_evals.suite import Eval
 if TYPE_CHECKING:
     from convex_evals.scores import ScoresStore
 
-OFF = "No change was tried, because probes are off."
 CHANGED = "No change was tried, because the eval is not what it was when the run was graded."
+UNEQUIPPED = "No change was tried, because the packages that grading needs are not installed."
 GONE = "No change was tried, because the suite no longer has this eval."
 
 
@@ -77,7 +77,7 @@ class Investigator:
         if asked is None:
             return replace(evidence, cause=locate_cause(evidence, GONE))
         if self.probes is None or asked.id in self.changed:
-            note = OFF if self.probes is None else CHANGED
+            note = UNEQUIPPED if self.probes is None else CHANGED
             return replace(evidence, cause=locate_cause(evidence, note))
         bound = Bound(self.probe_seconds)
         probe = self.probes.probe(asked, evidence.failed_step, self.options, bound)

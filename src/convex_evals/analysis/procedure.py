@@ -46,7 +46,7 @@ OnInvestigated = Callable[[Investigated], None]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """`probe_seconds` is for each failure; None turns probes off. `evals` stands in for the suite the run knows."""
+    """`probe_seconds` is for each failure; 0: nothing new is tried. `evals` stands in for the suite the run knows."""
 
     run: RunRecord
     engine: Engine
@@ -54,7 +54,7 @@ class Request:
     today: date
     jobs: int = 4
     workers: int = 2
-    probe_seconds: float | None = None
+    probe_seconds: float = 0.0
     evals: Path | None = None
 
     @property
@@ -90,7 +90,7 @@ async def investigator(
     async with AsyncExitStack() as stack:
         toolchain = await find_toolchain(settings)
         probes = None
-        if request.probe_seconds is not None and toolchain is not None and failed:
+        if toolchain is not None and failed:
             folder = stack.enter_context(open_workspace(settings.output_folder))
             workers = min(request.workers, len(failed))
             opened = open_probes(settings, folder, toolchain.fingerprint, workers)
@@ -108,7 +108,7 @@ async def investigator(
             read_labels(request.folder),
             read_neighbours(store, request.run, {each.attempt.eval for each in failed}),
             probes,
-            request.probe_seconds or 0.0,
+            request.probe_seconds,
         )
 
 

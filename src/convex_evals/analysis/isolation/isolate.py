@@ -13,6 +13,7 @@ from convex_evals.analysis.isolation.renaming import with_names_of_answer
 from convex_evals.analysis.isolation.suspects import by_suspicion, suspicion
 from convex_evals.core.wording import count
 
+OFF: Final = "No change was tried, because probes are off."
 SUSPECTS: Final = 3  # tried alone before the search begins
 LOCATED: Final = 2  # shown when nothing is tried
 FEW: Final = 2  # differences that need no complaint to be shown
@@ -58,6 +59,8 @@ class _Search:
         return await self._narrowed(found)
 
     def gave_up(self) -> Cause:
+        if not self._bound.tries:
+            return locate_cause(self._evidence, OFF)
         tries, seconds = count(self._bound.tries, "try", "tries"), f"{self._bound.spent:.0f} s"
         return self._unknown(f"No cause was isolated within the bound ({tries}, {seconds}).")
 

@@ -35,7 +35,7 @@ class Asked:
     run: str
     engine: EngineChoice
     jobs: int
-    probe_seconds: float | None
+    probe_seconds: float
     evals: Path | None
     reports: Path
     scores: str | None
@@ -81,9 +81,7 @@ class Progress:
 
 def _announce(request: Request, total: int) -> None:
     run = request.run
-    probes = (
-        "without probes" if request.probe_seconds is None else f"at most {request.probe_seconds:g} s of probes each"
-    )
+    probes = f"at most {request.probe_seconds:g} s of probes each" if request.probe_seconds else "without new probes"
     if total:
         how = f"classified by {request.engine.name}, {probes}"
         remark(f"{count(total, 'failure')} of run {prefix(run.id)} ({run.model}), {how}")

@@ -46,7 +46,9 @@ Budget = Annotated[
 ProbeSeconds = Annotated[
     float, typer.Option("--probe-seconds", min=0.0, help="Look for the cause of each failure at most so long.")
 ]
-NoProbe = Annotated[bool, typer.Option("--no-probe", help="Grade nothing again: show differences, not tried causes.")]
+NoProbe = Annotated[
+    bool, typer.Option("--no-probe", help="Grade nothing again: show causes that were found before, else differences.")
+]
 Reports = Annotated[Path, typer.Option("--reports", metavar="DIR", help="The folder of all reports.")]
 AnalyzeJobs = Annotated[int, typer.Option("--jobs", "-j", min=1, help="Investigate so many failures at once.")]
 Trial = Annotated[int, typer.Option("--trial", min=1, help="Which trial of the eval.")]
@@ -83,7 +85,7 @@ def run(
     from convex_evals.analysis.classification import Analyst
     from convex_evals.cli.analysis.performing import Asked, perform
 
-    seconds = None if no_probe else probe_seconds
+    seconds = 0.0 if no_probe else probe_seconds
     perform(Asked(run, engine, jobs, seconds, evals, reports, scores, Analyst(analyst, base_url, budget)), json)
 
 
@@ -104,7 +106,7 @@ def eval(
     from convex_evals.cli.analysis.looking import show_failure
     from convex_evals.cli.analysis.performing import Asked
 
-    seconds = None if no_probe else probe_seconds
+    seconds = 0.0 if no_probe else probe_seconds
     show_failure(Asked(run, engine, 1, seconds, evals, reports, scores), eval, trial, as_json=json)
 
 
