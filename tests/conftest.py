@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
+from hypothesis import settings
 
 from convex_evals.core.browser import FLAGS, ONLY_THIS_MACHINE, prepare_chromium, sandboxes_itself
 from convex_evals.core.errors import BrowserError
@@ -54,6 +55,8 @@ def _refuse_unless_ours(host: str | bytes | None) -> None:
 
 
 sys.addaudithook(_guard)
+
+settings.load_profile("ci")  # the same examples each time, and no limits that only an idle machine keeps
 
 
 # Files that take longest, longest first: nobody waits at the end for the one who has just begun with one of them.

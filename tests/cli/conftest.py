@@ -21,11 +21,13 @@ Start = Callable[..., subprocess.Popen[str]]
 PROGRAM = Path(sys.executable).parent / "convex-evals"
 PRICED = '[[model]]\nslug = "local/tiny"\nprice = {{ input = {price}, output = {price} }}\n'
 HELLO = """\
-import time
+import pathlib, time
 
 
 def test_says_hello(files):
-    time.sleep({seconds})
+    end = time.monotonic() + {seconds}
+    while time.monotonic() < end and not pathlib.Path("{hurry}").exists():
+        time.sleep(0.02)
     assert files.text("hello.txt") == "hello\\n"
 
 
@@ -43,7 +45,7 @@ def convex_evals(tmp_path: Path) -> Command:
     ) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, **variables}
         return subprocess.run(
-            [PROGRAM, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=100
+            [PROGRAM, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=280
         )
 
     return convex_evals
@@ -90,17 +92,21 @@ def suite_folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def hello_suite(tmp_path: Path) -> Callable[..., Path]:
-    """Evals that grade files only, so that they are quick. The answers of those in `wrong` pass one test of two."""
+    """Evals that grade files only, so that they are quick. The answers of those in `wrong` pass one test of two.
 
-    def hello_suite(count: int = 3, *, seconds: float = 0, wrong: tuple[int, ...] = ()) -> Path:
+    Graders of those after the first `quick` ones take so many `seconds`, or until there is a file `hurry`.
+    """
+
+    def hello_suite(count: int = 3, *, seconds: float = 0, quick: int = 0, wrong: tuple[int, ...] = ()) -> Path:
         for number in range(count):
+            takes = 0 if number < quick else seconds
             path = tmp_path / "evals" / "000-basics" / f"{number:03}-hello"
             (path / "answer").mkdir(parents=True, exist_ok=True)
             (path / "TASK.txt").write_text("Say hello.\n")
             (path / "answer" / "hello.txt").write_text("hello\n")
             (path / "answer" / "to.txt").write_text("nobody\n" if number in wrong else "world\n")
             (path / "eval.json").write_text('{"pipeline": "static"}')
-            (path / "grader.py").write_text(HELLO.format(seconds=seconds, to="world"))
+            (path / "grader.py").write_text(HELLO.format(seconds=takes, hurry=tmp_path / "hurry", to="world"))
         return tmp_path / "evals"
 
     return hello_suite

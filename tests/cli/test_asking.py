@@ -125,7 +125,7 @@ def test_killed_in_the_middle_and_resumed_nothing_is_asked_twice(
 
 
 def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 100
+    deadline = time.monotonic() + 200
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"
         time.sleep(0.05)

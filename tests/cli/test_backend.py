@@ -42,10 +42,10 @@ def test_a_deployment_answers_until_it_is_stopped(start: Callable[..., subproces
     process = start("--instance-name", "happy-otter-1")
     found = re.fullmatch(r"Deployment happy-otter-1 is running at (http://127\.0\.0\.1:\d+)\n", first_line(process))
     assert found is not None
-    with urllib.request.urlopen(f"{found[1]}/instance_name", timeout=10) as response:
+    with urllib.request.urlopen(f"{found[1]}/instance_name", timeout=60) as response:
         assert response.read() == b"happy-otter-1"
     process.send_signal(stop)
-    _, stderr = process.communicate(timeout=20)
+    _, stderr = process.communicate(timeout=60)
     assert (process.returncode, stderr) == (0, "")
 
 
@@ -59,7 +59,7 @@ def test_options_of_a_local_convex_backend_are_taken(
     )
     assert "is running at" in first_line(process)
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=20)
+    _, stderr = process.communicate(timeout=60)
     assert stderr == "Listening on 127.0.0.1 instead of 0.0.0.0: only this machine can connect.\n"
     assert (tmp_path / "data.sqlite3").exists()
 

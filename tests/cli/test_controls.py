@@ -46,19 +46,20 @@ def test_a_control_that_fares_otherwise_is_explained_in_one_line(
     assert result.returncode == 1
     assert (
         "000-basics/000-hello: wrong-moon must fail at tests (test_says_hello), but fails at tests "
-        "(in test_says_it_to_the_right_one): ✗ test_says_it_to_the_right_one (grader.py:10)"
+        "(in test_says_it_to_the_right_one): ✗ test_says_it_to_the_right_one (grader.py:12)"
     ) in result.stdout
     assert "2 of 3 answers judged as they must be" in result.stdout
 
 
 def test_ctrl_c_keeps_what_was_found(started: Start, hello_suite: MakeSuite, tmp_path: Path) -> None:
-    hello_suite(3, seconds=1)
+    hello_suite(3, seconds=280, quick=1)
     process = started("controls", "--jobs", "1", "--json", "result.json")
     assert process.stderr is not None
     while "1/3  ok  000-basics/000-hello" not in process.stderr.readline():
         pass
     process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=60)
+    (tmp_path / "hurry").touch()
+    output, errors = process.communicate(timeout=120)
     assert process.returncode == 130
     assert "of 3 evals had been checked." in errors
     assert "answers judged as they must be" in output

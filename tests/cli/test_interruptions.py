@@ -21,7 +21,7 @@ MakeSuite = Callable[..., Path]
 ProcessesIn = Callable[[Path], list[psutil.Process]]
 EVALS = 12
 WRONG = (3, 7)
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 def until(condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
@@ -109,18 +109,26 @@ def test_a_run_that_is_under_way_cannot_be_resumed_by_another_process(
 
 
 def test_ctrl_c_finishes_what_is_in_flight_and_says_how_to_resume(
-    convex_evals: Command, started: Start, hello_suite: MakeSuite, processes_in: ProcessesIn, out: Path
+    convex_evals: Command,
+    started: Start,
+    hello_suite: MakeSuite,
+    processes_in: ProcessesIn,
+    tmp_path: Path,
+    out: Path,
 ) -> None:
-    hello_suite(6, seconds=1)
+    hello_suite(6, seconds=280)
     process = started("run", "-m", "reference", "--jobs", "2", OUTPUT_TEMPDIR=str(out))
     until(lambda: any(out.glob("*/*/*/*/*/logs/tests.log")))
     process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=PATIENCE)
+    assert process.stderr is not None
+    while "Stopping" not in (line := process.stderr.readline()):
+        assert line, "it ended without a word"
+    (tmp_path / "hurry").touch()
+    output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
-    assert "Stopping" in errors
     (run,) = runs(convex_evals)
     assert run["condition"] == "interrupted"
-    assert 1 <= run["passed"] <= 4 and run["failed"] == 0
+    assert (run["passed"], run["failed"]) == (2, 0)
     assert f"`convex-evals run --resume {run['id'][:8]}` takes up what has no verdict." in output
     assert not processes_in(out)
     assert list(out.iterdir()) == []
@@ -165,7 +173,7 @@ def test_two_runs_at_once_share_one_scores_file(convex_evals: Command, started: 
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_memory_and_open_files_do_not_grow_with_the_number_of_evals(
     started: Start, hello_suite: MakeSuite, tmp_path: Path
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)
 def test_a_new_eval_validates_and_its_grader_tells_right_from_wrong(convex_evals: Command, tmp_path: Path) -> None:
     made = convex_evals("new-eval", "queries", "latest_notes", "--evals", "mine")
     assert made.returncode == 0, made.stderr

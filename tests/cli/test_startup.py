@@ -26,7 +26,7 @@ QUICK = [
     *([name, "--help"] for name in ("list", "doctor", "run", "show", "status", "test", "models", "cache", "ablate")),
 ]
 MOST_MODULES = 200
-CPU_SECONDS = 0.2
+MOST_STARTS = 25
 
 
 @pytest.mark.parametrize("arguments", QUICK, ids=" ".join)
@@ -39,14 +39,20 @@ def test_nothing_heavy_is_imported(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize("arguments", QUICK[:2], ids=" ".join)
-def test_the_answer_costs_less_than_a_fifth_of_a_second(arguments: list[str], tmp_path: Path) -> None:
-    # The least of several attempts, because other processes on the machine only ever add to it.
-    assert min(_cpu_seconds(arguments, tmp_path) for _ in range(5)) < CPU_SECONDS
-
-
-def _cpu_seconds(arguments: list[str], cwd: Path) -> float:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def test_the_answer_costs_no_more_than_a_few_starts_of_python(arguments: list[str], tmp_path: Path) -> None:
+    """That is a tenth of a second where this was written, and more on a slower machine."""
     program = Path(sys.executable).parent / "convex-evals"
-    subprocess.run([program, *arguments], cwd=cwd, capture_output=True, check=True)
+    start = _cpu_seconds([sys.executable, "-c", "pass"], tmp_path)
+    assert _cpu_seconds([program, *arguments], tmp_path) < MOST_STARTS * start
+
+
+def _cpu_seconds(command: list[str | Path], cwd: Path) -> float:
+    """The least of several attempts, because other processes on the machine only ever add to it."""
+    return min(_cpu_seconds_once(command, cwd) for _ in range(5))
+
+
+def _cpu_seconds_once(command: list[str | Path], cwd: Path) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, cwd=cwd, capture_output=True, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -3,7 +3,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from convex_evals.controls.patches import PatchError, apply_patch, parse_patch
@@ -30,7 +30,6 @@ def lines(text: str) -> list[str]:
     return [f"{line}\n" for line in text.split("\n")[:-1]] + [last for last in text.split("\n")[-1:] if last]
 
 
-@settings(deadline=None)
 @given(texts, ends, texts, ends, st.integers(0, 3))
 def test_a_diff_of_two_texts_makes_one_of_the_other(
     before: list[str], before_end: str, after: list[str], after_end: str, context: int
@@ -41,7 +40,6 @@ def test_a_diff_of_two_texts_makes_one_of_the_other(
         assert patched(diff, {"f": old, "g": "untouched"}) == {"f": new, "g": "untouched"}
 
 
-@settings(deadline=None)
 @given(texts, texts, st.data())
 def test_a_diff_does_not_apply_when_a_line_it_shows_is_another(
     before: list[str], after: list[str], data: st.DataObject

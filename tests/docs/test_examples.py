@@ -54,7 +54,7 @@ def name_of(block: Block) -> str:
 @pytest.mark.parametrize("block", [block for block in blocks() if block.runs], ids=name_of)
 def test_a_shell_block_runs(block: Block, ready_clone: Path) -> None:
     command = ["sh", "-e", "-c", block.script]
-    result = subprocess.run(command, cwd=ready_clone, capture_output=True, text=True, timeout=100)
+    result = subprocess.run(command, cwd=ready_clone, capture_output=True, text=True, timeout=280)
     assert result.returncode in block.exit_codes, result.stderr
     assert "Traceback" not in result.stderr
 

@@ -19,7 +19,7 @@ UNREACHABLE = (
 
 
 def run(*command: str | Path, cwd: Path) -> str:
-    result = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=280)
+    result = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=580)
     if result.returncode and any(sign in result.stderr for sign in UNREACHABLE):
         pytest.skip(f"PyPI cannot be reached: {result.stderr.strip().splitlines()[-1]}")
     assert result.returncode == 0, result.stderr
@@ -27,7 +27,7 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_a_fresh_clone_sets_itself_up_on_first_use_and_only_then(clone: Path) -> None:
     assert run("./convex-evals", "--version", cwd=clone) == f"convex-evals {__version__}\n"
     installed = (clone / ".venv" / "installed.lock").stat().st_mtime_ns
@@ -37,7 +37,7 @@ def test_a_fresh_clone_sets_itself_up_on_first_use_and_only_then(clone: Path) ->
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_pip_install_gives_the_same_command_with_the_evals_inside(clone: Path, tmp_path: Path) -> None:
     uv = Path(sys.executable).parent / "uv"
     environment = tmp_path / "fresh"

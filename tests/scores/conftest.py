@@ -31,7 +31,7 @@ from convex_evals.scores import (
 )
 from convex_evals.scores.databases import upgrade_database
 
-START_SECONDS = 30
+START_SECONDS = 120
 ENGINES = ("sqlite", "postgresql")
 
 

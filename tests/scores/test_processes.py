@@ -87,7 +87,7 @@ def test_runs_of_several_processes_share_a_database(scene: Any, server: Any, whe
     trials, evals = 5, ("000-a/000-b", "000-a/001-c")
     runs = [scene.run(*evals, trials=trials) for _ in range(2)]
     writers = [start(where, run_id, name, trials, tmp_path) for run_id in runs for name in evals]
-    errors = [writer.communicate(timeout=60) and writer.returncode for writer in writers]
+    errors = [writer.communicate(timeout=200) and writer.returncode for writer in writers]
     assert errors == [0, 0, 0, 0]
     for run_id in runs:
         exported = scene.store.export_run(run_id)
@@ -128,7 +128,7 @@ def test_many_processes_can_open_a_new_database_at_once(server: Any) -> None:
         subprocess.Popen([sys.executable, "-c", program, where], stderr=subprocess.PIPE, text=True) for _ in range(4)
     ]
     for process in started:
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=200)
         assert (process.returncode, errors) == (0, "")
     with ScoresStore.open(where) as store:
         assert store.runs() == () and store.upgraded is None
@@ -141,5 +141,5 @@ def test_a_reader_does_not_wait_for_a_writer(scene: Any, where: str) -> None:
     writer.execute("BEGIN IMMEDIATE")
     before = time.monotonic()
     assert scene.store.find_run(run_id).id == run_id
-    assert time.monotonic() - before < 1
+    assert time.monotonic() - before < 20  # a third of what it would wait
     writer.close()

@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-START_SECONDS = 10
+START_SECONDS = 60
 FOREVER = 3600.0
 EVENTS = "text/event-stream"
 

@@ -31,7 +31,7 @@ async def _run(checks: list[Check]) -> dict[int, ItemResult]:
     return {item.check.number: item for item in results.items}
 
 
-@pytest.mark.timeout(300)  # the first test of a section waits for all of them
+@pytest.mark.timeout(900)  # the first test of a section waits for all of them
 @pytest.mark.parametrize("check", CHECKS, ids=[str(check.number) for check in CHECKS])
 def test_an_item_behaves_as_the_page_says(check: Check) -> None:
     result = _section(check.section)[check.number]

@@ -90,7 +90,7 @@ def test_removed_documents_are_gone(index: Build, make: Make, numbers: Numbers) 
     assert len(built.postings) == built.tokens == 0
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     committed=st.lists(WORDS, max_size=6),
     pending=st.dictionaries(st.integers(1, 9), st.none() | WORDS, max_size=5),

@@ -12,7 +12,7 @@ import pytest
 from convex_evals.cli.main import INTERRUPTED
 
 PROGRAM = Path(sys.executable).parent / "convex-evals"
-PATIENCE = 90
+PATIENCE = 200
 COLOUR = r"(?:\x1b\[[0-9;]*m)*"
 DOWN, SPACE, ENTER, CONTROL_C = "\x1b[B", " ", "\r", "\x03"
 

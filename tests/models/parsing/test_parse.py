@@ -309,7 +309,7 @@ ADVERSE = {
 }
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize("response", ADVERSE.values(), ids=ADVERSE)
 def test_no_response_takes_long_to_read(response: str) -> None:
     parse_response(response)

@@ -19,7 +19,7 @@ from convex_evals.models.parsing.fences import read_block, read_fence
 from convex_evals.models.prompt import built_in_guidelines
 from convex_evals.pipeline.lint.rules import oxlint_config
 
-SECONDS = 60.0
+SECONDS = 120.0
 TSCONFIG = {
     "compilerOptions": {
         "target": "ESNext",
