@@ -206,7 +206,7 @@ class SyncClient:
             raise CallFailed(response["result"], data, "errorData" in response, response["logLines"])
         return values.decode(response["result"])
 
-    async def until(self, condition: Any, seconds: float = 10.0) -> None:
+    async def until(self, condition: Any, seconds: float = 30.0) -> None:
         async with asyncio.timeout(seconds):
             while not condition():
                 self._changed.clear()

@@ -49,7 +49,7 @@ async def failure(call: Awaitable[object]) -> CallFailed:
     fail(f"expected the call to fail, it returned {value!r}")
 
 
-async def eventually(condition: Callable[[], Awaitable[bool]], what: str, seconds: float = 5.0) -> None:
+async def eventually(condition: Callable[[], Awaitable[bool]], what: str, seconds: float = 30.0) -> None:
     """Polls until `condition` holds."""
     import asyncio
     import time

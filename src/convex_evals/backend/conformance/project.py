@@ -11,7 +11,7 @@ from tempfile import mkdtemp
 from convex_evals.backend.conformance.target import Target
 from convex_evals.core.processes import base_environment, run
 
-PUSH_SECONDS = 60.0
+PUSH_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True)

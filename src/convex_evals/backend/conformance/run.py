@@ -16,7 +16,7 @@ from convex_evals.backend.conformance.target import Target
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.toolchain import Toolchain
 
-CHECK_SECONDS = 90.0
+CHECK_SECONDS = 240.0
 OnResult = Callable[[ItemResult], None]
 
 

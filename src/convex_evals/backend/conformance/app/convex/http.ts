@@ -28,7 +28,7 @@ http.route({
       async start(controller) {
         for (const part of ["one", "two", "three"]) {
           controller.enqueue(new TextEncoder().encode(part));
-          await new Promise((resolve) => setTimeout(resolve, 60));
+          await new Promise((resolve) => setTimeout(resolve, 400));
         }
         controller.close();
       },
