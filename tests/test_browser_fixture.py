@@ -27,7 +27,8 @@ async def test_what_pages_throw_and_log_as_errors_is_kept_until_it_is_taken(brow
 
 async def test_pages_reach_this_machine_only(browser: Browser) -> None:
     page = await browser.page()
-    failure = await page.evaluate("fetch('http://192.0.2.1/').catch((error) => error.message)")
+    async with page.expect_console_message():
+        failure = await page.evaluate("fetch('http://192.0.2.1/').catch((error) => error.message)")
     assert failure == "Failed to fetch"
     [complaint] = browser.take_complaints()
     assert complaint.endswith("net::ERR_PROXY_CONNECTION_FAILED")

@@ -2,7 +2,8 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+import socket
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,6 +13,7 @@ import httpx
 
 from convex_evals.backend.conformance.target import Target
 from convex_evals.backend.deployment import Deployment, DeploymentSettings
+from convex_evals.backend.http.server import HOST
 from convex_evals.core.toolchain import Toolchain
 
 
@@ -32,9 +34,10 @@ class EmbeddedDeployment:
 
     async def restart(self, pause: float = 0.0) -> None:
         await self.stop()
-        await asyncio.sleep(pause)
-        self._stack = contextlib.AsyncExitStack()
-        await self.start()
+        with _kept(self._settings.port), _kept(self._settings.site_port):
+            await asyncio.sleep(pause)
+            self._stack = contextlib.AsyncExitStack()
+            await self.start()
 
 
 @contextlib.asynccontextmanager
@@ -54,6 +57,15 @@ async def embedded_target(toolchain: Toolchain, *, redact: bool = False) -> Asyn
                 )
         finally:
             await embedded.stop()
+
+
+@contextlib.contextmanager
+def _kept(port: int) -> Iterator[None]:
+    """Nobody who asks for any free port gets this one; who asks for this one does."""
+    with socket.socket() as placeholder:
+        placeholder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        placeholder.bind((HOST, port))
+        yield
 
 
 def _port(url: str) -> int:
