@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -44,8 +44,10 @@ async def _deployments(count: int) -> AsyncIterator[None]:
 
 
 def _taken() -> IdleMemory:
-    own = psutil.Process()
-    memory = [process.memory_full_info() for process in (own, *own.children(recursive=True))]
+    own, memory = psutil.Process(), []
+    for process in (own, *own.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):  # it has just ended
+            memory.append(process.memory_full_info())
     # Only Linux divides shared pages among those who map them.
     proportional = sum(getattr(each, "pss", each.rss) for each in memory)
     return IdleMemory(sum(each.rss for each in memory) / 1e6, proportional / 1e6)
