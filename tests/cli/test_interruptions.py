@@ -98,7 +98,7 @@ def test_killed_at_random_moments_and_resumed_a_run_ends_like_an_undisturbed_one
 def test_a_run_that_is_under_way_cannot_be_resumed_by_another_process(
     convex_evals: Command, started: Start, hello_suite: MakeSuite, out: Path
 ) -> None:
-    hello_suite(1, seconds=60)
+    hello_suite(1, seconds=280)
     started("run", "-m", "reference", OUTPUT_TEMPDIR=str(out))
     until(lambda: any(out.glob("*/*/000-basics")))
     (run,) = runs(convex_evals)

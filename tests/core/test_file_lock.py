@@ -17,7 +17,7 @@ from convex_evals.core.file_lock import file_lock
 async def main():
     async with file_lock(Path(sys.argv[1])):
         print("held", flush=True)
-        await asyncio.sleep(60)
+        await asyncio.sleep(600)
 asyncio.run(main())
 """
 

@@ -133,7 +133,7 @@ async def test_an_eval_whose_worker_is_killed_is_graded_again_without_asking_the
             hurry()
 
     model = CountingModel()
-    run = bench.begin(model, make_suite(1, seconds=60))
+    run = bench.begin(model, make_suite(1, seconds=280))
     assert await bench.carry_out(run, watcher=kill_once)
     assert bench.attempts(run) == [
         ("000-hello", 1, "infrastructure", "worker-died"),
@@ -151,7 +151,7 @@ async def test_a_worker_that_is_killed_every_time_leaves_no_verdict_after_three_
             (worker,) = workers()
             worker.kill()
 
-    run = bench.begin(CountingModel(), make_suite(1, seconds=60))
+    run = bench.begin(CountingModel(), make_suite(1, seconds=280))
     assert await bench.carry_out(run, watcher=kill)
     assert [number for _, number, status, _ in bench.attempts(run) if status == "infrastructure"] == [1, 2, 3]
     record = bench.store.find_run(run.id)
@@ -286,14 +286,14 @@ async def test_asked_to_stop_it_finishes_what_is_in_flight_and_the_rest_can_be_r
 async def test_asked_to_stop_twice_it_stops_now_and_leaves_no_process(
     bench: Bench, make_suite: MakeSuite, workers: Workers
 ) -> None:
-    run = bench.begin(CountingModel(), make_suite(2, seconds=60))
+    run = bench.begin(CountingModel(), make_suite(2, seconds=280))
 
     def interrupt_twice(event: Event) -> None:
         if isinstance(event, StepFinished):
             signal.raise_signal(signal.SIGINT)
             signal.raise_signal(signal.SIGINT)
 
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         assert not await bench.carry_out(run, watcher=interrupt_twice)
     assert workers() == []
     attempts: tuple[AttemptRecord, ...] = bench.store.attempts(run.id)

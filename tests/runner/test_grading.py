@@ -82,7 +82,7 @@ async def test_a_worker_has_no_keys(make_suite: MakeSuite, tmp_path: Path, monke
 async def test_a_worker_that_is_killed_is_replaced_by_the_next_grading(
     make_suite: MakeSuite, hurry: Callable[[], None], settings: Settings, tmp_path: Path
 ) -> None:
-    suite = make_suite(1, seconds=60)
+    suite = make_suite(1, seconds=280)
     async with grading_worker(settings, tmp_path / "worker") as worker:
         filesystem_done = asyncio.Event()
 
@@ -105,7 +105,7 @@ async def test_a_worker_that_is_killed_is_replaced_by_the_next_grading(
 async def test_cancelling_a_grading_stops_everything_below(
     make_suite: MakeSuite, settings: Settings, tmp_path: Path, processes: Any
 ) -> None:
-    suite = make_suite(1, seconds=60)
+    suite = make_suite(1, seconds=280)
     filesystem_done = asyncio.Event()
 
     async def note(step: StepResult) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from convex_evals.runner import open_workspace
 with open_workspace(Path(sys.argv[1])) as folder:
     print(folder, flush=True)
-    time.sleep(60)
+    time.sleep(600)
 """
 
 

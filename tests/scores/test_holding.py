@@ -17,7 +17,7 @@ import sys, time
 from convex_evals.scores import ScoresStore
 with ScoresStore.open(sys.argv[1]) as store, store.hold_run(sys.argv[2]):
     print("held", flush=True)
-    time.sleep(60)
+    time.sleep(600)
 """
 
 

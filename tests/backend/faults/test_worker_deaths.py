@@ -77,7 +77,7 @@ async def test_everything_in_flight_survives_one_death(deployment: Deployment, w
 async def test_an_action_whose_worker_is_killed_fails_and_is_not_run_again(
     deployment: Deployment, workers: Workers, until: Until
 ) -> None:
-    call = asyncio.create_task(deployment.action("notes:slow", {"name": "it", "milliseconds": 30_000}))
+    call = asyncio.create_task(deployment.action("notes:slow", {"name": "it", "milliseconds": 600_000}))
     await until(lambda: _has_begun(deployment))
     kill(workers, "actions")
     with pytest.raises(WorkerLost):
@@ -89,7 +89,7 @@ async def test_an_action_whose_worker_is_killed_fails_and_is_not_run_again(
 async def test_an_action_that_was_killed_is_a_failure_of_ours_over_http(
     deployment: Deployment, workers: Workers, until: Until
 ) -> None:
-    body = {"path": "notes:slow", "args": {"name": "it", "milliseconds": 30_000}}
+    body = {"path": "notes:slow", "args": {"name": "it", "milliseconds": 600_000}}
     async with httpx.AsyncClient(base_url=deployment.url, timeout=60) as client:
         call = asyncio.create_task(client.post("/api/action", json=body))
         await until(lambda: _has_begun(deployment))

@@ -34,7 +34,7 @@ async def test_more_than_any_buffer_holds_goes_both_ways(tmp_path: Path, devnull
 async def test_leaving_the_context_stops_the_program(
     tmp_path: Path, devnull: int, is_alive: Callable[[int], bool]
 ) -> None:
-    async with start_piped(["sleep", "60"], cwd=tmp_path, stderr=devnull) as sleeper:
+    async with start_piped(["sleep", "600"], cwd=tmp_path, stderr=devnull) as sleeper:
         pid = sleeper.process.pid
         assert is_alive(pid)
     assert not is_alive(pid)
@@ -53,7 +53,7 @@ async def test_a_program_that_dies_ends_the_stream_and_says_how(tmp_path: Path, 
 async def test_cancelling_one_wait_does_not_stop_the_program(
     tmp_path: Path, devnull: int, is_alive: Callable[[int], bool]
 ) -> None:
-    async with start_piped(["sleep", "60"], cwd=tmp_path, stderr=devnull) as sleeper:
+    async with start_piped(["sleep", "600"], cwd=tmp_path, stderr=devnull) as sleeper:
         waiting = asyncio.create_task(sleeper.process.wait())
         await asyncio.sleep(0.05)
         waiting.cancel()

@@ -29,7 +29,7 @@ if os.fork() == 0:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         open("daemon.pid.new", "w").write(str(os.getpid()))
         os.rename("daemon.pid.new", "daemon.pid")
-        time.sleep(60)
+        time.sleep(600)
     os._exit(0)
 while not os.path.exists("daemon.pid"):
     time.sleep(0.005)
@@ -104,13 +104,13 @@ async def test_a_program_that_outlives_its_time_is_stopped(python: Python) -> No
 
 
 async def test_a_program_that_heeds_sigterm_may_say_goodbye(python: Python) -> None:
-    farewell = "import signal, sys, time; signal.signal(15, lambda *_: (print('bye'), sys.exit(4))); time.sleep(60)"
+    farewell = "import signal, sys, time; signal.signal(15, lambda *_: (print('bye'), sys.exit(4))); time.sleep(600)"
     result = await python(farewell, timeout=3, grace=60)
     assert (result.exit_code, result.timed_out, result.output.text) == (4, True, "bye\n")
 
 
 async def test_a_program_that_ignores_sigterm_is_killed_after_the_grace_period(python: Python) -> None:
-    stubborn = "import signal, time; signal.signal(15, signal.SIG_IGN); print('deaf', flush=True); time.sleep(60)"
+    stubborn = "import signal, time; signal.signal(15, signal.SIG_IGN); print('deaf', flush=True); time.sleep(600)"
     result = await python(stubborn, timeout=3, grace=0.3)
     assert result.output.text == "deaf\n"
     assert (result.signal, result.timed_out) == (signal.SIGKILL, True)
@@ -144,7 +144,7 @@ async def test_a_daemon_that_left_group_session_and_parent_is_killed_when_the_pr
 
 @linux_only
 async def test_a_daemon_is_killed_when_the_program_times_out(python: Python, tmp_path: Path, is_alive: IsAlive) -> None:
-    result = await python(DAEMON + "\ntime.sleep(60)", timeout=4)
+    result = await python(DAEMON + "\ntime.sleep(600)", timeout=4)
     assert result.timed_out
     assert not is_alive(int((tmp_path / "daemon.pid").read_text()))
 
@@ -153,7 +153,7 @@ async def test_a_daemon_is_killed_when_the_program_times_out(python: Python, tmp
 async def test_cancelling_kills_the_whole_family_before_the_cancellation_goes_on(
     python: Python, tmp_path: Path, is_alive: IsAlive, until: Until
 ) -> None:
-    source = DAEMON + "\nopen('main.pid', 'w').write(str(os.getpid()))\ntime.sleep(60)"
+    source = DAEMON + "\nopen('main.pid', 'w').write(str(os.getpid()))\ntime.sleep(600)"
     task = asyncio.ensure_future(python(source, timeout=None))
     await until(lambda: (tmp_path / "main.pid").exists() and (tmp_path / "main.pid").read_text() != "")
     task.cancel()
@@ -195,7 +195,7 @@ import asyncio
 from pathlib import Path
 from convex_evals.core.processes import run
 folder = Path({str(tmp_path)!r})
-command = ["sh", "-c", "echo $$ > pid; exec sleep 60"]
+command = ["sh", "-c", "echo $$ > pid; exec sleep 600"]
 asyncio.run(run(command, cwd=folder, timeout=None, grace=0.1, log=folder / "log"))
 """
     victim = await asyncio.create_subprocess_exec(sys.executable, "-c", source)
@@ -283,7 +283,7 @@ async def test_usage_tells_wall_time_processor_time_and_peak_memory(python: Pyth
 async def test_usage_counts_children_and_what_was_left_behind(shell: Shell) -> None:
     burn = f"{sys.executable} -I -S -c 'import time\nwhile time.process_time() < 0.3: pass'"
     assert (await shell(burn + "; true")).usage.cpu >= 0.3
-    left_behind = f"({burn}; touch burnt; sleep 60) & while [ ! -e burnt ]; do sleep 0.05; done"
+    left_behind = f"({burn}; touch burnt; sleep 600) & while [ ! -e burnt ]; do sleep 0.05; done"
     assert (await shell(left_behind)).usage.cpu >= 0.3
 
 
@@ -420,7 +420,7 @@ async def test_a_killed_spawn_server_is_replaced(tmp_path: Path) -> None:
 async def test_a_killed_keeper_is_a_process_error_and_takes_its_program_along(
     shell: Shell, tmp_path: Path, is_alive: IsAlive, until: Until
 ) -> None:
-    task = asyncio.ensure_future(shell("echo $$ $PPID > pids; exec sleep 60"))
+    task = asyncio.ensure_future(shell("echo $$ $PPID > pids; exec sleep 600"))
     await until(lambda: (tmp_path / "pids").exists() and (tmp_path / "pids").read_text() != "")
     program, keeper = map(int, (tmp_path / "pids").read_text().split())
     os.kill(keeper, signal.SIGKILL)

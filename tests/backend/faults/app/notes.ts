@@ -58,7 +58,7 @@ export const later = mutation(async (ctx, { text, milliseconds }: { text: string
 });
 
 export const actLater = mutation(async (ctx, { name }: { name: string }) => {
-  await ctx.scheduler.runAfter(0, slow_, { name, milliseconds: 60_000 });
+  await ctx.scheduler.runAfter(0, slow_, { name, milliseconds: 600_000 });
 });
 
 export const jobs = query(async (ctx) => {

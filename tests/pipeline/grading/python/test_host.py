@@ -62,7 +62,7 @@ async def test_processes_that_a_grader_leaves_behind_are_killed(host: GraderHost
     text = f"""
 import pathlib, subprocess
 def test_it():
-    pathlib.Path("{child}").write_text(str(subprocess.Popen(["sleep", "60"]).pid))
+    pathlib.Path("{child}").write_text(str(subprocess.Popen(["sleep", "600"]).pid))
 """
     assert (await host.run(job(text))).exit_code == 0
     pid = int(child.read_text())
@@ -78,7 +78,7 @@ async def test_a_host_that_dies_is_replaced(host: GraderHost, job: MakeJob) -> N
 
 async def test_a_grader_can_be_stopped_before_it_has_begun(host: GraderHost, job: MakeJob) -> None:
     await host.run(job("def test_it(): pass"))
-    running = asyncio.create_task(host.run(job("import time\ndef test_it(): time.sleep(60)")))
+    running = asyncio.create_task(host.run(job("import time\ndef test_it(): time.sleep(600)")))
     await asyncio.sleep(0)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -91,7 +91,7 @@ async def test_graders_end_with_the_host(job: MakeJob, tmp_path: Path) -> None:
 import os, pathlib, time
 def test_it():
     pathlib.Path("{mark}").write_text(str(os.getpid()))
-    time.sleep(60)
+    time.sleep(600)
 """
     async with GraderHost.open() as host:
         running = asyncio.create_task(host.run(job(text)))
