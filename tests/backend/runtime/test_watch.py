@@ -1,6 +1,7 @@
 """User code that has no time left is ended from outside."""
 
 import asyncio
+import contextlib
 import math
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -100,4 +101,16 @@ async def test_a_signal_that_was_meant_for_another_one_loses_the_call_and_nothin
     with pytest.raises(WorkerLost):
         await running
     assert await own_stage.value("return 1;") == 1
+    assert (await own_stage.runtime._functions._running()).pid == process.pid
+
+
+async def test_a_signal_that_comes_when_nothing_runs_leaves_the_worker_alive(own_stage: Stage, until: Until) -> None:
+    async def answers() -> bool:
+        with contextlib.suppress(WorkerLost):  # the signal has come too late for that
+            return await own_stage.value("return 1;") == 1
+        return False
+
+    process = await own_stage.runtime._functions._running()
+    process.interrupt()
+    await until(answers)
     assert (await own_stage.runtime._functions._running()).pid == process.pid

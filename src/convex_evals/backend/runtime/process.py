@@ -1,13 +1,12 @@
 """One worker: a Node process, and the conversation over the two sockets to it."""
 
 import asyncio
-import signal
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from convex_evals.backend.errors import Interrupted, SystemFailure, WorkerLost
+from convex_evals.backend.errors import SystemFailure, WorkerLost
 from convex_evals.backend.runtime.frames import BytesFrame, FrameParser, Message, bytes_frame, json_frame
 from convex_evals.backend.runtime.program import Program, WorkerCommand
 
@@ -25,8 +24,6 @@ class WorkerDeath:
         return any(sign in self.output for sign in OUT_OF_MEMORY_SIGNS)
 
     def error(self) -> WorkerLost:
-        if self.status == -signal.SIGINT:
-            return Interrupted("the function worker ended when it was to end a function")
         return WorkerLost(f"the function worker ended with status {self.status}: {self.output[-500:].strip()}")
 
 
@@ -128,7 +125,7 @@ class WorkerProcess:
         self._program.kill()
 
     def interrupt(self) -> None:
-        """Ends the user code that runs right now, or the worker if none does."""
+        """Ends the user code that runs right now."""
         self._program.interrupt()
 
     def main_thread_seconds(self) -> float:

@@ -60,7 +60,8 @@ class Sandbox:
         return self._created
 
     def functions(self) -> WorkerCommand:
-        return self._isolate("functions.mjs", FUNCTIONS_HEAP_MB)
+        command = self._isolate("functions.mjs", FUNCTIONS_HEAP_MB)
+        return replace(command, flags=(*command.flags, "--expose-internals"))  # see signals.mjs
 
     def actions(self) -> WorkerCommand:
         return self._isolate("actions.mjs", ACTION_HEAP_MB, self._network)

@@ -4,6 +4,7 @@ import { CodeLibrary } from "./code.mjs";
 import { ModuleEvaluation } from "./evaluation.mjs";
 import { Execution } from "./execution.mjs";
 import { hardenIntrinsics } from "./harden.mjs";
+import { listenForSignals } from "./signals.mjs";
 import { Spares } from "./spares.mjs";
 import { Turns } from "./turns.mjs";
 
@@ -49,6 +50,7 @@ class FunctionsWorker {
   }
 }
 
+listenForSignals();
 const worker = new FunctionsWorker();
 hardenIntrinsics();
 worker.channel.send({ op: "ready" });
