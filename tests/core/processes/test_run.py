@@ -4,6 +4,7 @@ import re
 import resource
 import signal
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -184,6 +185,20 @@ async def test_cancelling_right_after_the_start_leaves_nothing(shell: Shell, tmp
         await task
     await asyncio.sleep(0.6)
     assert not (tmp_path / "trace").exists()
+
+
+async def test_cancelling_while_the_program_starts_waits_for_its_end(
+    shell: Shell, tmp_path: Path, is_alive: IsAlive
+) -> None:
+    pid = tmp_path / "pid"
+    task = asyncio.ensure_future(shell("trap '' TERM; echo $$ > pid; while :; do sleep 0.1; done"))
+    while not pid.exists() or not pid.read_text():
+        await asyncio.sleep(0)
+        time.sleep(0.2)  # noqa: ASYNC251 - the task is not to learn of the start
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not is_alive(int(pid.read_text()))
 
 
 @linux_only

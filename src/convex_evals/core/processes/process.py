@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self, cast
+from typing import Any, Self, cast
 
 from convex_evals.core.errors import ProcessError
 from convex_evals.core.keeper import wire
@@ -74,13 +74,7 @@ class Process:
         """Stops the program and returns when nothing of it is left, even if the waiting task is cancelled meanwhile."""
         self.terminate()
         waiting = asyncio.ensure_future(self.wait())
-        cancelled = False
-        while not waiting.done():
-            try:
-                await asyncio.wait({waiting})
-            except asyncio.CancelledError:
-                cancelled = True
-        if cancelled:
+        if await _persist(waiting):
             raise asyncio.CancelledError
         return waiting.result()
 
@@ -122,9 +116,19 @@ async def start(
     confinement: Confinement = UNCONFINED,
 ) -> Process:
     """Starts a program on file descriptors that stay the caller's own; it gets `more` as 3, 4 and so on, at most four.
-    Most callers want `run` instead."""
+    Cancelling stops what has been started before the cancellation goes on. Most callers want `run` instead."""
     request = _request(arguments, cwd, dict(environment or {}), timeout, grace, limits, confinement)
-    channel = spawner.open_keeper((stdin, stdout, stderr, *more))
+    starting = asyncio.ensure_future(_start(spawner.open_keeper((stdin, stdout, stderr, *more)), request))
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        await _persist(starting)
+        if not starting.cancelled() and starting.exception() is None:
+            await starting.result().bury()
+        raise
+
+
+async def _start(channel: socket.socket, request: wire.Request) -> Process:
     try:
         await asyncio.get_running_loop().sock_sendall(channel, wire.encode(request))
         answer = await _receive(channel, request["program"])
@@ -134,6 +138,17 @@ async def start(
         channel.close()
         raise
     return Process(channel, request["program"], answer["pid"])
+
+
+async def _persist(future: asyncio.Future[Any]) -> bool:
+    """Waits until it is done, and says whether the waiting task was cancelled meanwhile."""
+    cancelled = False
+    while not future.done():
+        try:
+            await asyncio.wait({future})
+        except asyncio.CancelledError:
+            cancelled = True
+    return cancelled
 
 
 def _request(
