@@ -11,7 +11,7 @@ from convex_evals.core.errors import UsageError
 from convex_evals.core.processes import base_environment, run, start
 from convex_evals.core.settings import Settings
 
-TEST_WORKERS = 4  # on two cores: tests often wait for programs that they have started
+TEST_WORKERS = 3  # on two cores: tests often wait for programs that they have started
 MODULES = ("ruff", "mypy", "importlinter", "pytest", "xdist")
 
 
