@@ -3,12 +3,13 @@
 import json
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from convex_evals.pipeline.grading.kit.waiting import wait_until
 
 Asked = Any  # see conftest.py
 Start = Callable[..., subprocess.Popen[str]]
@@ -101,6 +102,7 @@ def test_killed_in_the_middle_and_resumed_nothing_is_asked_twice(
 ) -> None:
     """Two times, three more answers arrive and then nothing does, until the process is killed."""
     asked.tell_apart(hello_suite(8))
+    cache = asked.folder / "cache"
     answered: list[str] = []
 
     async def answers(question: Any) -> Any:
@@ -111,7 +113,7 @@ def test_killed_in_the_middle_and_resumed_nothing_is_asked_twice(
     for kept in (3, 6):
         asked.server.script(answers, answers, answers, *[asked.server.hangs()] * 8)
         process = started(*command, **asked.variables)
-        until(lambda kept=kept: len(list((asked.folder / "cache").rglob("responses/*/*.json"))) == kept)
+        wait_until(lambda kept=kept: len(list(cache.rglob("responses/*/*.json"))) == kept, seconds=200)
         process.send_signal(signal.SIGKILL)
         process.wait()
         asked.server.forget()
@@ -122,13 +124,6 @@ def test_killed_in_the_middle_and_resumed_nothing_is_asked_twice(
     assert finished.returncode == 0, finished.stderr
     assert statuses(json.loads(finished.stdout)) == ["passed"] * 8
     assert len(answered) == len(set(answered)) == 8
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 200
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)
 
 
 def test_a_budget_ends_the_asking_and_the_run_can_be_resumed(asked: Asked) -> None:

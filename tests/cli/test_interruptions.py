@@ -7,12 +7,14 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
+from convex_evals.pipeline.grading.kit.waiting import wait_until
 from convex_evals.scores import ScoresStore
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -22,13 +24,7 @@ ProcessesIn = Callable[[Path], list[psutil.Process]]
 EVALS = 12
 WRONG = (3, 7)
 PATIENCE = 120.0
-
-
-def until(condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
+until = partial(wait_until, seconds=PATIENCE)
 
 
 @pytest.fixture
@@ -69,7 +65,7 @@ def test_killed_at_random_moments_and_resumed_a_run_ends_like_an_undisturbed_one
     command: list[str] = ["run", "-m", "reference", "--trials", "2"]
     for _ in range(3):
         process = started(*command, OUTPUT_TEMPDIR=str(out))
-        until(lambda: any(out.glob("*/*/000-basics")), PATIENCE)
+        until(lambda: any(out.glob("*/*/000-basics")))
         time.sleep(moments.uniform(0, 2.5))
         process.send_signal(signal.SIGKILL)
         process.wait()

@@ -7,7 +7,7 @@ import os
 import re
 import resource
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -21,6 +21,7 @@ from convex_evals.backend.functions.state import write_paused
 APP = ComponentInstance("", "", "")
 COUNTER = ComponentInstance("c1", "counter", "")
 MEGABYTE = 1024 * 1024
+Until = Callable[..., Awaitable[None]]
 NO_UUID = "00000000-0000-4000-8000-000000000000"
 
 
@@ -218,7 +219,7 @@ async def test_a_paused_deployment_takes_no_files(storage: Storage) -> None:
 
 
 @pytest.mark.parametrize("head", ["Content-Length: 6000000", "Transfer-Encoding: chunked"])
-async def test_an_upload_that_is_cut_off_leaves_nothing(storage: Storage, head: str) -> None:
+async def test_an_upload_that_is_cut_off_leaves_nothing(storage: Storage, head: str, until: Until) -> None:
     target = urlsplit(storage.upload_url())
     assert target.hostname is not None and target.port is not None
     body = bytes(3 * MEGABYTE)
@@ -227,8 +228,8 @@ async def test_an_upload_that_is_cut_off_leaves_nothing(storage: Storage, head: 
     request = f"POST {target.path}?{target.query} HTTP/1.1\r\nHost: x\r\n{head}\r\n\r\n".encode()
     with socket.create_connection((target.hostname, target.port)) as connection:
         await asyncio.to_thread(connection.sendall, request + body)
-        await _until(lambda: any(path.suffix == ".part" for path in storage.stored))
-    await _until(lambda: storage.stored == [])
+        await until(lambda: any(path.suffix == ".part" for path in storage.stored))
+    await until(lambda: storage.stored == [])
     assert storage.rows() == 0
     assert (await storage.client.get(await storage.uploaded(b"next"))).content == b"next"
 
@@ -260,9 +261,3 @@ async def test_files_and_upload_urls_survive_a_restart(tmp_path: Path, settings:
             assert (response.content, response.headers["content-type"]) == (b"kept", "text/plain")
             url = f"{deployment.url}{upload.path}?{upload.query}"
             assert (await client.post(url, content=b"new")).status_code == 200
-
-
-async def _until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
-    async with asyncio.timeout(seconds):
-        while not condition():  # noqa: ASYNC110 - the condition is about files
-            await asyncio.sleep(0.01)
