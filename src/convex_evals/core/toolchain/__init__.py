@@ -1,5 +1,6 @@
 """Node and the pinned JavaScript tools: installed once into the user's cache, used without a network ever after."""
 
+from convex_evals.core.toolchain.convex_cli import OLDEST_CONVEX, ConvexCli, find_convex_cli, is_usable_convex
 from convex_evals.core.toolchain.node import Node, find_node
 from convex_evals.core.toolchain.npm import NpmError
 from convex_evals.core.toolchain.package_set import PackageSet
@@ -14,6 +15,8 @@ from convex_evals.core.toolchain.toolchain import (
 )
 
 __all__ = [
+    "OLDEST_CONVEX",
+    "ConvexCli",
     "InstalledPackages",
     "Node",
     "NpmError",
@@ -21,8 +24,10 @@ __all__ = [
     "PackageStore",
     "Progress",
     "Toolchain",
+    "find_convex_cli",
     "find_node",
     "find_toolchain",
+    "is_usable_convex",
     "package_store",
     "prepare_toolchain",
     "toolchain_packages",
