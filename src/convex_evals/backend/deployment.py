@@ -3,9 +3,12 @@
 import asyncio
 import contextlib
 import secrets
+import socket
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+from starlette.types import ASGIApp
 
 from convex_evals.backend.admin_keys import AdminKeys
 from convex_evals.backend.auth import JwtVerifier
@@ -30,7 +33,7 @@ from convex_evals.backend.http.function_logs import FunctionLogs
 from convex_evals.backend.http.health import health_routes
 from convex_evals.backend.http.http_actions import HttpActions
 from convex_evals.backend.http.inline_queries import InlineQueryRoutes
-from convex_evals.backend.http.server import LoopbackServer
+from convex_evals.backend.http.server import AppServer, LoopbackServer
 from convex_evals.backend.http.storage import StorageRoutes
 from convex_evals.backend.http.sync_route import sync_routes
 from convex_evals.backend.identity import ADMIN, Identity
@@ -79,6 +82,22 @@ class Trace:
     work: Tracer
 
 
+@dataclass(frozen=True, slots=True)
+class PublicServers:
+    """The two ports as functions see them."""
+
+    main: AppServer
+    site: AppServer
+
+    @classmethod
+    def of(cls, app: ASGIApp) -> "PublicServers":
+        return cls(AppServer(app), AppServer(SiteApp(app)))
+
+    async def stop(self) -> None:
+        await self.main.stop()
+        await self.site.stop()
+
+
 class Deployment:
     """Use `start` or `run`."""
 
@@ -87,6 +106,7 @@ class Deployment:
     ) -> None:
         self.database = database
         self._main, self._site = main, site
+        self._public: PublicServers | None = None  # made when a function first calls
         self.url, self.site_url = main.origin, site.origin
         self.instance_name = settings.instance_name
         secret = settings.instance_secret or secrets.token_hex(32)
@@ -112,7 +132,7 @@ class Deployment:
         self.host.system_functions = SystemLibrary(self.host)
         self.functions = FunctionRunner(self.host)
         self.scheduler = Scheduler(self.functions)
-        self.sync = SyncServer(self.functions, DatabaseHistory(self.database), self.authenticator)
+        self.sync = SyncServer(self.functions, DatabaseHistory(self.database))
         analyzer = Analyzer(self.runtime)
         self.inline_queries = InlineQueries(self.host, analyzer, Sdk(settings.sdk) if settings.sdk else None)
         self.pusher = Pusher(self.database, self.current, analyzer, self.host.urls)
@@ -170,6 +190,15 @@ class Deployment:
         outcome = await self.functions.run_any(replace(_call(path, args, identity), tracer=work))
         return Trace(outcome, work)
 
+    async def serve_public(self, accepted: socket.socket, *, site: bool) -> None:
+        """Serves a connection that comes from the functions: on it nobody is an administrator, whatever key they show.
+
+        `site` says which of the two ports was called. Takes the socket over; returns at once.
+        """
+        if self._public is None:
+            self._public = PublicServers.of(self._app(Authenticator(None, self.authenticator.tokens)))
+        await (self._public.site if site else self._public.main).serve(accepted)
+
     # ------------------------------------------------------------------ life
 
     async def _start(self) -> None:
@@ -178,23 +207,26 @@ class Deployment:
             self.runtime.load(self.application)
         self.current.on_change(self.runtime.load)
         self.current.on_change(lambda _: self.sync.on_new_code())
-        app = main_app(
-            [
-                *health_routes(self.instance_name),
-                *FunctionCalls(self.functions, self.database, self.authenticator).routes(),
-                *InlineQueryRoutes(self.inline_queries, self.authenticator).routes(),
-                *FunctionLogs(self.log, self.authenticator).routes(),
-                *Administration(self.database, self.authenticator).routes(),
-                *DeployRoutes(self.pusher, self.authenticator).routes(),
-                *EnvironmentRoutes(self.variables, self.host.urls, self.database, self.authenticator).routes(),
-                *StorageRoutes(self.files, self.host).routes(),
-                *HttpActions(HttpActionRunner(self.host, self.functions), self.authenticator).routes(),
-                *sync_routes(self.sync),
-            ]
-        )
+        app = self._app(self.authenticator)
         await self._main.start(app)
         await self._site.start(SiteApp(app))
         self.scheduler.start()
+
+    def _app(self, authenticator: Authenticator) -> ASGIApp:
+        return main_app(
+            [
+                *health_routes(self.instance_name),
+                *FunctionCalls(self.functions, self.database, authenticator).routes(),
+                *InlineQueryRoutes(self.inline_queries, authenticator).routes(),
+                *FunctionLogs(self.log, authenticator).routes(),
+                *Administration(self.database, authenticator).routes(),
+                *DeployRoutes(self.pusher, authenticator).routes(),
+                *EnvironmentRoutes(self.variables, self.host.urls, self.database, authenticator).routes(),
+                *StorageRoutes(self.files, self.host).routes(),
+                *HttpActions(HttpActionRunner(self.host, self.functions), authenticator).routes(),
+                *sync_routes(self.sync, authenticator),
+            ]
+        )
 
     async def _stop(self) -> None:
         self.host.is_closing = True
@@ -203,6 +235,8 @@ class Deployment:
         await self.scheduler.stop()
         await self._main.stop()
         await self._site.stop()
+        if self._public is not None:
+            await self._public.stop()
         self._warming.cancel()
         await asyncio.gather(self._warming, return_exceptions=True)
         await self.runtime.stop()

@@ -183,7 +183,7 @@ async def test_stopping_does_not_wait_for_idle_connections(servers, monkeypatch)
 async def test_stopping_ends_requests_that_take_too_long(servers, until) -> None:  # type: ignore[no-untyped-def]
     async with httpx.AsyncClient(base_url=servers[0].origin, timeout=60) as client:
         waiting = asyncio.create_task(client.get("/api/slow"))
-        await until(lambda: len(servers[0]._server.server_state.tasks) == 1)
+        await until(lambda: servers[0].requests == 1)
         started = time.perf_counter()
         await servers[0].stop()
         assert time.perf_counter() - started < 20

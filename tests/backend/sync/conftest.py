@@ -10,7 +10,7 @@ import pytest
 import websockets
 from websockets.asyncio.client import ClientConnection
 
-from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY, AdminKeys
+from convex_evals.backend.admin_keys import AdminKeys
 from convex_evals.backend.authentication import Authenticator
 from convex_evals.backend.errors import RequestError
 from convex_evals.backend.functions.types import (
@@ -30,6 +30,7 @@ from convex_evals.backend.sync import SyncServer
 Json = dict[str, Any]
 Keys = Any  # stands where a ReadSet does: the names of the lists that were read
 
+KEYS = AdminKeys("test", "secret")
 SESSION = "b831f486-43ac-4d02-976e-a1a6000c618a"
 
 
@@ -246,9 +247,9 @@ class Deployment:
 async def deployment() -> AsyncIterator[Deployment]:
     world = World()
     functions = Functions(world)
-    sync = SyncServer(functions, world, Authenticator(AdminKeys("test", "secret"), Tokens()))
+    sync = SyncServer(functions, world)
     server = LoopbackServer()
-    await server.start(main_app(sync_routes(sync)))
+    await server.start(main_app(sync_routes(sync, Authenticator(KEYS, Tokens()))))
     running = Deployment(world, functions, sync, server)
     yield running
     await running.leave()
@@ -263,4 +264,4 @@ async def client(deployment: Deployment) -> Client:
 
 @pytest.fixture
 def admin_key() -> str:
-    return LOCAL_ADMIN_KEY
+    return KEYS.issue()

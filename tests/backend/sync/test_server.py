@@ -39,9 +39,9 @@ class MemorySocket:
 
 async def served(deployment: Deployment, settings: SessionSettings) -> tuple[MemorySocket, asyncio.Task[None]]:
     authenticator = Authenticator(AdminKeys("test", "secret"), JwtVerifier(CurrentApplication()))
-    server = SyncServer(deployment.functions, deployment.world, authenticator)
+    server = SyncServer(deployment.functions, deployment.world)
     socket = MemorySocket()
-    serving = asyncio.create_task(server.serve(socket, settings))
+    serving = asyncio.create_task(server.serve(socket, settings, authenticator))
     socket.say(type="Connect", sessionId="s", connectionCount=0)
     return socket, serving
 

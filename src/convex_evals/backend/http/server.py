@@ -1,4 +1,4 @@
-"""One ASGI app on one loopback port, inside this process."""
+"""One ASGI app on one loopback port, or on connections from elsewhere, inside this process."""
 
 import asyncio
 import socket
@@ -6,6 +6,8 @@ from typing import Self
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
 
 HOST = "127.0.0.1"
 BACKLOG = 2048
@@ -15,25 +17,11 @@ PING_SECONDS = 5.0  # WebSocket clients of the Rust family leave after 30 second
 SILENCE_SECONDS = 120.0
 
 
-class LoopbackServer:
-    """The port is taken as soon as the object exists; it answers from `start` on. As a context manager it stops."""
+class AppServer:
+    """Speaks HTTP and WebSocket for one ASGI app, on connections that somebody else has accepted."""
 
-    def __init__(self, port: int = 0) -> None:
-        self._socket = _bind(port)
-        self._server: uvicorn.Server | None = None
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.stop()
-
-    @property
-    def origin(self) -> str:
-        return f"http://{HOST}:{self._socket.getsockname()[1]}"
-
-    async def start(self, app: ASGIApp) -> None:
-        config = uvicorn.Config(
+    def __init__(self, app: ASGIApp) -> None:
+        self._config = uvicorn.Config(
             app,
             http="httptools",
             ws="websockets-sansio",
@@ -48,33 +36,78 @@ class LoopbackServer:
             date_header=False,
             timeout_keep_alive=60,
         )
-        config.load()
-        # Starting and stopping by hand instead of `serve()`: no signal handlers, no tick that delays the stop.
-        server = uvicorn.Server(config)
-        server.lifespan = config.lifespan_class(config)
-        await server.startup(sockets=[self._socket])
-        self._server = server
+        self._config.load()
+        self._state = ServerState()
+        self._stopped = False
+
+    def protocol(self) -> asyncio.Protocol:
+        return HttpToolsProtocol(self._config, self._state, {})
+
+    async def serve(self, accepted: socket.socket) -> None:
+        """Takes the socket over, and returns before its requests are answered."""
+        if self._stopped:
+            accepted.close()
+            return
+        accepted.setblocking(False)
+        await asyncio.get_running_loop().connect_accepted_socket(self.protocol, accepted)
+
+    @property
+    def requests(self) -> int:
+        """How many are being answered."""
+        return len(self._state.tasks)
 
     async def stop(self) -> None:
         """Closes idle connections at once; requests that still run get `GRACE_SECONDS`, then are cancelled."""
-        if self._server is None:
-            self._socket.close()
-            return
-        state = self._server.server_state
-        for server in self._server.servers:
-            server.close()
-        for connection in list(state.connections):
+        self._stopped = True
+        for connection in list(self._state.connections):
             connection.shutdown()
-        tasks = set(state.tasks)
+        tasks = set(self._state.tasks)
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=GRACE_SECONDS)
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
-        for connection in list(state.connections):
+        for connection in list(self._state.connections):
             if connection.transport is not None:
                 connection.transport.abort()
-        self._server = None
+
+
+class LoopbackServer:
+    """The port is taken as soon as the object exists; it answers from `start` on. As a context manager it stops."""
+
+    def __init__(self, port: int = 0) -> None:
+        self._socket = _bind(port)
+        self._listening: asyncio.Server | None = None
+        self._server: AppServer | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    @property
+    def origin(self) -> str:
+        return f"http://{HOST}:{self._socket.getsockname()[1]}"
+
+    @property
+    def requests(self) -> int:
+        """How many are being answered."""
+        return self._server.requests if self._server is not None else 0
+
+    async def start(self, app: ASGIApp) -> None:
+        self._server = AppServer(app)
+        loop = asyncio.get_running_loop()
+        self._listening = await loop.create_server(self._server.protocol, sock=self._socket, backlog=BACKLOG)
+
+    async def stop(self) -> None:
+        """Nobody new is let in, and `AppServer.stop` ends the rest."""
+        if self._server is None or self._listening is None:
+            self._socket.close()
+            return
+        self._listening.close()
+        await self._server.stop()
+        self._server = self._listening = None
 
 
 def _bind(port: int) -> socket.socket:

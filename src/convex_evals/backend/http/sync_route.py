@@ -5,17 +5,18 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from convex_evals.backend.authentication import Authenticator
 from convex_evals.backend.errors import RequestError
 from convex_evals.backend.http.errors import envelope
 from convex_evals.backend.sync import BrokenInvariant, Disconnected, SessionSettings, SyncServer
 from convex_evals.backend.sync.client_version import ClientVersion
 
 
-def sync_routes(server: SyncServer) -> list[BaseRoute]:
+def sync_routes(server: SyncServer, authenticator: Authenticator) -> list[BaseRoute]:
     async def serve(websocket: WebSocket) -> None:
         await websocket.accept()
         settings = SessionSettings(joins_chunks=client_of(websocket).joins_chunks)
-        await server.serve(AcceptedSocket(websocket), settings)
+        await server.serve(AcceptedSocket(websocket), settings, authenticator)
 
     paths = ("/api/sync", "/api/{version}/sync")
     return [

@@ -16,18 +16,17 @@ if TYPE_CHECKING:
 class SyncServer:
     """Wakes exactly the sessions whose queries a commit touches."""
 
-    def __init__(self, functions: Functions, history: History, authenticator: Authenticator) -> None:
+    def __init__(self, functions: Functions, history: History) -> None:
         self._functions = functions
         self._history = history
-        self._authenticator = authenticator
         self._background = Background()
         self._sessions: dict[Session, asyncio.Task[None]] = {}
         self._stopping = False
         self._unsubscribe = history.on_commit(self._on_commit)
 
-    async def serve(self, socket: Socket, settings: SessionSettings) -> None:
-        """Returns when the socket is closed."""
-        session = Session(socket, self._functions, self._history, self._authenticator, self._background, settings)
+    async def serve(self, socket: Socket, settings: SessionSettings, authenticator: Authenticator) -> None:
+        """Returns when the socket is closed. `authenticator` decides who its client can be."""
+        session = Session(socket, self._functions, self._history, authenticator, self._background, settings)
         running = asyncio.create_task(session.run())
         self._sessions[session] = running
         if self._stopping:
