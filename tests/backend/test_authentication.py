@@ -3,14 +3,17 @@ import json
 
 import pytest
 
-from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY, AdminKeys
+from convex_evals.backend.admin_keys import AdminKeys
 from convex_evals.backend.auth import JwtVerifier
 from convex_evals.backend.authentication import Authenticator, require_admin
 from convex_evals.backend.deployed import CurrentApplication
 from convex_evals.backend.errors import RequestError
 from convex_evals.backend.identity import ADMIN, ANONYMOUS, ActingAdmin, Identity, User
 
-AUTHENTICATOR = Authenticator(AdminKeys("local", "secret"), JwtVerifier(CurrentApplication()))
+KEYS = AdminKeys("local", "secret")
+KEY = KEYS.issue()
+SECRET = KEY.partition("|")[2]
+AUTHENTICATOR = Authenticator(KEYS, JwtVerifier(CurrentApplication()))
 ADA = {"issuer": "https://auth.example", "subject": "ada", "role": "editor"}
 
 
@@ -27,10 +30,10 @@ def jwt(claims: object) -> str:
     ("header", "query_key", "expected"),
     [
         (None, None, ANONYMOUS),
-        (None, LOCAL_ADMIN_KEY, ADMIN),
-        (f"Convex {LOCAL_ADMIN_KEY}", None, ADMIN),
-        (f"convex {LOCAL_ADMIN_KEY}", None, ADMIN),
-        (f"CONVEX dev:local|{LOCAL_ADMIN_KEY}", None, ADMIN),
+        (None, KEY, ADMIN),
+        (f"Convex {KEY}", None, ADMIN),
+        (f"convex {KEY}", None, ADMIN),
+        (f"CONVEX dev:local|{SECRET}", None, ADMIN),
     ],
 )
 async def test_the_header_says_who_calls(header: str | None, query_key: str | None, expected: Identity) -> None:
@@ -43,16 +46,16 @@ async def test_the_header_says_who_calls(header: str | None, query_key: str | No
         ("Convex", 400, "InvalidHeaderFailure", "Invalid authentication header"),
         ("Basic abcdef", 400, "InvalidAdminKey", "Invalid admin key"),
         ("Convex wrong", 401, "BadAdminKey", "The provided admin key was invalid for this instance"),
-        (f"Convex {LOCAL_ADMIN_KEY}:%%%", 400, "HeaderParseFailure", "Malformed Authorization header."),
-        (f"Convex {LOCAL_ADMIN_KEY}:{encoded([])}", 400, "HeaderParseFailure", "Malformed Authorization header."),
+        (f"Convex {KEY}:%%%", 400, "HeaderParseFailure", "Malformed Authorization header."),
+        (f"Convex {KEY}:{encoded([])}", 400, "HeaderParseFailure", "Malformed Authorization header."),
         (
-            f"Convex {LOCAL_ADMIN_KEY}:{encoded({'name': 'A'})}",
+            f"Convex {KEY}:{encoded({'name': 'A'})}",
             400,
             "HeaderParseFailure",
             "Malformed Authorization header.",
         ),
         (
-            f"Convex {LOCAL_ADMIN_KEY}:{encoded(ADA | {'emailVerified': 'yes'})}",
+            f"Convex {KEY}:{encoded(ADA | {'emailVerified': 'yes'})}",
             400,
             "HeaderParseFailure",
             "Malformed Authorization header.",
@@ -94,8 +97,8 @@ async def test_a_header_that_proves_nothing_is_refused(header: str, status: int,
 )
 async def test_an_admin_may_act_as_a_user(given: dict[str, object], seen: dict[str, object]) -> None:
     expected = ActingAdmin(User(seen))
-    assert await AUTHENTICATOR.authenticate(f"Convex {LOCAL_ADMIN_KEY}:{encoded(given)}") == expected
-    assert AUTHENTICATOR.admin(LOCAL_ADMIN_KEY, given) == expected
+    assert await AUTHENTICATOR.authenticate(f"Convex {KEY}:{encoded(given)}") == expected
+    assert AUTHENTICATOR.admin(KEY, given) == expected
 
 
 @pytest.mark.parametrize("identity", [ANONYMOUS, User({"subject": "ada"})])

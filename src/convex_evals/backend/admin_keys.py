@@ -9,6 +9,10 @@ LOCAL_ADMIN_KEY = (
     "4281b59181095065c5d0f86a2c31ddbe9b597ec62b47ded69782cd"
 )
 
+# The name and secret that the key above was made from; foreign suites and their graders know all three.
+LOCAL_NAME = "carnitas"
+LOCAL_SECRET = "4361726e697461732c206c69746572616c6c79206d65616e696e6720226c6974"
+
 NAMELESS_KINDS = frozenset({"preview", "project"})
 
 
@@ -35,18 +39,25 @@ def _name_of(text: str) -> str | None:
 
 
 class AdminKeys:
-    """Issues and checks the keys of the deployment called `instance_name`."""
+    """Issues and checks the keys of the deployment called `instance_name`.
 
-    def __init__(self, instance_name: str, instance_secret: str) -> None:
+    `accept_local_key` says that the well-known key opens it, too. Everybody knows that key: it is for deployments that
+    only live as long as a grader that cannot be given another one. A deployment with the name and the secret that the
+    key was made from has it anyway.
+    """
+
+    def __init__(self, instance_name: str, instance_secret: str, *, accept_local_key: bool = False) -> None:
         self._name = instance_name
-        self._secret = hmac.new(instance_secret.encode(), instance_name.encode(), hashlib.sha256).hexdigest()
+        own = hmac.new(instance_secret.encode(), instance_name.encode(), hashlib.sha256).hexdigest()
+        self._is_local = (instance_name, instance_secret) == (LOCAL_NAME, LOCAL_SECRET)
+        self._known = (own, LOCAL_ADMIN_KEY) if accept_local_key or self._is_local else (own,)
 
     def issue(self) -> str:
-        return f"{self._name}|{self._secret}"
+        return LOCAL_ADMIN_KEY if self._is_local else f"{self._name}|{self._known[0]}"
 
     def accept(self, credential: AdminCredential) -> bool:
-        """The well-known local key opens every deployment; others only the one they were issued for."""
         if credential.name not in (None, self._name):
             return False
         given = credential.secret.encode()
-        return any(hmac.compare_digest(given, known.encode()) for known in (self._secret, LOCAL_ADMIN_KEY))
+        matches = [hmac.compare_digest(given, known.encode()) for known in self._known]
+        return any(matches)

@@ -29,7 +29,7 @@ from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.typecheck import CheckedCopy, check_types, make_checked_copy
 from convex_evals.pipeline.types import Grade, GradingOptions, StepResult, Submission, TestCounts
 from convex_evals.pipeline.workspace import Workspace
-from convex_evals.suite import Eval, Pipeline
+from convex_evals.suite import Eval, GraderKind, Pipeline
 
 OnStep = Callable[[StepResult], Awaitable[None]]
 
@@ -122,12 +122,13 @@ class Grading:
         return result.status == "passed"
 
     async def _open(self, opened: AsyncExitStack) -> Backends | None:
-        root = self._workspace.root
+        root, options, tools = self._workspace.root, self._options, self._tools
+        grader = self._eval.grader
+        foreign = grader is not None and grader.kind is GraderKind.VITEST  # has the well-known admin key in its code
+        project = open_backend(options, tools, root / "backend", accept_local_key=foreign)
+        answer = open_answer_backend(options, tools, root / "answers", accept_local_key=foreign)
         try:
-            return Backends(
-                await opened.enter_async_context(open_backend(self._options, self._tools, root / "backend")),
-                await opened.enter_async_context(open_answer_backend(self._options, self._tools, root / "answers")),
-            )
+            return Backends(await opened.enter_async_context(project), await opened.enter_async_context(answer))
         except (InfrastructureError, OSError) as error:
             step = RunningStep("deploy", self._workspace, self._tools)
             self._results["deploy"] = step.failed("backend-failed", str(error))

@@ -1,7 +1,7 @@
 import pytest
 from starlette.requests import Request
 
-from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY, AdminKeys
+from convex_evals.backend.admin_keys import AdminKeys
 from convex_evals.backend.auth import JwtVerifier
 from convex_evals.backend.authentication import Authenticator
 from convex_evals.backend.deployed import CurrentApplication
@@ -9,7 +9,9 @@ from convex_evals.backend.errors import RequestError
 from convex_evals.backend.http.identities import identify, identify_admin, identify_for_http_action
 from convex_evals.backend.identity import ADMIN, ANONYMOUS, Anonymous, Identity
 
-AUTHENTICATOR = Authenticator(AdminKeys("local", "secret"), JwtVerifier(CurrentApplication()))
+KEYS = AdminKeys("local", "secret")
+KEY = KEYS.issue()
+AUTHENTICATOR = Authenticator(KEYS, JwtVerifier(CurrentApplication()))
 NOT_A_JWT = (
     "Could not parse JWT payload. Check that the token is a valid JWT format with three base64-encoded parts "
     "separated by dots."
@@ -23,12 +25,12 @@ def request(authorization: str | None = None, query: str = "") -> Request:
 
 async def test_a_request_is_its_senders() -> None:
     assert await identify(AUTHENTICATOR, request()) == ANONYMOUS
-    assert await identify(AUTHENTICATOR, request(f"Convex {LOCAL_ADMIN_KEY}")) == ADMIN
-    assert await identify(AUTHENTICATOR, request(query=f"adminKey={LOCAL_ADMIN_KEY}")) == ADMIN
+    assert await identify(AUTHENTICATOR, request(f"Convex {KEY}")) == ADMIN
+    assert await identify(AUTHENTICATOR, request(query=f"adminKey={KEY}")) == ADMIN
 
 
 async def test_routes_for_administrators_refuse_everybody_else() -> None:
-    assert await identify_admin(AUTHENTICATOR, request(f"Convex {LOCAL_ADMIN_KEY}")) == ADMIN
+    assert await identify_admin(AUTHENTICATOR, request(f"Convex {KEY}")) == ADMIN
     with pytest.raises(RequestError, match="BadDeployKey"):
         await identify_admin(AUTHENTICATOR, request())
 
@@ -37,7 +39,7 @@ async def test_routes_for_administrators_refuse_everybody_else() -> None:
     ("authorization", "identity"),
     [
         (None, ANONYMOUS),
-        (f"Convex {LOCAL_ADMIN_KEY}", ADMIN),
+        (f"Convex {KEY}", ADMIN),
         ("Bearer not.a.token", Anonymous(auth_error=NOT_A_JWT)),
         ("Basic YTpi", Anonymous(auth_error="Invalid admin key")),
         ("x", Anonymous(auth_error="Invalid authentication header")),

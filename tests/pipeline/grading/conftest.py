@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from convex_evals.backend.deployment import Deployment
+from convex_evals.backend.deployment import Deployment, DeploymentSettings
 from convex_evals.core.processes import base_environment, run
 from convex_evals.core.settings import read_settings
 from convex_evals.core.toolchain import Toolchain, prepare_toolchain
@@ -44,7 +44,9 @@ def running_deployment(project: Path, toolchain: Toolchain) -> Iterator[GradedDe
     loop = asyncio.new_event_loop()
 
     async def serve() -> None:
-        async with Deployment.start() as deployment:
+        async with Deployment.run(
+            DeploymentSettings(accept_local_key=True)
+        ) as deployment:  # vitest graders know no other
             graded = GradedDeployment(deployment.url, deployment.site_url, deployment.admin_key)
             try:
                 await _push(project, graded, toolchain)

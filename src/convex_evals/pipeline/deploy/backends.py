@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY
+from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY, LOCAL_NAME, LOCAL_SECRET
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.file_lock import file_lock
 from convex_evals.core.processes import base_environment, start
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from convex_evals.backend.deployment import Deployment
 
 OFFICIAL_PROGRAM: Final = "convex-local-backend"
-# The name and secret that the well-known local admin key was made from.
-_OFFICIAL_NAME: Final = "carnitas"
-_OFFICIAL_SECRET: Final = "4361726e697461732c206c69746572616c6c79206d65616e696e6720226c6974"
 _PATIENCE: Final = 20.0
 
 
@@ -61,27 +58,34 @@ async def _config_hashes(target: GradedDeployment) -> dict[str, object]:
     return await config_hashes(target)
 
 
-def open_backend(options: GradingOptions, tools: Tools, folder: Path) -> AbstractAsyncContextManager[Backend]:
-    """The deployment for a model's project; `folder` is for what it stores."""
+def open_backend(
+    options: GradingOptions, tools: Tools, folder: Path, *, accept_local_key: bool = False
+) -> AbstractAsyncContextManager[Backend]:
+    """The deployment for a model's project; `folder` is for what it stores.
+
+    `accept_local_key`: a foreign grader will come with the well-known admin key.
+    """
     if options.backend == "embedded":
-        return _embedded(tools)
+        return _embedded(tools, accept_local_key)
     if options.backend == "official":
         return _official(tools, folder)
     return _existing(options, tools)
 
 
-def open_answer_backend(options: GradingOptions, tools: Tools, folder: Path) -> AbstractAsyncContextManager[Backend]:
+def open_answer_backend(
+    options: GradingOptions, tools: Tools, folder: Path, *, accept_local_key: bool = False
+) -> AbstractAsyncContextManager[Backend]:
     """The one for the reference answer: of the same kind, except that a URL names only one deployment."""
-    return _official(tools, folder) if options.backend == "official" else _embedded(tools)
+    return _official(tools, folder) if options.backend == "official" else _embedded(tools, accept_local_key)
 
 
 @asynccontextmanager
-async def _embedded(tools: Tools) -> AsyncIterator[Backend]:
+async def _embedded(tools: Tools, accept_local_key: bool) -> AsyncIterator[Backend]:
     from convex_evals.backend.deployment import Deployment, DeploymentSettings  # static evals need not wait for it
 
-    settings = DeploymentSettings(sdk=tools.toolchain.packages.package("convex"))
+    settings = DeploymentSettings(sdk=tools.toolchain.packages.package("convex"), accept_local_key=accept_local_key)
     async with Deployment.run(settings) as deployment:
-        yield Backend(GradedDeployment(deployment.url, deployment.site_url, LOCAL_ADMIN_KEY), deployment)
+        yield Backend(GradedDeployment(deployment.url, deployment.site_url, deployment.admin_key), deployment)
 
 
 @asynccontextmanager
@@ -116,7 +120,7 @@ async def _official(tools: Tools, folder: Path) -> AsyncIterator[Backend]:
     port, site_port = _free_port(), _free_port()
     target = GradedDeployment(f"http://127.0.0.1:{port}", f"http://127.0.0.1:{site_port}", LOCAL_ADMIN_KEY)
     command = [program, "--port", str(port), "--site-proxy-port", str(site_port)]
-    command += ["--instance-name", _OFFICIAL_NAME, "--instance-secret", _OFFICIAL_SECRET]
+    command += ["--instance-name", LOCAL_NAME, "--instance-secret", LOCAL_SECRET]
     command += ["--local-storage", str(folder / "storage"), str(folder / f"{secrets.token_hex(4)}.sqlite3")]
     output = _open_log(folder)
     silence = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
