@@ -19,7 +19,8 @@ def tool_confinement(workspace: Workspace, tools: Tools, read: Sequence[Path], *
     own = (workspace.root.resolve(), tools.cache)
     node, toolchain = tools.toolchain.node.executable.resolve().parents[1], tools.toolchain.packages.folder
     connected = network or not tools.sandbox.network_namespaces
-    return Confinement((node, toolchain, tools.settings.cache_folder, *read), own, connected)
+    read = (node, toolchain, tools.settings.cache_folder, *read)
+    return Confinement(read, own, network="host" if connected else "own", sockets="ip" if connected else "none")
 
 
 def tool_environment(home: Path) -> dict[str, str]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.core.keeper.confine import landlock_abi
+from convex_evals.core.keeper import landlock
 from convex_evals.core.machine import Fact, SandboxSupport, Status, gather_facts, probe_sandbox
 from convex_evals.core.machine.registries import gather, npm_fact
 from convex_evals.core.machine.resources import available_memory, disk_fact, memory_fact
@@ -130,7 +130,7 @@ async def test_what_the_probe_reports_is_what_the_programs_do(settings: Settings
     support = await probe_sandbox(await find_node(settings), settings)
     tried = await run(["unshare", "--user", "--map-root-user", "--net", "true"], cwd=tmp_path, timeout=60)
     assert support.network_namespaces == tried.ok
-    assert support.landlock == landlock_abi() >= 0
+    assert support.landlock == landlock.abi() >= 0
     assert support.node_permission
     assert support.limits
 

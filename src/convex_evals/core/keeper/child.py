@@ -7,7 +7,7 @@ import signal
 from collections.abc import Sequence
 from typing import Final, NoReturn
 
-from convex_evals.core.keeper import confine, tree, wire
+from convex_evals.core.keeper import confine, landlock, namespaces, tree, wire
 
 _RESET_SIGNALS: Final = tuple(
     number
@@ -36,17 +36,20 @@ def start(request: wire.Request, streams: Sequence[int]) -> int | wire.Failure:
 
 
 def _become(request: wire.Request, streams: Sequence[int], confession: int) -> NoReturn:
-    stage = "cwd"
+    confinement = request["confinement"]
+    stage = "confinement"
     try:
         tree.die_with_parent(signal.SIGKILL)
         os.setsid()
         confession = _connect(streams, confession)
+        namespaces.settle(confinement, landlock=confinement["landlock"] and landlock.abi() > 0)
+        stage = "cwd"
         os.chdir(request["cwd"])
         stage = "limits"
         for name, bounds in request["limits"].items():
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), bounds)
         stage = "confinement"
-        confine.apply(request["confinement"])
+        confine.restrict(confinement)
         stage = "exec"
         _reset_signals()
         os.execve(request["program"], request["arguments"], request["environment"])
@@ -78,6 +81,10 @@ def _reset_signals() -> None:
     for number in _RESET_SIGNALS:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def failure(stage: str, error: OSError) -> wire.Failure:
+    return {"stage": stage, "errno": error.errno or errno.EIO, "detail": error.strerror or str(error)}
 
 
 def _confess(confession: int, stage: str, number: int, detail: str) -> None:

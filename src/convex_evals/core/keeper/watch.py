@@ -9,18 +9,24 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from convex_evals.core.keeper import child, deaths, tree, wire
+from convex_evals.core.keeper import child, deaths, namespaces, tree, wire
 
 # A process stuck in the kernel cannot be killed by anyone; after this long we report without it.
 BURIAL_SECONDS: Final = 10.0
 
 
 def keep(channel: socket.socket, streams: Sequence[int]) -> None:
-    """Answers one request: first {"pid"} or {"failure"}, and at the end one `Ending`."""
+    """Answers one request: first {"pid"} or {"failure"}, with the listening sockets if any were asked for, and at the
+    end one `Ending`."""
     request = wire.receive(channel)
     if request is None:
         return
     keeper = Keeper(channel, wire.Request(**request))  # type: ignore[typeddict-item]
+    try:
+        listeners = namespaces.enter(keeper.request["confinement"])
+    except OSError as error:
+        wire.send(channel, {"failure": child.failure("confinement", error)})
+        return
     started = child.start(keeper.request, streams)
     for stream in streams:
         os.close(stream)
@@ -28,7 +34,8 @@ def keep(channel: socket.socket, streams: Sequence[int]) -> None:
         wire.send(channel, {"failure": started})
         return
     with suppress(BrokenPipeError, ConnectionResetError):  # nobody is left to tell, but the burial must happen
-        wire.send(channel, {"pid": started})
+        wire.send(channel, {"pid": started, "listeners": len(listeners)})
+        wire.send_sockets(channel, listeners)
     ending = keeper.watch(started)
     with suppress(BrokenPipeError, ConnectionResetError):
         wire.send(channel, ending)
@@ -69,7 +76,7 @@ class Keeper:
         order = self._sleep_until_end(pid, deadline, heed_orders=True)
         if pid in self._statuses:
             return False
-        if order != wire.KILL:
+        if order != wire.KILL and self.request["confinement"]["read"] is None:
             self._signal_family(signal.SIGTERM)
             self._sleep_until_end(pid, time.monotonic() + self.request["grace"], heed_orders=order != wire.GONE)
         if pid not in self._statuses:

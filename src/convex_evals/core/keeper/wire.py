@@ -8,22 +8,31 @@ import marshal
 import os
 import socket
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypedDict
 
 Message = dict[str, Any]
 HEADER: Final = struct.Struct("!I")
 TERMINATE: Final = b"t"
 KILL: Final = b"k"
+SOCKETS: Final = b"s"
 GONE: Final = b""  # what reading gives when the main process is no more: nobody waits for the program
 
 
 class Confinement(TypedDict):
-    """Which paths may be read and which also written, with all below them. `read` None: no file is out of reach."""
+    """See `core.processes.Confinement`. `landlock` False leaves Landlock out, as on a kernel that has none."""
 
     read: list[str] | None
     write: list[str]
-    network: bool
+    network: str
+    ports: list[int]
+    sockets: str
+    children: bool
+    nested: bool
+    scratch: str | None
+    scratch_bytes: int
+    strict: bool
+    landlock: bool
 
 
 class Request(TypedDict):
@@ -72,6 +81,14 @@ def decode(body: bytes) -> Message:
 
 def send(channel: socket.socket, message: Mapping[str, Any]) -> None:
     channel.sendall(encode(message))
+
+
+def send_sockets(channel: socket.socket, sockets: Sequence[socket.socket]) -> None:
+    """Gives them away, in one message of a single byte."""
+    if sockets:
+        socket.send_fds(channel, [SOCKETS], [each.fileno() for each in sockets])
+    for each in sockets:
+        each.close()
 
 
 def receive(channel: socket.socket) -> Message | None:

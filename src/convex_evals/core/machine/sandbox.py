@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from convex_evals.core.errors import ProcessError
-from convex_evals.core.keeper.confine import landlock_abi
+from convex_evals.core.keeper import landlock
 from convex_evals.core.machine.fact import Fact, Status
 from convex_evals.core.processes import UNCONFINED, Confinement, Limits, base_environment, run
 from convex_evals.core.processes.process import UNLIMITED, Argument
@@ -55,7 +55,7 @@ async def probe_sandbox(node: Node | None, settings: Settings) -> SandboxSupport
     bubblewrap, user, network, allowed, limits = await asyncio.gather(
         _works(wrapper),
         _works(["unshare", "--user", "--map-root-user", "true"]),
-        _works(["true"], confinement=Confinement(network=False)),
+        _works(["true"], confinement=Confinement(network="own")),
         _works(permission),
         _works(["true"], Limits(cpu_seconds=60, file_size=1_000_000, data=10**9, processes=1000, open_files=64)),
     )
@@ -63,7 +63,7 @@ async def probe_sandbox(node: Node | None, settings: Settings) -> SandboxSupport
         bubblewrap=Path(found) if found and bubblewrap else None,
         user_namespaces=user,
         network_namespaces=network,
-        landlock=landlock_abi(),
+        landlock=landlock.abi(),
         node_permission=allowed,
         limits=limits,
     )

@@ -1,8 +1,8 @@
 """What a program may reach."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, Self
 
 from convex_evals.core.keeper import wire
 
@@ -18,24 +18,60 @@ SYSTEM: Final = tuple(
 )
 """What programs read to start and run at all. Nobody's own files are among it."""
 
-DEVICES: Final = (Path("/dev/null"), Path("/dev/full"), Path("/dev/tty"))
+DEVICES: Final = (Path("/dev/null"), Path("/dev/full"))
+SCRATCH_BYTES: Final = 64 * 1024 * 1024
+
+Network = Literal["host", "own"]
+Sockets = Literal["any", "ip", "tcp", "none"]
 
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
     """Paths stand for everything below them; SYSTEM may always be read. `read` None: no file is out of reach.
 
-    Files are confined where the kernel has Landlock. Taking the network away needs namespaces: who asks for it has
-    found out that they work here (`probe_sandbox`).
+    A program with files out of reach also has its own user, PID and IPC namespaces, no capabilities, and no system
+    calls that sandboxes are left through. It is stopped with SIGKILL, never asked to end.
     """
 
     read: tuple[Path, ...] | None = None
     write: tuple[Path, ...] = ()
-    network: bool = True
+    network: Network = "host"
+    """`own`: nothing is reachable but `ports`."""
+    ports: tuple[int, ...] = ()
+    """Ports of its own loopback that we answer: `run` relays them to the host's, `start` gives `Process.listeners`."""
+    sockets: Sockets = "any"
+    """`ip`: no Unix sockets; `tcp`: only for connecting over TCP; `none`: only those it inherits."""
+    children: bool = True
+    """False: it may start threads, but no processes."""
+    nested: bool = False
+    """True: it may make namespaces itself, as browsers do for their own sandbox."""
+    scratch: Path | None = None
+    """A folder that is an empty file system in memory to the program: writable, bounded, gone with it."""
+    scratch_bytes: int = SCRATCH_BYTES
+    strict: bool = True
+    """False: what this kernel cannot do is left out."""
+    landlock: bool = True
+    """False: as if the kernel had no Landlock."""
+
+    def relaxed(self) -> Self:
+        return replace(self, strict=False)
 
     def to_wire(self) -> wire.Confinement:
         read = None if self.read is None else [str(path) for path in (*SYSTEM, *self.read)]
-        return {"read": read, "write": [str(path) for path in (*DEVICES, *self.write)], "network": self.network}
+        return {
+            "read": read,
+            "write": [str(path) for path in (*DEVICES, *self.write)],
+            "network": self.network,
+            "ports": list(self.ports),
+            "sockets": self.sockets,
+            "children": self.children,
+            "nested": self.nested,
+            "scratch": None if self.scratch is None else str(self.scratch),
+            "scratch_bytes": self.scratch_bytes,
+            "strict": self.strict,
+            "landlock": self.landlock,
+        }
 
 
 UNCONFINED: Final = Confinement()
+"""For programs that never meet anything a model wrote."""

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from convex_evals.core.processes.confinement import UNCONFINED, Confinement
 from convex_evals.core.processes.limits import Limits
 from convex_evals.core.processes.process import UNLIMITED, Argument, Process, start
 
@@ -29,6 +30,7 @@ async def start_piped(
     environment: Mapping[str, str] | None = None,
     grace: float = 2.0,
     limits: Limits = UNLIMITED,
+    confinement: Confinement = UNCONFINED,
     buffer_bytes: int = 1 << 20,
 ) -> AsyncIterator[PipedProcess]:
     """Runs a program until the context ends, then stops it with all its descendants. `stderr` stays the caller's."""
@@ -45,6 +47,7 @@ async def start_piped(
                 environment=environment,
                 grace=grace,
                 limits=limits,
+                confinement=confinement,
             )
         async with process:
             yield PipedProcess(process, stdin, stdout)

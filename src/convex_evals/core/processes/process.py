@@ -50,8 +50,10 @@ class Ended:
 class Process:
     """A running program and all its descendants. Use as a context: leaving it stops and buries them."""
 
-    def __init__(self, channel: socket.socket, program: str, pid: int) -> None:
+    def __init__(self, channel: socket.socket, program: str, pid: int, listeners: Sequence[socket.socket] = ()) -> None:
         self.pid = pid
+        self.listeners = tuple(listeners)
+        """One per port of its own network that it was given, in that order; they are closed with the context."""
         self._channel = channel
         self._program = program
         self._ending: asyncio.Task[Ended] | None = None
@@ -84,8 +86,12 @@ class Process:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if self._ending is None or not self._ending.done():
-            await self.bury()
+        try:
+            if self._ending is None or not self._ending.done():
+                await self.bury()
+        finally:
+            for listener in self.listeners:
+                listener.close()
 
     def _order(self, order: bytes) -> None:
         with suppress(OSError):  # it has just ended by itself
@@ -134,10 +140,28 @@ async def _start(channel: socket.socket, request: wire.Request) -> Process:
         answer = await _receive(channel, request["program"])
         if "failure" in answer:
             raise ProcessError(explain(request, answer["failure"]))
+        listeners = await _receive_sockets(channel, answer["listeners"])
     except BaseException:
         channel.close()
         raise
-    return Process(channel, request["program"], answer["pid"])
+    return Process(channel, request["program"], answer["pid"], listeners)
+
+
+async def _receive_sockets(channel: socket.socket, count: int) -> list[socket.socket]:
+    if count == 0:
+        return []
+    loop = asyncio.get_running_loop()
+    readable = asyncio.Event()
+    loop.add_reader(channel, readable.set)
+    try:
+        await readable.wait()
+    finally:
+        loop.remove_reader(channel)
+    _, descriptors, _, _ = socket.recv_fds(channel, len(wire.SOCKETS), count)
+    sockets = [socket.socket(fileno=descriptor) for descriptor in descriptors]
+    for each in sockets:
+        each.setblocking(False)
+    return sockets
 
 
 async def _persist(future: asyncio.Future[Any]) -> bool:

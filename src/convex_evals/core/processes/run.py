@@ -13,6 +13,7 @@ from convex_evals.core.processes.confinement import UNCONFINED, Confinement
 from convex_evals.core.processes.limits import Limits
 from convex_evals.core.processes.output import EXCERPT_BYTES, Log, Output
 from convex_evals.core.processes.process import UNLIMITED, Argument, Ended, Usage, start
+from convex_evals.core.processes.relay import relayed
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ async def run(
             limits=limits,
             confinement=confinement,
         )
-        async with process:
+        async with process, relayed(process.listeners, confinement.ports[: len(process.listeners)]):
             ended = await process.wait()
         complaints = errors.output(excerpt_bytes) if errors else None
         return _result(arguments, ended, output.output(excerpt_bytes), complaints)

@@ -1,0 +1,47 @@
+"""Connections from a program's own network to ours: what it sends to one of its ports arrives at the same port here."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Final
+
+_CHUNK: Final = 1 << 16
+_LOOPBACK: Final = "127.0.0.1"
+
+
+@asynccontextmanager
+async def relayed(listeners: Sequence[socket.socket], ports: Sequence[int]) -> AsyncIterator[None]:
+    """Inside the block, what is accepted at `listeners[i]` is connected to `ports[i]` of this machine's loopback."""
+    servers = [
+        await asyncio.start_server(_to(port), sock=listener) for listener, port in zip(listeners, ports, strict=True)
+    ]
+    try:
+        yield
+    finally:
+        for server in servers:
+            server.close()
+
+
+def _to(port: int) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
+    async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            answers, questions = await asyncio.open_connection(_LOOPBACK, port)
+        except OSError:
+            writer.transport.abort()
+            return
+        try:
+            await asyncio.gather(_copy(reader, questions), _copy(answers, writer))
+        finally:
+            questions.close()
+            writer.close()
+
+    return relay
+
+
+async def _copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+    with suppress(OSError):
+        while chunk := await source.read(_CHUNK):
+            target.write(chunk)
+            await target.drain()
+        target.write_eof()
