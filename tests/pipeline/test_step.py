@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.core.keeper.confine import landlock_abi
+from convex_evals.core.keeper import landlock
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.workspace import Workspace
@@ -36,7 +36,7 @@ async def test_a_tool_sees_none_of_our_environment_and_no_network(step: RunningS
         assert [line.split(":")[0].strip() for line in result.output.text.splitlines() if ":" in line][-1] == "lo"
 
 
-@pytest.mark.skipif(landlock_abi() == 0, reason="this kernel has no Landlock")
+@pytest.mark.skipif(landlock.abi() == 0, reason="this kernel has no Landlock")
 async def test_a_tool_reads_and_writes_only_what_belongs_to_the_grading(
     step: RunningStep, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
