@@ -165,6 +165,23 @@ BAD: dict[str, Case] = {
         "the test did not end in time, and it was not waiting for a function",
         test_seconds=4.0,
     ),
+    "a test that the answer keeps busy for too long fails": Case(
+        "def test_it(project):\n    while True: sum(range(1000))",
+        "tests-failed",
+        "the test did not end in time",
+        test_seconds=4.0,
+    ),
+    "an answer that takes all of the grader's memory fails": Case(
+        "def test_it(project): bytearray(3 * 1024**3)", "tests-failed", "MemoryError"
+    ),
+    "two long texts that differ are compared at once": Case(
+        "def test_it(files): assert 'ab' * 500_000 == 'ba' * 500_000", "tests-failed", "assert 'ababab"
+    ),
+    "characters that terminals obey are escaped": Case(
+        "def test_it(files): raise AssertionError('\\x1b[2J \\ud800 \\u202e')",
+        "tests-failed",
+        "\\x1b[2J \\ud800 \\u202e",
+    ),
     "a grader that leaves is no pass": Case(
         "import os\ndef test_it(): os._exit(0)", "grader-crashed", "the grader ended without a report (exit code 0)"
     ),

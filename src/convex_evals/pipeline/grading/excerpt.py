@@ -1,5 +1,6 @@
 """The lines that matter of tests that did not pass."""
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -8,6 +9,7 @@ from convex_evals.pipeline.grading.report import TestReport
 MOST_TESTS: Final = 5
 MOST_LINES: Final = 14
 MOST_CHARACTERS: Final = 600  # per line
+_UNPRINTABLE: Final = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
 
 
 def excerpt_of(tests: Sequence[TestReport]) -> str:
@@ -33,4 +35,6 @@ def _message(test: TestReport) -> str:
 
 
 def _shortened(line: str) -> str:
-    return line if len(line) <= MOST_CHARACTERS else f"{line[:MOST_CHARACTERS]}…"
+    """Control characters and halves of surrogate pairs as escapes: a terminal, a database or a page shows this."""
+    cut = line if len(line) <= MOST_CHARACTERS else f"{line[:MOST_CHARACTERS]}…"
+    return _UNPRINTABLE.sub(lambda match: match[0].encode("unicode_escape").decode(), cut)

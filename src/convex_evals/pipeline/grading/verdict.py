@@ -21,12 +21,9 @@ PASSED_CODE: Final = 0
 FAILED_CODE: Final = 1
 LAST_LINES: Final = 15
 # Without a verdict, in this order: a lost deployment explains everything else.
-_ACCIDENTS: Final[tuple[tuple[Outcome, str], ...]] = (
-    ("lost", DEPLOYMENT_LOST),
-    ("broken", GRADER_BROKEN),
-    ("hangs", GRADER_HANGS),
-    ("crashed", TOOL_CRASHED),
-)
+_EXPLANATIONS: Final[tuple[tuple[Outcome, str], ...]] = (("lost", DEPLOYMENT_LOST), ("broken", GRADER_BROKEN))
+# Without a verdict when no test failed: one that did is right about the answer whatever became of the others.
+_ACCIDENTS: Final[tuple[tuple[Outcome, str], ...]] = (("hangs", GRADER_HANGS), ("crashed", TOOL_CRASHED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +60,8 @@ def _trouble(result: ProcessResult, report: Report | None, expected: tuple[str, 
         return GRADER_BROKEN, f"the grader cannot be loaded\n{report.problem}"
     if not expected:
         return GRADER_BROKEN, "the grader has no tests"
-    for outcome, kind in _ACCIDENTS:
+    accidents = () if report.count("failed") else _ACCIDENTS
+    for outcome, kind in (*_EXPLANATIONS, *accidents):
         if affected := report.with_outcome(outcome):
             return kind, excerpt_of(affected)
     if report.count("unseen") == len(expected):

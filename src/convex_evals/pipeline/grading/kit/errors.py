@@ -3,6 +3,7 @@
 DeploymentTrouble             `deployment` is "project" or "answer"
 ├── CallFailed                a function answered with an error
 ├── CallTimedOut              a function did not answer in time
+├── Unreadable                a function answered with something that is not HTTP, or too much of it
 ├── Refused                   the request itself was refused
 └── DeploymentLost            the deployment does not answer, or failed by itself: nobody's answer is wrong
 
@@ -11,6 +12,10 @@ ToolCrashed                   esbuild or the browser did not work: nobody's answ
 EvalBroken                    the grader cannot work: the author's mistake, not the model's
 TimeIsUp                      a test hung in the grader's own code
 """
+
+from typing import Final
+
+LONGEST_TEXT: Final = 100_000  # of what a function said when it failed
 
 
 class DeploymentTrouble(Exception):
@@ -25,7 +30,7 @@ class CallFailed(DeploymentTrouble):
     def __init__(self, deployment: str, path: str, text: str, data: object = None, has_data: bool = False) -> None:
         head, _, rest = text.partition("\n")
         self.path = path
-        self.text = (rest if head.startswith("[Request ID: ") else text).rstrip("\n")
+        self.text = (rest if head.startswith("[Request ID: ") else text).rstrip("\n")[:LONGEST_TEXT]
         self.message = _without_frames(self.text)
         self.data = data
         self.has_data = has_data
@@ -35,6 +40,11 @@ class CallFailed(DeploymentTrouble):
 class CallTimedOut(DeploymentTrouble, AssertionError):
     def __init__(self, deployment: str, what: str, seconds: float) -> None:
         super().__init__(deployment, f"{what} did not answer within {seconds:.3g} s on the {deployment} deployment")
+
+
+class Unreadable(DeploymentTrouble, AssertionError):
+    def __init__(self, deployment: str, what: str, reason: str) -> None:
+        super().__init__(deployment, f"{what} sent an unreadable response on the {deployment} deployment ({reason})")
 
 
 class Refused(DeploymentTrouble):

@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from convex_evals.pipeline.grading.kit.errors import CallFailed, CallTimedOut, DeploymentLost
+from convex_evals.pipeline.grading.kit.comparing import show
+from convex_evals.pipeline.grading.kit.errors import CallFailed, CallTimedOut, Unreadable
+from convex_evals.pipeline.grading.kit.exchange import LARGEST_BODY
 from convex_evals.pipeline.grading.kit.transport import Transport
 from convex_evals.pipeline.grading.kit.values import from_json
 
@@ -44,7 +46,7 @@ class LiveQuery:
 
         address = transport.url.replace("http", "ws", 1) + f"/api/{CLIENT_VERSION}/sync"
         live = cls(transport, path)
-        with connect(address, max_size=None, compression=None) as socket:
+        with connect(address, max_size=LARGEST_BODY, compression=None) as socket:
             reader = threading.Thread(target=live._read, args=(socket,), daemon=True)
             reader.start()
             for message in _greeting(path, args, admin_key, acting_as):
@@ -72,15 +74,21 @@ class LiveQuery:
         with self._changed:
             while not condition():
                 if self._lost is not None:
-                    raise DeploymentLost(self.transport.name, f"the subscription to {self.path} ended: {self._lost}")
+                    self._give_back(self._lost)
                 if not self._changed.wait(deadline - time.monotonic()) and not condition():
                     self._give_up(what, allowed)
+
+    def _give_back(self, error: Exception) -> None:
+        what = f"the subscription to {self.path}"
+        self.transport.require_alive(what, error)
+        raise Unreadable(self.transport.name, what, f"it ended: {error}")
 
     def _give_up(self, what: str, seconds: float) -> None:
         if not self.updates:
             raise CallTimedOut(self.transport.name, f"the subscription to {self.path}", seconds)
+        newest = show(self.updates[-1])
         raise AssertionError(
-            f"the subscription to {self.path} did not show {what} within {seconds:g} s; newest: {self.updates[-1]!r}"
+            f"the subscription to {self.path} did not show {what} within {seconds:g} s; newest: {newest}"
         )
 
     def _read(self, socket: "ClientConnection") -> None:

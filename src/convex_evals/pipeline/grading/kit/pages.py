@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from convex_evals.pipeline.grading.kit.comparing import show
+
 MOST_PAGES: Final = 1000
 FIELDS: Final = ("page", "isDone", "continueCursor")
 
@@ -30,6 +32,6 @@ def _page(path: str, result: Any) -> Page:
     is_page = isinstance(result, dict) and all(name in result for name in FIELDS)
     if not is_page or not isinstance(result["page"], list):
         raise AssertionError(
-            f"{path} must return a page\nexpected: an object with {', '.join(FIELDS)}\nreceived: {result!r}"
+            f"{path} must return a page\nexpected: an object with {', '.join(FIELDS)}\nreceived: {show(result)}"
         )
     return Page(result["page"], result["isDone"], result["continueCursor"])

@@ -21,8 +21,8 @@ class Response:
 
     def json(self) -> Any:
         try:
-            return json.loads(self.body)
-        except ValueError as error:
+            return json.loads(self.body, parse_constant=_refuse)
+        except (ValueError, RecursionError) as error:
             raise AssertionError(f"expected a JSON body, received {self.status} {self.text[:500]!r}") from error
 
     def header(self, name: str) -> str | None:
@@ -31,6 +31,11 @@ class Response:
 
     def __repr__(self) -> str:
         return f"Response({self.status}, {self.text[:200]!r})"
+
+
+def _refuse(constant: str) -> None:
+    """Python would read NaN and its like; nobody else does."""
+    raise ValueError(f"{constant} is not JSON")
 
 
 Headers = Mapping[str, str]

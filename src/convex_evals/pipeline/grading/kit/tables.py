@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from convex_evals.pipeline.grading.kit.comparing import without
-from convex_evals.pipeline.grading.kit.errors import CallFailed, EvalBroken
+from convex_evals.pipeline.grading.kit.comparing import show, without
+from convex_evals.pipeline.grading.kit.errors import CallFailed, EvalBroken, Refused
 from convex_evals.pipeline.grading.kit.transport import Transport
 
 Document = dict[str, Any]
@@ -26,11 +26,16 @@ class Tables:
         wanted = [dict(document) for document in documents]
         answer = self._mutation("frontend/addDocument", f'insert into "{table}"', table=table, documents=wanted)
         if not answer["success"]:
-            raise EvalBroken(f'inserting into "{table}" was refused: {answer["error"]}')
+            raise Refused(self.transport.name, f'the insert into "{table}"', 400, show(answer["error"]))
         newest = self.transport.system("query", "frontend/listTableScan", {"table": table, "limit": len(wanted)})
         written: list[Document] = newest[::-1]
         if without(written) != without(wanted):
-            raise EvalBroken(f'"{table}" changed while documents were inserted, so that their ids are not known')
+            raise Refused(
+                self.transport.name,
+                f'the insert into "{table}"',
+                409,
+                "the table changed meanwhile, so ids are not known",
+            )
         return [document["_id"] for document in written]
 
     def documents(self, table: str) -> list[Document]:
@@ -44,7 +49,7 @@ class Tables:
     def replace(self, document_id: str, document: Mapping[str, Any]) -> None:
         answer = self._mutation("frontend/replaceDocument", f"replace {document_id}", id=document_id, document=document)
         if not answer["success"]:
-            raise EvalBroken(f"replacing {document_id} was refused: {answer['error']}")
+            raise Refused(self.transport.name, f"the replacement of {document_id}", 400, show(answer["error"]))
 
     def delete(self, table: str, ids: Sequence[str]) -> None:
         entries = [{"id": document_id, "tableName": table} for document_id in ids]

@@ -7,15 +7,19 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal
-from urllib.parse import urlsplit
+from typing import Any, Final, Literal
 
 from convex_evals.pipeline.grading.kit.clock import Clock
-from convex_evals.pipeline.grading.kit.errors import CallFailed, CallTimedOut, DeploymentLost, Refused
+from convex_evals.pipeline.grading.kit.errors import CallFailed, CallTimedOut, DeploymentLost, Refused, Unreadable
+from convex_evals.pipeline.grading.kit.exchange import LARGEST_BODY, TooLarge, exchange
 from convex_evals.pipeline.grading.kit.responses import Headers, Response
 from convex_evals.pipeline.grading.kit.values import from_json, to_json
 
 Kind = Literal["query", "mutation", "action"]
+HEALTH: Final = "/version"
+HEALTH_SECONDS: Final = 5.0
+LONGEST_TEXT: Final = 2000
+SYSTEM: Final = "_system/"
 
 
 @dataclass(slots=True)
@@ -41,6 +45,7 @@ class Transport:
             {"path": path, "args": to_json(args), "format": "convex_encoded_json"},
             authorization,
             what=f"the {kind} {path}",
+            of_function=not path.startswith(SYSTEM),
         )
         if answer["status"] == "error":
             has_data = "errorData" in answer
@@ -51,13 +56,15 @@ class Transport:
     def system(self, kind: Kind, path: str, args: Mapping[str, object] | None = None) -> Any:
         """Runs a system function as administrator; not part of what is measured."""
         with self.unmeasured():
-            return self.call(kind, f"_system/{path}", args or {}, self.admin)
+            return self.call(kind, f"{SYSTEM}{path}", args or {}, self.admin)
 
-    def post(self, path: str, body: object, authorization: str | None, *, what: str) -> Any:
+    def post(self, path: str, body: object, authorization: str | None, *, what: str, of_function: bool = False) -> Any:
         headers = {"Content-Type": "application/json"}
         if authorization is not None:
             headers["Authorization"] = authorization
         response = self.request("POST", self.url + path, json.dumps(body).encode(), headers, what=what)
+        if of_function and response.status >= 500:
+            raise Unreadable(self.name, what, f"{response.status} {response.text[:LONGEST_TEXT]}")
         return json.loads(self._accepted(response, what).body or b"null")
 
     def administer(self, path: str, body: object = None, *, seconds: float | None = None) -> Any:
@@ -73,23 +80,29 @@ class Transport:
     def request(
         self, method: str, url: str, body: bytes, headers: Headers, *, what: str, seconds: float | None = None
     ) -> Response:
-        """One HTTP request to any address. Redirects are answers like any other."""
+        """One HTTP request. Redirects are answers like any other. Whoever does not answer in HTTP while the deployment
+        itself does is the function that was asked."""
         allowed = self.clock.allow(seconds)
         started = time.monotonic()
-        parts = urlsplit(url)
-        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        connection = kind(parts.hostname or "", parts.port, timeout=allowed)
-        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         try:
-            connection.request(method, target, body or None, {"Connection": "close", **self._id(), **headers})
-            answer = connection.getresponse()
-            return Response(answer.status, answer.headers, answer.read())
+            return exchange(method, url, body, {**self._id(), **headers}, allowed)
         except TimeoutError as error:
             raise CallTimedOut(self.name, what, time.monotonic() - started) from error
-        except (OSError, http.client.HTTPException) as error:
-            raise DeploymentLost(self.name, f"{what}: {url} does not answer ({error!r})") from error
-        finally:
-            connection.close()
+        except TooLarge as error:
+            reason = f"it is larger than {LARGEST_BODY // 1024**2} MB"
+            raise Unreadable(self.name, what, reason) from error
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            self.require_alive(what, error)
+            raise Unreadable(self.name, what, f"{type(error).__name__}: {error}") from error
+
+    def require_alive(self, what: str, cause: BaseException) -> None:
+        """Raises DeploymentLost unless the deployment answers."""
+        try:
+            answer = exchange("GET", self.url + HEALTH, b"", {}, HEALTH_SECONDS)
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            raise DeploymentLost(self.name, f"{what}: {self.url} does not answer ({cause!r})") from error
+        if answer.status >= 500:
+            raise DeploymentLost(self.name, f"{what}: {self.url} answers with {answer.status} {answer.text[:200]}")
 
     @contextmanager
     def unmeasured(self) -> Iterator[None]:
@@ -108,7 +121,7 @@ class Transport:
 
     def _accepted(self, response: Response, what: str) -> Response:
         if response.status >= 500:
-            raise DeploymentLost(self.name, f"{what}: {response.status} {response.text}")
+            raise DeploymentLost(self.name, f"{what}: {response.status} {response.text[:LONGEST_TEXT]}")
         if response.status != 200:
-            raise Refused(self.name, what, response.status, response.text)
+            raise Refused(self.name, what, response.status, response.text[:LONGEST_TEXT])
         return response

@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from typing import Final, TypeVar
 
+from convex_evals.pipeline.grading.kit.comparing import show
+
 T = TypeVar("T")
 SHORTEST_PAUSE: Final = 0.005
 LONGEST_PAUSE: Final = 0.1
@@ -25,7 +27,7 @@ def wait_until(condition: Callable[[], T], what: str = "", *, seconds: float = 1
         except AssertionError as error:
             failure = error
         if time.monotonic() >= deadline:
-            last = str(failure) if failure else f"it was {result!r}"
+            last = str(failure) if failure else f"it was {show(result)}"
             raise AssertionError(f"{what or 'the condition'} did not come true within {seconds:g} s: {last}")
         time.sleep(pause)
         pause = min(pause * 2, LONGEST_PAUSE)

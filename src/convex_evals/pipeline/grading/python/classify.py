@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from _pytest.fixtures import FixtureLookupError
 
 from convex_evals.pipeline.grading.kit.errors import (
+    CallTimedOut,
     DeploymentLost,
     DeploymentTrouble,
     EvalBroken,
@@ -14,13 +15,16 @@ from convex_evals.pipeline.grading.kit.errors import (
 from convex_evals.pipeline.grading.report import Outcome
 
 # No answer can cause these: they are mistakes in the grader's own text.
-_AUTHORS_MISTAKES = (EvalBroken, FixtureLookupError, NameError, ImportError, SyntaxError, MemoryError)
+_AUTHORS_MISTAKES = (EvalBroken, FixtureLookupError, NameError, ImportError, SyntaxError)
 
 
-def classify(error: BaseException) -> Outcome:
-    """Whatever an answer can cause is its failure: wrong values, and the KeyError of a grader that looks at them."""
+def classify(error: BaseException, *, meets_answer: bool = True) -> Outcome:
+    """Whatever an answer can cause is its failure: wrong values, the KeyError of a grader that looks at them, and the
+    time and memory that looking at them takes, unless the test never meets the answer."""
     for cause in _causes(error):
-        if isinstance(cause, TimeIsUp):
+        if isinstance(cause, TimeIsUp | MemoryError) and not meets_answer:
+            return "hangs" if isinstance(cause, TimeIsUp) else "broken"
+        if isinstance(cause, CallTimedOut) and cause.deployment == "answer":
             return "hangs"
         if isinstance(cause, DeploymentLost):
             return "lost"

@@ -23,6 +23,7 @@ def become_grader(job: Job) -> NoReturn:
         job.temporary.mkdir(exist_ok=True)
         os.environ.update(base_environment(job.home, {"TMPDIR": str(job.temporary)}))
         os.chdir(job.home)
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
         _limit(job)
         from convex_evals.pipeline.grading.python.session import run_session
 

@@ -2,14 +2,19 @@
 
 from collections.abc import Generator
 from pathlib import Path
+from typing import Final
 
 import pytest
+from _pytest.assertion import util
 from _pytest.fixtures import FixtureLookupError
 
 from convex_evals.pipeline.grading.kit.comparing import difference, show
 from convex_evals.pipeline.grading.python.browsing import NoBrowser
 from convex_evals.pipeline.grading.python.classify import classify
 from convex_evals.pipeline.grading.report import Outcome, Report, TestReport
+
+LONGEST_MESSAGE: Final = 100_000
+_MEETING: Final = frozenset({"project", "files", "app"})  # fixtures that show what a model made
 
 
 class Recorder:
@@ -39,16 +44,21 @@ class Recorder:
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
         name = _name(item.nodeid)
-        self._record(name, report, call)
+        self._record(name, report, call, meets_answer=not _MEETING.isdisjoint(getattr(item, "fixturenames", ())))
+        _shorten(report)
         if call.when == "teardown":
             self._ended.add(name)
         return report
+
+    def pytest_configure(self) -> None:
+        """Ours replaces pytest's own comparison, which takes hours for two long texts."""
+        util.assertrepr_compare = lambda *_, **__: iter(())
 
     def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> list[str] | None:
         """`assert received == expected` tells which is which, and where they differ."""
         found = difference(left, right) if op == "==" else None
         if found is None:
-            return None
+            return [f"{show(left)} {op} {show(right)}"]
         summary = [f"{show(left)} == {show(right)}", f"expected: {show(right)}", f"received: {show(left)}"]
         return [*summary, str(found)] if found.path else summary
 
@@ -56,13 +66,15 @@ class Recorder:
         tests = tuple(test for test in self._tests.values() if test.name in self._ended)
         Report(tuple(self._collected), tests, "\n".join(self._problems)).write(self._path)
 
-    def _record(self, name: str, report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
+    def _record(self, name: str, report: pytest.TestReport, call: pytest.CallInfo[None], *, meets_answer: bool) -> None:
         known = self._tests.get(name)
         if known is not None and known.outcome != "passed":
             return
         seconds = (known.seconds if known else 0.0) + report.duration
         message, place = self._explain(report, call)
-        self._tests[name] = TestReport(name, _outcome(report, call), message, place, seconds)
+        self._tests[name] = TestReport(
+            name, _outcome(report, call, meets_answer), message[:LONGEST_MESSAGE], place, seconds
+        )
 
     def _explain(self, report: pytest.TestReport, call: pytest.CallInfo[None]) -> tuple[str, str]:
         if call.excinfo is None:
@@ -80,14 +92,21 @@ def _text(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _outcome(report: pytest.TestReport, call: pytest.CallInfo[None]) -> Outcome:
+def _shorten(report: pytest.TestReport) -> None:
+    """What is printed, too: a function may fail with megabytes."""
+    if len(text := str(report.longrepr or "")) > LONGEST_MESSAGE:
+        report.longrepr = f"{text[:LONGEST_MESSAGE]}\n… {len(text) - LONGEST_MESSAGE} more characters"
+    report.sections = [(name, text[:LONGEST_MESSAGE]) for name, text in report.sections]
+
+
+def _outcome(report: pytest.TestReport, call: pytest.CallInfo[None], meets_answer: bool) -> Outcome:
     if call.excinfo is not None and isinstance(call.excinfo.value, NoBrowser):
         return "unseen"
     if report.skipped or hasattr(report, "wasxfail"):
         return "skipped"
     if report.passed or call.excinfo is None:
         return "passed" if report.passed else "failed"
-    return classify(call.excinfo.value)
+    return classify(call.excinfo.value, meets_answer=meets_answer)
 
 
 def _name(node_id: str) -> str:
