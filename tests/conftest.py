@@ -82,12 +82,24 @@ def _turn(item: pytest.Item) -> int:
     return LONGEST.index(name) if name in LONGEST else len(LONGEST)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--exhaustive", action="store_true", help="run the tests that are marked exhaustive, too")
+
+
 @pytest.hookimpl(trylast=True)  # pytest itself puts tests together that share something
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("exhaustive"):
+        _leave_out(config, items, [item for item in items if item.get_closest_marker("exhaustive")])
     items.sort(key=_turn)
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             _lend_browser(item)
+
+
+def _leave_out(config: pytest.Config, items: list[pytest.Item], chosen: list[pytest.Item]) -> None:
+    config.hook.pytest_deselected(items=chosen)
+    left_out = set(chosen)
+    items[:] = [item for item in items if item not in left_out]
 
 
 def _lend_browser(item: pytest.Item) -> None:

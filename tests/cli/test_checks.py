@@ -1,10 +1,13 @@
+import asyncio
 import re
 import sys
 from pathlib import Path
 
 import pytest
 
-from convex_evals.cli.checks import Check, CheckResult, checks, development_environment, run_checks
+from convex_evals.cli import main
+from convex_evals.cli.checks import Check, CheckResult, Selection, checks, development_environment, run_checks
+from convex_evals.core.checkout import checkout_root
 from convex_evals.core.settings import read_settings
 
 
@@ -52,13 +55,38 @@ async def test_a_check_runs_in_the_clone(tmp_path: Path) -> None:
     assert result.output == f"{tmp_path}\n"
 
 
-def test_the_checks_are_formatter_linter_types_layers_and_tests() -> None:
-    assert [check.name for check in checks()] == ["ruff format", "ruff check", "mypy", "lint-imports", "pytest"]
+def test_the_checks_are_formatter_linter_types_layers_and_tests(tmp_path: Path) -> None:
+    assert [check.name for check in checks(tmp_path)] == ["ruff format", "ruff check", "mypy", "lint-imports", "pytest"]
 
 
-def test_fast_leaves_out_slow_tests_and_the_rest_goes_to_pytest() -> None:
-    tests = checks(["-k", "suite"], fast=True)[-1]
-    assert tests.arguments[-4:] == ("-m", "not slow", "-k", "suite")
+@pytest.mark.parametrize(
+    ("selection", "collected"),
+    [("fast", []), ("usual", ["several_kinds"]), ("all", ["several_kinds", "every_grader"])],
+)
+async def test_the_exhaustive_tests_run_when_all_are_asked_for(
+    capfd: pytest.CaptureFixture[str], selection: Selection, collected: list[str]
+) -> None:
+    chosen = ["tests/controls/test_our_controls.py", "-k", "tell_right or tells_right", "--collect-only"]
+    root = checkout_root()
+    assert root is not None
+    await results_of(checks(root, ["-n", "0", *chosen], selection=selection)[-1], root=root)
+    shown = capfd.readouterr().out
+    assert [name for name in ("several_kinds", "every_grader") if name in shown] == collected
+
+
+def test_what_mypy_learns_is_kept_for_the_next_clone(tmp_path: Path) -> None:
+    (clone := tmp_path / "clone").mkdir()
+    (clone / "mypy.ini").write_text("[mypy]\nfiles = a.py\n")
+    (clone / "a.py").write_text("x: int = 1\n")
+    passed, _ = asyncio.run(results_of(checks(tmp_path / "cache")[2], root=clone))
+    assert passed
+    assert list((tmp_path / "cache" / "mypy").iterdir())
+    assert not (clone / ".mypy_cache").exists()
+
+
+def test_few_and_all_tests_cannot_both_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["test", "--fast", "--all"]) == 2
+    assert "--fast leaves tests out and --all adds some; choose one of them." in capsys.readouterr().err
 
 
 def test_tools_never_see_a_providers_key(tmp_path: Path) -> None:

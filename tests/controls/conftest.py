@@ -37,14 +37,6 @@ Why: It may be said louder.
 MakeSuite = Callable[..., Suite]
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What grades everything is left out, unless somebody asks for it."""
-    if "whole" not in config.option.markexpr:
-        left_out = [item for item in items if item.get_closest_marker("whole")]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
-
-
 @pytest.fixture
 def hello(tmp_path: Path) -> MakeSuite:
     """A suite of one eval that grades files only, with controls as given: by file name."""

@@ -1,6 +1,6 @@
 """The controls in this repository: all of them are read, those of two evals are graded.
 
-`pytest -m whole tests/controls` grades all of them, and so does `convex-evals controls`.
+`convex-evals test --all` grades all of them, and so does `convex-evals controls`.
 """
 
 import json
@@ -65,7 +65,7 @@ def test_graders_of_several_kinds_tell_right_from_wrong(name: str, tmp_path: Pat
     assert check(tmp_path, "--name", name) == []
 
 
-@pytest.mark.whole
+@pytest.mark.exhaustive
 @pytest.mark.timeout(3600)
 def test_every_grader_tells_right_from_wrong(tmp_path: Path) -> None:
     assert check(tmp_path) == []

@@ -14,12 +14,16 @@ def test(
         typer.Argument(metavar="PYTEST_ARGUMENT", help="Handed to pytest; write -- before the first."),
     ] = None,
     fast: Annotated[bool, typer.Option("--fast", help="Leave out tests that take more than a few seconds.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Add the exhaustive tests: every CLI version, every control.")
+    ] = False,
 ) -> None:
     """Check a clone of this repository: formatter, linter, types, layers, tests.
 
     Every check runs, also after one has failed; the exit code is 1 if any did.
     """
     import asyncio
+    import time
 
     from convex_evals.cli.checks import checks, development_environment, require_development_packages, run_checks
     from convex_evals.core.checkout import checkout_root
@@ -29,14 +33,25 @@ def test(
     root = checkout_root()
     if root is None:
         raise UsageError("`convex-evals test` checks a clone of the repository; run ./convex-evals test in one.")
+    if fast and everything:
+        raise UsageError("--fast leaves tests out and --all adds some; choose one of them.")
     require_development_packages()
-    environment = development_environment(read_settings())
-    if not asyncio.run(run_checks(checks(arguments or (), fast=fast), root, environment, _report)):
+    settings = read_settings()
+    chosen = checks(
+        settings.cache_folder, arguments or (), selection="fast" if fast else "all" if everything else "usual"
+    )
+    started = time.monotonic()
+    passed = asyncio.run(run_checks(chosen, root, development_environment(settings), _report))
+    _report_line("all checks", passed, time.monotonic() - started)
+    if not passed:
         raise typer.Exit(1)
 
 
 def _report(result: "CheckResult") -> None:
     if not result.passed and result.output:
         typer.echo(result.output.rstrip())
-    verdict = "passed" if result.passed else "FAILED"
-    typer.echo(f"{result.check.name:<14}{verdict:<8}{result.seconds:6.1f} s")
+    _report_line(result.check.name, result.passed, result.seconds)
+
+
+def _report_line(name: str, passed: bool, seconds: float) -> None:
+    typer.echo(f"{name:<14}{'passed' if passed else 'FAILED':<8}{seconds:6.1f} s")
