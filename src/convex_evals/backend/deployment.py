@@ -39,7 +39,7 @@ from convex_evals.backend.http.sync_route import sync_routes
 from convex_evals.backend.identity import ADMIN, Identity
 from convex_evals.backend.logs import FunctionLog
 from convex_evals.backend.push import Analyzer, Pusher, VariableUpdates, load_application
-from convex_evals.backend.runtime import FunctionRuntime
+from convex_evals.backend.runtime import FunctionRuntime, Network, NetworkPolicy
 from convex_evals.backend.scheduler import Scheduler
 from convex_evals.backend.storage import BlobStore, Files, UploadTokens
 from convex_evals.backend.sync import DatabaseHistory, SyncServer
@@ -64,7 +64,7 @@ class DeploymentSettings:
     instance_secret: str = ""  # drawn when empty
     accept_local_key: bool = False  # whether the well-known admin key opens it: for graders that know no other
     redact: bool = False
-    allow_network: bool = False  # whether actions may reach other machines, and auth providers there be asked
+    network: NetworkPolicy = Network.LOOPBACK  # where functions may connect to, and auth providers be asked
     origin: str = ""  # what functions are told instead of the own addresses, when not empty
     site_origin: str = ""
     sdk: Path | None = None  # the npm package `convex`; inline queries are refused without it
@@ -114,9 +114,9 @@ class Deployment:
         keys = AdminKeys(settings.instance_name, secret, accept_local_key=settings.accept_local_key)
         self.admin_key = keys.issue()
         self.log = FunctionLog()
-        self.runtime = FunctionRuntime(allow_network=settings.allow_network)
+        self.runtime = FunctionRuntime(network=settings.network)
         self.current = CurrentApplication(load_application(self.database.begin()))
-        tokens = JwtVerifier(self.current, allow_network=settings.allow_network, redact=settings.redact)
+        tokens = JwtVerifier(self.current, network=settings.network, redact=settings.redact)
         self.authenticator = Authenticator(keys, tokens)
         self.host = Host(
             database=self.database,

@@ -8,7 +8,7 @@ import orjson
 import pytest
 import pytest_asyncio
 
-from convex_evals.backend.runtime import FunctionRuntime, SyscallReply
+from convex_evals.backend.runtime import FunctionRuntime, Network, SyscallReply
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -247,5 +247,5 @@ async def test_import_constants_are_those_of_the_deploy(stage: Stage) -> None:
 
 
 async def test_the_network_can_be_opened() -> None:
-    runtime = FunctionRuntime(allow_network=True)
+    runtime = FunctionRuntime(network=Network.INTERNET)
     assert runtime._sandbox._network == "network"

@@ -1,14 +1,15 @@
 """Asking an auth provider's web server: in time, in bounds, and only where this deployment may go."""
 
 import asyncio
-import ipaddress
 import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from convex_evals.backend.auth.connections import policy_transport
 from convex_evals.backend.auth.freshness import fresh_seconds
+from convex_evals.backend.runtime import Network, NetworkPolicy, is_loopback
 
 if TYPE_CHECKING:
     import httpx
@@ -56,9 +57,12 @@ Answer = Answered | Unanswered
 
 class Fetcher:
     def __init__(
-        self, allow_network: bool = False, patience: float = PATIENCE_SECONDS, now: Callable[[], float] = time.time
+        self,
+        network: NetworkPolicy = Network.LOOPBACK,
+        patience: float = PATIENCE_SECONDS,
+        now: Callable[[], float] = time.time,
     ) -> None:
-        self._allow_network = allow_network
+        self._network = network
         self._patience = patience
         self._now = now
 
@@ -83,7 +87,9 @@ class Fetcher:
     def _refusal(self, url: "httpx.URL") -> Unanswered | None:
         if url.scheme not in SCHEMES:
             return Unanswered(f"the scheme must be http or https, not '{url.scheme}'", forbidden=True)
-        if self._allow_network or is_loopback(url.host):
+        if self._network is Network.INTERNET:
+            return None
+        if url.host == "localhost" or is_loopback(url.host):
             return None
         return Unanswered(
             f"this deployment may only connect to localhost and 127.0.0.1, not to {url.host}", forbidden=True
@@ -93,7 +99,9 @@ class Fetcher:
         import httpx
 
         # Certificates take long to load, and plain HTTP has none to check.
-        client = httpx.AsyncClient(verify=url.scheme == "https", trust_env=False, timeout=None)
+        verify = url.scheme == "https"
+        transport = None if self._network is Network.INTERNET else policy_transport(self._network, verify=verify)
+        client = httpx.AsyncClient(verify=verify, trust_env=False, timeout=None, transport=transport)
         async with client, client.stream("GET", url, headers=HEADERS) as response:
             if response.headers.get("content-encoding", "identity") != "identity":
                 return Unanswered("the answer is compressed, which was not asked for")
@@ -106,12 +114,3 @@ class Fetcher:
             return Answered(
                 response.status_code, content_type, bytes(body), fresh_seconds(response.headers, self._now())
             )
-
-
-def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -12,23 +12,24 @@ from convex_evals.backend.auth.providers import CustomJwtProvider, OidcProvider,
 from convex_evals.backend.auth.tokens import Jwt
 from convex_evals.backend.deployed import CurrentApplication
 from convex_evals.backend.identity import User
+from convex_evals.backend.runtime import Network, NetworkPolicy
 
 
 class JwtVerifier:
-    """One per deployment. `allow_network` lets it ask providers that are not on this machine."""
+    """One per deployment. `network` says where providers may be asked."""
 
     def __init__(
         self,
         current: CurrentApplication,
         *,
-        allow_network: bool = False,
+        network: NetworkPolicy = Network.LOOPBACK,
         redact: bool = False,
         patience: float = PATIENCE_SECONDS,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._current = current
         self._redact = redact
-        answers = Answers(Fetcher(allow_network, patience, now).fetch, now)
+        answers = Answers(Fetcher(network, patience, now).fetch, now)
         self._oidc = OidcVerifier(answers, now)
         self._custom = CustomJwtVerifier(answers, now)
 

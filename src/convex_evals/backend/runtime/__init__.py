@@ -1,6 +1,7 @@
 """Node processes that execute functions, and the protocol to them. See docs/runtime-protocol.md."""
 
 from convex_evals.backend.runtime.action_exchange import HttpAnswer
+from convex_evals.backend.runtime.network_policy import Network, NetworkPolicy, is_loopback
 from convex_evals.backend.runtime.runtime import FunctionRuntime
 from convex_evals.backend.runtime.types import (
     Execution,
@@ -26,10 +27,13 @@ __all__ = [
     "HttpResponseHead",
     "LogBridge",
     "LogLine",
+    "Network",
+    "NetworkPolicy",
     "Outcome",
     "StorageBridge",
     "StoredBlob",
     "SyscallBridge",
     "SyscallReply",
     "SyscallRequest",
+    "is_loopback",
 ]

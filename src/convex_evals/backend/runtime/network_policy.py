@@ -1,6 +1,9 @@
 """Who decides where functions may connect to."""
 
+import asyncio
+import ipaddress
 import socket
+from enum import Enum
 from typing import Protocol
 
 
@@ -9,4 +12,39 @@ class NetworkPolicy(Protocol):
 
     async def connect(self, host: str, port: int) -> socket.socket | None:
         """A connected socket, non-blocking, which becomes the caller's; None when the function may not connect there.
-        Raises OSError when it may, but nothing answers."""
+        `host` is an IP address. Raises OSError when it may, but nothing answers."""
+
+
+class Network(Enum):
+    """The policies that need to know nothing else. With NONE not even the own deployment can be reached."""
+
+    NONE = "none"
+    LOOPBACK = "loopback"
+    INTERNET = "internet"
+
+    async def connect(self, host: str, port: int) -> socket.socket | None:
+        if self is Network.NONE or (self is Network.LOOPBACK and not is_loopback(host)):
+            return None
+        return await open_socket(host, port)
+
+
+async def open_socket(host: str, port: int) -> socket.socket:
+    """A connection of this process. `host` is an IP address, so nobody is asked for a name."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    opened = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK, socket.IPPROTO_TCP)
+    try:
+        await asyncio.get_running_loop().sock_connect(opened, (host, port))
+    except BaseException:
+        opened.close()
+        raise
+    return opened
+
+
+def is_loopback(host: str) -> bool:
+    """Of an IP address; names are never resolved to find out."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return (mapped or address).is_loopback

@@ -15,6 +15,7 @@ from convex_evals.backend.runtime.code import CodeBundle, CodeStore
 from convex_evals.backend.runtime.evaluated_code import evaluated_code
 from convex_evals.backend.runtime.evaluation import Evaluation
 from convex_evals.backend.runtime.functions_worker import FunctionsWorker
+from convex_evals.backend.runtime.network_policy import Network, NetworkPolicy
 from convex_evals.backend.runtime.program import WorkerCommand
 from convex_evals.backend.runtime.quarantine import Quarantine
 from convex_evals.backend.runtime.sandbox import Sandbox
@@ -26,11 +27,16 @@ ISOLATE: Final = ""  # the key of workers that run any action of the default run
 class FunctionRuntime:
     """Queries and mutations share one worker; actions get one each, started when they are needed.
 
-    `allow_network` lets actions reach other hosts than this one. `node_modules` is what Node.js actions can import.
+    `network` says where actions may connect to. `node_modules` is what Node.js actions can import.
     """
 
-    def __init__(self, node: Path | None = None, allow_network: bool = False, node_modules: Path | None = None) -> None:
-        self._sandbox = Sandbox(node, allow_network, node_modules)
+    def __init__(
+        self,
+        node: Path | None = None,
+        network: NetworkPolicy = Network.LOOPBACK,
+        node_modules: Path | None = None,
+    ) -> None:
+        self._sandbox = Sandbox(node, network is Network.INTERNET, node_modules)
         self._code = CodeStore()
         self._functions = FunctionsWorker(self._sandbox, self._code)
         self._quarantine = Quarantine(self._sandbox, self._code)

@@ -1,7 +1,7 @@
 """`convex-evals backend`: one embedded deployment in the foreground."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -52,6 +52,10 @@ def backend(
     do_not_require_ssl: Annotated[
         bool, typer.Option("--do-not-require-ssl", help="Accepted; the database is a file.")
     ] = False,
+    network: Annotated[
+        Literal["none", "loopback", "internet"],
+        typer.Option("--network", help="Where functions may connect to: nowhere, this machine or anywhere."),
+    ] = "loopback",
 ) -> None:
     """Run one embedded Convex deployment until it is interrupted.
 
@@ -63,6 +67,7 @@ def backend(
     from convex_evals.backend.deployment import DEFAULT_NAME, DeploymentSettings
     from convex_evals.backend.errors import SystemFailure
     from convex_evals.backend.foreground import run_backend_in_foreground
+    from convex_evals.backend.runtime import Network
     from convex_evals.cli.output import remark
     from convex_evals.core.errors import InfrastructureError
     from convex_evals.core.settings import read_settings
@@ -79,6 +84,7 @@ def backend(
         instance_name=instance_name or DEFAULT_NAME,
         instance_secret=instance_secret or "",
         redact=redact_logs_to_client,
+        network=Network(network),
         origin=convex_origin.rstrip("/"),
         site_origin=convex_site.rstrip("/"),
         sdk=toolchain.packages.node_modules / "convex" if toolchain else None,
