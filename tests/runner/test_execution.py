@@ -67,7 +67,8 @@ def bench(store: ScoresStore, settings: Settings, tmp_path: Path) -> Bench:
 
 @pytest.fixture
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("convex_evals.runner.attempts.PAUSES", (0.0, 0.0))
+    for module in ("attempts", "referee"):
+        monkeypatch.setattr(f"convex_evals.runner.{module}.PAUSES", (0.0, 0.0))
 
 
 @dataclass
@@ -143,19 +144,115 @@ async def test_an_eval_whose_worker_is_killed_is_graded_again_without_asking_the
     assert bench.store.find_run(run.id).counts.passed == 1
 
 
-async def test_a_worker_that_is_killed_every_time_leaves_no_verdict_after_three_attempts(
+async def test_where_the_reference_answer_breaks_down_too_there_is_no_verdict(
     bench: Bench, make_suite: MakeSuite, workers: Workers, no_pauses: None
 ) -> None:
     def kill(event: Event) -> None:
-        if isinstance(event, StepFinished):
+        if isinstance(event, StepFinished) and event.step.status == "passed":
             (worker,) = workers()
             worker.kill()
 
     run = bench.begin(CountingModel(), make_suite(1, seconds=280))
     assert await bench.carry_out(run, watcher=kill)
-    assert [number for _, number, status, _ in bench.attempts(run) if status == "infrastructure"] == [1, 2, 3]
+    assert [number for _, number, status, _ in bench.attempts(run) if status == "infrastructure"] == [1, 2]
     record = bench.store.find_run(run.id)
     assert (record.status, record.counts.infrastructure, record.counts.failed) == ("completed", 1, 0)
+
+
+# What a hostile answer may bring about, whichever way. The worker is killed by the test while the grader waits.
+ACCIDENTS = {
+    "grader-crashed": "os.kill(os.getpid(), 9)",
+    "worker-died": "time.sleep(280)",
+    "grader-broken": "raise MemoryError",
+}
+HOSTILE = """\
+# {seconds} {hurry}
+import os
+import time
+from pathlib import Path
+
+
+def test_says_hello(files):
+    if "crash" in files.text("hello.txt"):
+        ACCIDENT
+    assert files.text("hello.txt") == "hello\\n"
+"""
+
+
+@dataclass
+class HostileModel(CountingModel):
+    said: str = "crash\n"
+    name: str = "hostile"
+
+    async def generate(self, asked: Eval, trial: int) -> Generation:
+        return Generation(asked.task, self.said, {"hello.txt": self.said})
+
+
+@pytest.mark.parametrize("kind", ACCIDENTS)
+async def test_what_repeats_on_a_fresh_worker_while_the_reference_passes_is_the_answers_failure(
+    bench: Bench, make_suite: MakeSuite, workers: Workers, no_pauses: None, kind: str
+) -> None:
+    def kill(event: Event) -> None:
+        if kind == "worker-died" and isinstance(event, StepFinished) and event.step.name == "filesystem":
+            (worker,) = workers()
+            worker.kill()
+
+    run = bench.begin(HostileModel(), make_suite(1, grader=HOSTILE.replace("ACCIDENT", ACCIDENTS[kind])))
+    assert await bench.carry_out(run, watcher=kill)
+    assert bench.attempts(run) == [
+        ("000-hello", 1, "infrastructure", kind),
+        ("000-hello", 2, "failed", "accident-repeats"),
+    ]
+    first, second = bench.store.details(run.id)
+    assert second.attempt.failed_step == "tests"
+    assert second.attempt.broken is None
+    assert second.attempt.notes == (
+        f"Grading this answer breaks down each time ({kind} at tests, then {kind} at tests); "
+        "the reference answer passes tests here.",
+    )
+    for details, failure in ((first, kind), (second, "accident-repeats")):
+        step = next(step for step in details.steps if step.name == "tests")
+        assert (step.failure, bool(step.excerpt), bool(step.log)) == (failure, True, True)
+    assert bench.store.find_run(run.id).counts.failed == 1
+
+
+async def test_the_reference_answer_of_an_eval_is_graded_once_however_many_answers_break_down(
+    bench: Bench, make_suite: MakeSuite, no_pauses: None, tmp_path: Path
+) -> None:
+    counted = (
+        HOSTILE.replace("ACCIDENT", "os._exit(3)") + f"    Path({str(tmp_path / 'passed')!r}).open('a').write('x')\n"
+    )
+    suite = make_suite(1, grader=counted)
+    runs = [bench.begin(HostileModel(), suite, trials=2), bench.begin(HostileModel(said="crash too\n"), suite)]
+    assert await bench.carry_out(*runs, jobs=2)
+    assert [bench.store.find_run(run.id).counts.failed for run in runs] == [2, 1]
+    assert (tmp_path / "passed").read_text() == "x"
+
+
+async def test_an_accident_that_does_not_repeat_changes_nothing_about_the_verdict(
+    bench: Bench, make_suite: MakeSuite, no_pauses: None, tmp_path: Path
+) -> None:
+    once = f"Path({str(tmp_path / 'once')!r}).exists() or (Path({str(tmp_path / 'once')!r}).touch(), os._exit(3))"
+    run = bench.begin(HostileModel(), make_suite(1, grader=HOSTILE.replace("ACCIDENT", once)))
+    assert await bench.carry_out(run)
+    assert [(number, status, kind) for _, number, status, kind in bench.attempts(run)] == [
+        (1, "infrastructure", "grader-crashed"),
+        (2, "failed", "tests-failed"),
+    ]
+
+
+async def test_a_worker_that_saw_an_accident_grades_nothing_else(
+    bench: Bench, make_suite: MakeSuite, workers: Workers, no_pauses: None
+) -> None:
+    seen: list[psutil.Process] = []
+
+    def note(event: Event) -> None:
+        if isinstance(event, StepFinished) and event.step.name == "filesystem":
+            seen.extend(workers())
+
+    run = bench.begin(HostileModel(), make_suite(2, grader=HOSTILE.replace("ACCIDENT", ACCIDENTS["grader-crashed"])))
+    assert await bench.carry_out(run, watcher=note)
+    assert len(set(seen)) == 4  # two tries of two answers
 
 
 async def test_a_model_that_is_out_of_reach_for_a_moment_is_asked_again(

@@ -2,8 +2,11 @@
 
 import asyncio
 import os
+import resource
 import signal
+import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +15,9 @@ import pytest
 
 from convex_evals.core.settings import Settings, read_settings
 from convex_evals.pipeline.messages import Assignment
-from convex_evals.pipeline.types import GradingOptions, StepResult
-from convex_evals.runner.grading import GradingError, GradingWorker, grading_worker
+from convex_evals.pipeline.types import Grade, GradingOptions, StepResult
+from convex_evals.runner import grading
+from convex_evals.runner.grading import LIMITS, GradingWorker, grading_worker
 from convex_evals.suite import Suite
 
 MakeSuite = Callable[..., Suite]
@@ -22,6 +26,11 @@ MakeSuite = Callable[..., Suite]
 def assignment(suite: Suite, folder: Path, files: dict[str, str] | None = None) -> Assignment:
     folder.mkdir(parents=True)
     return Assignment(suite.evals[0], {"hello.txt": "hello\n"} if files is None else files, GradingOptions(), folder)
+
+
+def broken_step(grade: Grade) -> StepResult:
+    assert grade.status == "infrastructure"
+    return next(step for step in grade.steps if step.status == "infrastructure")
 
 
 async def ignore(step: StepResult) -> None:
@@ -89,13 +98,14 @@ async def test_a_worker_that_is_killed_is_replaced_by_the_next_grading(
         async def note(step: StepResult) -> None:
             filesystem_done.set()
 
-        grading = asyncio.create_task(worker.grade(assignment(suite, tmp_path / "1"), note))
+        running = asyncio.create_task(worker.grade(assignment(suite, tmp_path / "1"), note))
         await filesystem_done.wait()
         killed = process_of(worker)
         os.kill(killed.pid, signal.SIGKILL)
-        with pytest.raises(GradingError, match=r"The grading worker died: signal 9\.") as caught:
-            await grading
-        assert caught.value.failure == "worker-died"
+        step = broken_step(await running)
+        assert (step.name, step.failure, step.excerpt) == ("tests", "worker-died", "The grading worker died: signal 9.")
+        assert step.log.read_text().endswith(f"{step.excerpt}\n")
+        assert not worker.folder.exists(), "what it wrote is gone with it"
         hurry()
         again = await worker.grade(assignment(suite, tmp_path / "2"), ignore)
         assert again.status == "passed"
@@ -112,30 +122,98 @@ async def test_cancelling_a_grading_stops_everything_below(
         filesystem_done.set()
 
     async with grading_worker(settings, tmp_path / "worker") as worker:
-        grading = asyncio.create_task(worker.grade(assignment(suite, tmp_path / "1"), note))
+        running = asyncio.create_task(worker.grade(assignment(suite, tmp_path / "1"), note))
         await filesystem_done.wait()
         family = [process_of(worker), *process_of(worker).children(recursive=True)]
-        grading.cancel()
+        running.cancel()
         with pytest.raises(asyncio.CancelledError):
-            await grading
+            await running
     assert not [process for process in family if processes.is_alive(process)]
 
 
 async def test_a_worker_that_cannot_start_says_why(
     make_suite: MakeSuite, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("convex_evals.runner.grading.COMMAND", ("/bin/sh", "-c", "echo no module >&2; exit 3"))
+    monkeypatch.setattr(grading, "COMMAND", ("/bin/sh", "-c", "echo no module >&2; exit 3"))
     async with grading_worker(settings, tmp_path / "worker") as worker:
-        with pytest.raises(GradingError, match=r"The grading worker died: exit code 3, no module\."):
-            await worker.grade(assignment(make_suite(1), tmp_path / "1"), ignore)
+        step = broken_step(await worker.grade(assignment(make_suite(1), tmp_path / "1"), ignore))
+    assert (step.name, step.excerpt) == ("filesystem", "The grading worker died: exit code 3, no module.")
+    assert step.log.read_text() == f"no module\n{step.excerpt}\n"
 
 
 async def test_a_worker_that_does_not_end_is_stopped(
     make_suite: MakeSuite, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("convex_evals.runner.grading.COMMAND", ("/bin/sleep", "60"))
-    monkeypatch.setattr("convex_evals.runner.grading.OVERHEAD_SECONDS", -299.5)
+    monkeypatch.setattr(grading, "COMMAND", ("/bin/sleep", "60"))
+    monkeypatch.setitem(grading.GATE_SECONDS, "filesystem", 0.5)
     async with grading_worker(settings, tmp_path / "worker") as worker:
-        with pytest.raises(GradingError) as caught:
-            await worker.grade(assignment(make_suite(1), tmp_path / "1"), ignore)
-    assert caught.value.failure == "worker-hangs"
+        step = broken_step(await worker.grade(assignment(make_suite(1), tmp_path / "1"), ignore))
+        assert worker._process is None
+    assert step.failure == "worker-hangs"
+
+
+async def test_a_worker_that_hangs_at_a_later_step_is_stopped_when_the_time_for_that_step_is_over(
+    make_suite: MakeSuite, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grading, "SPARE_SECONDS", -298.0)
+    async with grading_worker(settings, tmp_path / "worker") as worker:
+        task = assignment(make_suite(1, seconds=280), tmp_path / "1")
+        step = broken_step(await worker.grade(task, ignore))
+    assert (step.name, step.failure) == ("tests", "worker-hangs")
+
+
+HOG = """\
+import asyncio, json, struct, sys
+taken = bytearray()
+while True:
+    taken += bytes(1 << 28)
+"""
+
+
+async def test_a_worker_that_takes_too_much_memory_dies_alone(
+    make_suite: MakeSuite, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grading, "COMMAND", (sys.executable, "-c", HOG))
+    monkeypatch.setattr(grading, "LIMITS", replace(LIMITS, data=1 << 30))
+    async with grading_worker(settings, tmp_path / "worker") as worker:
+        step = broken_step(await worker.grade(assignment(make_suite(1), tmp_path / "1"), ignore))
+    assert step.excerpt == "The grading worker died: exit code 1, MemoryError."
+
+
+async def test_processes_of_a_worker_have_its_memory_limit(
+    make_suite: MakeSuite, settings: Settings, tmp_path: Path
+) -> None:
+    async with grading_worker(settings, tmp_path / "worker") as worker:
+        await worker.grade(assignment(make_suite(1), tmp_path / "1"), ignore)
+        family = [process_of(worker), *process_of(worker).children(recursive=True)]
+        limits = [resource.prlimit(process.pid, resource.RLIMIT_DATA) for process in family]
+    assert LIMITS.data is not None
+    assert len(limits) > 1
+    assert all(hard != resource.RLIM_INFINITY and hard <= LIMITS.data for _, hard in limits)
+
+
+SAYS_TOO_MUCH = "import os, time; os.write(1, b'\\xff' * 8); time.sleep(60)"
+
+
+async def test_a_worker_that_announces_a_message_beyond_the_limit_is_not_believed(
+    make_suite: MakeSuite, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grading, "COMMAND", (sys.executable, "-c", SAYS_TOO_MUCH))
+    async with grading_worker(settings, tmp_path / "worker") as worker:
+        step = broken_step(await worker.grade(assignment(make_suite(1), tmp_path / "1"), ignore))
+    assert step.failure == "worker-died"
+
+
+async def test_a_worker_whose_folder_has_grown_too_large_is_replaced(
+    make_suite: MakeSuite, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grading, "MOST_BYTES", 1 << 20)
+    suite = make_suite(1)
+    async with grading_worker(settings, tmp_path / "worker") as worker:
+        await worker.grade(assignment(suite, tmp_path / "1"), ignore)
+        first = process_of(worker)
+        (worker.folder / "left").write_bytes(b"x" * (2 << 20))
+        await worker.grade(assignment(suite, tmp_path / "2"), ignore)
+        assert not worker.folder.exists()
+        assert (await worker.grade(assignment(suite, tmp_path / "3"), ignore)).status == "passed"
+        assert process_of(worker) != first

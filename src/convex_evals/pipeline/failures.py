@@ -13,7 +13,11 @@ from convex_evals.pipeline.types import Fault
 
 @dataclass(frozen=True, slots=True)
 class FailureKind:
-    """`counted`: the verdict is "failed". Otherwise there is no verdict."""
+    """`counted`: the verdict is "failed". Otherwise there is none yet: the runner's referee decides what follows.
+
+    `fault` is one of three. "model": the answer is wrong. "either": an answer may have caused it, so what repeats on a
+    fresh worker while the reference answer passes is the answer's failure. "infrastructure": no answer can cause it.
+    """
 
     name: str
     fault: Fault
@@ -30,16 +34,21 @@ def _model(name: str, meaning: str) -> FailureKind:
     return FailureKind(name, "model", retried=False, counted=True, meaning=meaning)
 
 
+def _accident(name: str, meaning: str) -> FailureKind:
+    return FailureKind(name, "either", retried=True, counted=False, meaning=meaning)
+
+
+def _broken_eval(name: str, meaning: str) -> FailureKind:
+    """Whether the eval is broken, or only this answer makes it look so, is for its reference answer to show."""
+    return FailureKind(name, "either", retried=False, counted=False, meaning=meaning)
+
+
 def _infrastructure(name: str, meaning: str) -> FailureKind:
     return FailureKind(name, "infrastructure", retried=True, counted=False, meaning=meaning)
 
 
 def _lasting(name: str, meaning: str) -> FailureKind:
     """Trying again at once changes nothing; somebody has to do something first, or asking would only cost again."""
-    return FailureKind(name, "infrastructure", retried=False, counted=False, meaning=meaning)
-
-
-def _broken_eval(name: str, meaning: str) -> FailureKind:
     return FailureKind(name, "infrastructure", retried=False, counted=False, meaning=meaning)
 
 
@@ -58,11 +67,11 @@ _KINDS: Final = (
     _model("platform-unsupported", "a package does not run on this kind of machine"),
     _infrastructure("registry-unreachable", "the package registry did not answer"),
     _infrastructure("registry-refused", "the package registry refused to answer us"),
-    _infrastructure("install-failed", "npm failed in a way that says nothing about the project"),
+    _accident("install-failed", "npm failed in a way that says nothing about the project"),
     # deploy
     _model("deploy-refused", "the CLI or the deployment found a mistake in the project"),
-    _infrastructure("push-unfinished", "the CLI says it is done, the deployment says it is not"),
-    _infrastructure("backend-failed", "the deployment could not be started or died"),
+    _accident("push-unfinished", "the CLI says it is done, the deployment says it is not"),
+    _accident("backend-failed", "the deployment could not be started or died"),
     _broken_eval("answer-broken", "the reference answer cannot be deployed, so there is nothing to compare with"),
     # tsc, eslint
     _model("type-errors", "the compiler reports errors"),
@@ -70,23 +79,25 @@ _KINDS: Final = (
     # tests
     _model("tests-failed", "a test of the grader failed"),
     _broken_eval("grader-broken", "the grader itself is wrong: it cannot be loaded, or has no tests"),
-    _infrastructure("grader-hangs", "the grader as a whole did not end in time"),
-    _infrastructure("grader-crashed", "the grader's process died, or its report contradicts its exit status"),
-    _infrastructure("deployment-lost", "a deployment stopped answering while the grader ran"),
+    _accident("grader-hangs", "the grader as a whole did not end in time"),
+    _accident("grader-crashed", "the grader's process died, or its report contradicts its exit status"),
+    _accident("deployment-lost", "a deployment stopped answering while the grader ran"),
     _lasting("browser-missing", "the grader only looks at pages, and this machine has no browser to do so"),
     # any step
-    _infrastructure("tool-timeout", "a tool of ours did not end in time"),
-    _infrastructure("tool-crashed", "a tool of ours died or printed nonsense"),
-    _infrastructure("tool-missing", "a tool of ours could not be started"),
+    _accident("tool-timeout", "a tool of ours did not end in time"),
+    _accident("tool-crashed", "a tool of ours died or printed nonsense"),
+    _accident("tool-missing", "a tool of ours could not be started"),
+    _accident("grading-broke", "our own code could not go on"),
     _infrastructure("disk-full", "there is no space left for what a step writes"),
+    _model("workspace-overflow", "more was written than a grading may write"),
     # no step: the runner
     _infrastructure("generation-failed", "no answer came, and not because of the model"),
     _lasting("generation-timeout", "the answer was not complete when the time for it was over"),
     _lasting("generation-refused", "the provider will not take the request, however often it comes"),
     _lasting("model-unusable", "the key, the account or the name of the model is refused; its run ends"),
-    _infrastructure("worker-died", "the grading worker died"),
-    _infrastructure("worker-hangs", "the grading worker did not come to an end"),
-    _infrastructure("grading-broke", "the grading worker could not go on"),
+    _accident("worker-died", "the grading worker died"),
+    _accident("worker-hangs", "the grading worker did not come to an end"),
+    _model("accident-repeats", "grading this answer breaks down each time, grading the reference answer does not"),
 )
 
 FAILURES: Final[dict[str, FailureKind]] = {kind.name: kind for kind in _KINDS}

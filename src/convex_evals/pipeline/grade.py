@@ -3,13 +3,16 @@
 import asyncio
 import errno
 import time
+import traceback
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from convex_evals.core.errors import InfrastructureError
-from convex_evals.core.verdicts import GATES, STEPS, Status, StepName
+from convex_evals.core.verdicts import GATES, STEPS, StepName
+from convex_evals.pipeline.bounds import MOST_BYTES, MOST_FILES, bounded, usage_of
 from convex_evals.pipeline.deploy import (
     AnswerFailure,
     Backend,
@@ -27,7 +30,7 @@ from convex_evals.pipeline.options import with_suite_settings
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.typecheck import CheckedCopy, check_types, make_checked_copy
-from convex_evals.pipeline.types import Grade, GradingOptions, StepResult, Submission, TestCounts
+from convex_evals.pipeline.types import Grade, GradingOptions, StepResult, Submission, TestCounts, status_of
 from convex_evals.pipeline.workspace import Workspace
 from convex_evals.suite import Eval, GraderKind, Pipeline
 
@@ -50,7 +53,8 @@ async def grade(
 
     `on_step` is told of every step that ran, as soon as it is over.
 
-    Never raises for what a model wrote. What goes wrong by accident is a step with the status "infrastructure".
+    Never raises for what a model wrote. What goes wrong by accident is a step with the status "infrastructure"; whose
+    doing that is, the runner finds out.
     """
     folders = Workspace(workspace)
     folders.prepare()
@@ -104,20 +108,22 @@ class Grading:
     def verdict(self, duration_ms: float, own_cpu_ms: float) -> Grade:
         """Every step is there; those that did not run are skipped."""
         steps = tuple(self._results.get(name) or self._skipped(name) for name in STEPS)
+        status = status_of(steps)
         return Grade(
             eval=self._eval.id,
-            status=_status(steps),
+            status=status,
             steps=steps,
             tests=self._tests,
             duration_ms=duration_ms,
             cpu_ms=own_cpu_ms + sum(step.cpu_ms for step in steps),
-            broken=self._broken,
+            broken=self._broken if status == "infrastructure" else None,
             failed_tests=self._failed_tests,
         )
 
     async def _passes(self, name: StepName, work: Callable[[RunningStep], Awaitable[StepResult]]) -> bool:
         step = RunningStep(name, self._workspace, self._tools)
-        self._results[name] = result = await _guarded(step, work)
+        result = bounded(await _guarded(step, work))
+        self._results[name] = result = await asyncio.to_thread(_within_quota, step, result)
         await self._on_step(result)
         return result.status == "passed"
 
@@ -130,8 +136,8 @@ class Grading:
         try:
             return Backends(await opened.enter_async_context(project), await opened.enter_async_context(answer))
         except (InfrastructureError, OSError) as error:
-            step = RunningStep("deploy", self._workspace, self._tools)
-            self._results["deploy"] = step.failed("backend-failed", str(error))
+            failed = RunningStep("deploy", self._workspace, self._tools).failed("backend-failed", str(error))
+            self._results["deploy"] = bounded(failed)
             return None
 
     async def _deploy_answer(self, backend: Backend) -> AnswerFailure | None:
@@ -147,7 +153,7 @@ class Grading:
         result = await deploy_project(step, backend, self._options)
         failure = await answer
         step.say((self._workspace.logs / "answer.log").read_text(errors="replace"))
-        if failure is None:
+        if failure is None or result.status == "failed":
             return result
         excerpt = f"The reference answer cannot be deployed:\n{failure.excerpt}"
         if not FAILURES[failure.kind].retried:
@@ -156,16 +162,23 @@ class Grading:
 
     async def _check(self, backends: Backends, only: StepName | None) -> None:
         """The last three steps run whatever the others say."""
-        checked = make_checked_copy(self._workspace)
+
+        @cache
+        def checked() -> CheckedCopy:
+            return make_checked_copy(self._workspace)
+
         steps: dict[StepName, Callable[[], Awaitable[object]]] = {
-            "tsc": lambda: self._passes("tsc", lambda step: check_types(step, checked, self._options.compiler)),
+            "tsc": lambda: self._passes("tsc", lambda step: self._check_types(step, checked)),
             "eslint": lambda: self._passes("eslint", lambda step: self._lint(step, checked)),
             "tests": lambda: self._run_tests(backends),
         }
         await asyncio.gather(*(run() for name, run in steps.items() if only in (None, name)))
 
-    async def _lint(self, step: RunningStep, checked: CheckedCopy) -> StepResult:
-        return await lint(step, self._eval, checked, self._options.linter)
+    async def _check_types(self, step: RunningStep, checked: Callable[[], CheckedCopy]) -> StepResult:
+        return await check_types(step, checked(), self._options.compiler)
+
+    async def _lint(self, step: RunningStep, checked: Callable[[], CheckedCopy]) -> StepResult:
+        return await lint(step, self._eval, checked(), self._options.linter)
 
     async def _run_tests(self, backends: Backends | None) -> None:
         await self._passes("tests", lambda step: self._grade_tests(step, backends))
@@ -194,7 +207,7 @@ class Grading:
 
 
 async def _guarded(step: RunningStep, work: Callable[[RunningStep], Awaitable[StepResult]]) -> StepResult:
-    """A program that cannot be started and a disk that cannot be written are not the model's doing."""
+    """Whatever breaks, breaks this step only: the others come to their own end."""
     try:
         return await work(step)
     except InfrastructureError as error:
@@ -202,12 +215,19 @@ async def _guarded(step: RunningStep, work: Callable[[RunningStep], Awaitable[St
     except OSError as error:
         full = error.errno in {errno.ENOSPC, errno.EDQUOT}
         return step.failed("disk-full" if full else "tool-crashed", str(error))
+    except Exception as error:
+        step.say(traceback.format_exc(limit=-20))
+        return step.failed("grading-broke", f"Grading broke down ({type(error).__name__}: {error}).")
 
 
-def _status(steps: tuple[StepResult, ...]) -> Status:
-    """An accident anywhere means that the evidence is not complete: no verdict."""
-    found = {step.status for step in steps}
-    return next((status for status in ("infrastructure", "failed") if status in found), "passed")
+def _within_quota(step: RunningStep, result: StepResult) -> StepResult:
+    """An answer whose tools or functions fill its folder has failed, whatever came of the step."""
+    used = usage_of(step.workspace.root)
+    if result.status == "failed" or (used.bytes <= MOST_BYTES and used.files <= MOST_FILES):
+        return result
+    most = f"{MOST_BYTES // 2**20} MiB and {MOST_FILES:,} files"
+    found = f"{used.bytes // 2**20} MiB in {used.files:,} files"
+    return step.failed("workspace-overflow", f"A grading may write {most}, and this one has written {found}.")
 
 
 async def _at_once(result: StepResult) -> StepResult:

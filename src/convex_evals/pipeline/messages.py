@@ -17,6 +17,9 @@ from convex_evals.core.verdicts import StepName
 from convex_evals.pipeline.types import Grade, GradingOptions, StepResult
 from convex_evals.suite import Eval
 
+MOST_BYTES: Final = 64 * 1024 * 1024
+"""Of one message. An answer that is longer is refused by the worker, and nothing that a worker says comes close."""
+
 _LENGTH: Final = struct.Struct("!I")
 
 
@@ -43,7 +46,7 @@ class Graded:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """The worker lives, but could not grade: nothing that a model did."""
+    """The worker lives, but could not grade."""
 
     sentence: str
 
@@ -59,10 +62,12 @@ async def send(writer: asyncio.StreamWriter, message: Message) -> None:
 
 
 async def receive(reader: asyncio.StreamReader) -> Message | None:
-    """The next message, or None when the other side is gone."""
+    """The next message, or None when the other side is gone. Raises ValueError, KeyError or TypeError for nonsense."""
     try:
-        header = await reader.readexactly(_LENGTH.size)
-        body = await reader.readexactly(_LENGTH.unpack(header)[0])
+        (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
+        if length > MOST_BYTES:
+            raise ValueError(f"a message has at most {MOST_BYTES} bytes, and this one has {length}")
+        body = await reader.readexactly(length)
     except (asyncio.IncompleteReadError, ConnectionResetError):
         return None
     envelope = json.loads(body)

@@ -1,6 +1,6 @@
 """What is graded, with which options, and what comes out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -10,7 +10,7 @@ from convex_evals.core.verdicts import Status, StepName
 
 Linter = Literal["oxlint", "eslint"]
 Compiler = Literal["7", "5.9"]
-Fault = Literal["model", "infrastructure"]
+Fault = Literal["model", "either", "infrastructure"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +89,12 @@ class Grade:
     @property
     def failed_step(self) -> StepName | None:
         return next((step.name for step in self.steps if step.status == "failed"), None)
+
+    def step(self, name: StepName) -> StepResult | None:
+        return next((step for step in self.steps if step.name == name), None)
+
+
+def status_of(steps: Sequence[StepResult]) -> Status:
+    """A step that failed decides, whatever accident happened elsewhere; without one, an accident leaves no verdict."""
+    found = {step.status for step in steps}
+    return next((status for status in ("failed", "infrastructure") if status in found), "passed")

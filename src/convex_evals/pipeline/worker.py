@@ -49,7 +49,7 @@ async def _answer(assignment: Assignment, tools: Tools, writer: asyncio.StreamWr
     except ConvexEvalsError as error:
         return Trouble(str(error))
     except Exception as error:
-        # Whatever it is, it is ours and not the model's: the run is told, and the next eval has its chance.
+        # The run is told; whether this answer is to blame, it finds out with another worker.
         traceback.print_exc()
         return Trouble(f"Grading broke down ({type(error).__name__}: {error}).")
 

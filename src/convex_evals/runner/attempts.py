@@ -1,14 +1,15 @@
 """Attempts at one eval and trial: the model is asked once, its answer is graded until there is a verdict."""
 
 import asyncio
-import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.ids import prefix
+from convex_evals.core.removal import remove_folder
 from convex_evals.models import ModelUnusableError, ProviderError, StoredGeneration
 from convex_evals.pipeline.failures import FAILURES
 from convex_evals.pipeline.messages import Assignment
@@ -25,16 +26,14 @@ from convex_evals.runner.events import (
     StepFinished,
     Watcher,
 )
-from convex_evals.runner.grading import GradingError, GradingWorker
+from convex_evals.runner.grading import GradingWorker
+from convex_evals.runner.referee import PAUSES, Again, Referee
 from convex_evals.runner.stopping import Stop
 from convex_evals.runner.work import ActiveRun, Halt, Work
 from convex_evals.scores import Generation, OpenAttempt, Outcome, TestCounts
 
 if TYPE_CHECKING:
     from convex_evals.scores import ScoresStore
-
-PAUSES: Final = (1.0, 5.0)
-"""Seconds before the second and third attempt; there is no fourth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +51,7 @@ class Attempts:
     store: "ScoresStore"
     watcher: Watcher
     stop: Stop
+    referee: Referee
     folder: Path
     keep: bool
     budget: Budget | None = None
@@ -68,7 +68,8 @@ class Attempts:
                 outcome = Outcome("infrastructure", failure=_failure(error), notes=(str(error),))
                 if isinstance(error, ModelUnusableError):
                     self.halt(run, Halt("failed", str(error)))
-                if await self._finish(item, attempt, outcome, pause if run.halted is None else None):
+                may_help = run.halted is None and FAILURES[_failure(error)].retried
+                if await self._finish(item, attempt, outcome, pause if may_help else None):
                     continue
                 self._settle(item, None)
                 return None
@@ -79,12 +80,19 @@ class Attempts:
         return None
 
     async def grade(self, ready: Ready, worker: GradingWorker) -> None:
-        """Grades until there is a verdict, or until infrastructure trouble has come too often."""
-        item, attempt = ready.run.item(ready.work), ready.attempt
-        for pause in (*PAUSES, None):
+        """Grades until there is a verdict, or until the referee says that there is none to be had."""
+        item, attempt, tries = ready.run.item(ready.work), ready.attempt, list[Grade]()
+        while True:
             self.watcher(Grading(item))
-            outcome = await self._grade_once(ready, attempt, worker)
-            if not await self._finish(item, attempt, outcome, pause):
+            async with self._folder(attempt) as folder:
+                assignment = Assignment(ready.work.eval, ready.files, ready.run.options, folder)
+                recording = _Recording(self, item, attempt)
+                tries.append(await worker.grade(assignment, recording.take))
+                decision = await self.referee.decide(assignment, tries)
+                grade = tries[-1] if isinstance(decision, Again) else decision
+                await recording.take_rest(grade)
+            pause = decision.pause if isinstance(decision, Again) else None
+            if not await self._finish(item, attempt, _outcome(grade), pause):
                 return
             attempt = await asyncio.to_thread(self._begin_again, attempt)
 
@@ -108,7 +116,7 @@ class Attempts:
     async def _finish(self, item: Item, attempt: OpenAttempt, outcome: Outcome, pause: float | None) -> bool:
         """Records how an attempt ended, and says whether another one follows; the pause before it is over then."""
         await asyncio.to_thread(self.store.finish_attempt, attempt.id, outcome)
-        if pause is not None and _is_tried_again(outcome) and not self.stop.requested:
+        if pause is not None and not self.stop.requested:
             self.watcher(Retrying(item, "; ".join(outcome.notes) or str(outcome.failure)))
             await asyncio.sleep(pause)
             if not self.stop.requested:
@@ -129,31 +137,45 @@ class Attempts:
         self.store.reuse_generation(attempt.id, before.id)
         return attempt
 
-    async def _grade_once(self, ready: Ready, attempt: OpenAttempt, worker: GradingWorker) -> Outcome:
-        item, recorded = ready.run.item(ready.work), set[str]()
-
-        async def record(step: StepResult) -> None:
-            await asyncio.to_thread(self.store.record_step, attempt.id, step)
-            recorded.add(step.name)
-            self.watcher(StepFinished(item, step))
-
+    @asynccontextmanager
+    async def _folder(self, attempt: OpenAttempt) -> AsyncIterator[Path]:
         folder = self.folder / prefix(attempt.run_id) / attempt.eval / f"{attempt.trial}-{attempt.number}"
         folder.mkdir(parents=True)
         try:
-            grade = await worker.grade(Assignment(ready.work.eval, ready.files, ready.run.options, folder), record)
-            for step in grade.steps:
-                if step.name not in recorded:
-                    await record(step)
-        except GradingError as error:
-            return Outcome("infrastructure", failure=error.failure, notes=(str(error),))
+            yield folder
         finally:
             if not self.keep:
-                await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-        return _outcome(grade)
+                await asyncio.to_thread(remove_folder, folder)
+
+
+@dataclass(slots=True)
+class _Recording:
+    """The steps of one attempt on their way into the scores. Those without a verdict wait for what the referee says."""
+
+    attempts: Attempts
+    item: Item
+    attempt: OpenAttempt
+    recorded: set[str] = field(default_factory=set)
+
+    async def take(self, step: StepResult) -> None:
+        if step.status != "infrastructure":
+            await self._record(step)
+
+    async def take_rest(self, grade: Grade) -> None:
+        for step in grade.steps:
+            if step.name not in self.recorded:
+                await self._record(step)
+
+    async def _record(self, step: StepResult) -> None:
+        await asyncio.to_thread(self.attempts.store.record_step, self.attempt.id, step)
+        self.recorded.add(step.name)
+        self.attempts.watcher(StepFinished(self.item, step))
 
 
 def _outcome(grade: Grade) -> Outcome:
+    """A grading that broke down outside of its steps says so in the step that was under way."""
     decisive = next((step for step in grade.steps if step.status == grade.status and step.failure), None)
+    accident = (decisive.excerpt,) if decisive is not None and grade.status == "infrastructure" else ()
     return Outcome(
         status=grade.status,
         failed_step=grade.failed_step,
@@ -162,14 +184,9 @@ def _outcome(grade: Grade) -> Outcome:
         duration_ms=grade.duration_ms,
         cpu_ms=grade.cpu_ms,
         broken=grade.broken,
-        notes=grade.notes,
+        notes=(*grade.notes, *accident),
     )
 
 
 def _failure(error: InfrastructureError) -> str:
     return error.failure if isinstance(error, ProviderError) else ProviderError.failure
-
-
-def _is_tried_again(outcome: Outcome) -> bool:
-    """As the table of failures has it."""
-    return outcome.failure in FAILURES and FAILURES[outcome.failure].retried

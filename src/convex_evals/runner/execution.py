@@ -18,6 +18,7 @@ from convex_evals.runner.attempts import Attempts, Ready
 from convex_evals.runner.budget import Budget
 from convex_evals.runner.events import Stopping, Watcher
 from convex_evals.runner.grading import grading_worker
+from convex_evals.runner.referee import Referee
 from convex_evals.runner.stopping import Stop, heeding_signals
 from convex_evals.runner.work import ActiveRun, Halt, Work
 from convex_evals.scores import RunStatus
@@ -49,7 +50,13 @@ class Execution:
         self._equipment = equipment
         self._stop = Stop(on_request=lambda: equipment.watcher(Stopping()))
         self._attempts = Attempts(
-            equipment.store, equipment.watcher, self._stop, equipment.folder, equipment.keep, equipment.budget
+            equipment.store,
+            equipment.watcher,
+            self._stop,
+            Referee(equipment.settings, equipment.folder),
+            equipment.folder,
+            equipment.keep,
+            equipment.budget,
         )
         self._work: Iterator[tuple[ActiveRun, Work]] = ((run, each) for run in runs for each in run.work)
         self._ready: asyncio.Queue[Ready | None] = asyncio.Queue(maxsize=2 * equipment.jobs)

@@ -1,34 +1,35 @@
-"""The run's side of one grading worker: started when it is needed, replaced when it dies."""
+"""The run's side of one grading worker: started when it is needed, replaced when grading breaks down."""
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from convex_evals.core.checkout import package_folder
-from convex_evals.core.errors import InfrastructureError, ProcessError
-from convex_evals.core.processes import PipedProcess, base_environment, start_piped
+from convex_evals.core.errors import ProcessError
+from convex_evals.core.processes import Limits, PipedProcess, base_environment, start_piped
+from convex_evals.core.removal import remove_folder
 from convex_evals.core.settings import Settings
+from convex_evals.core.verdicts import GATES, StepName
+from convex_evals.pipeline.bounds import MEBIBYTE, MOST_BYTES, cut_log, usage_of
 from convex_evals.pipeline.messages import Assignment, Graded, Message, StepDone, Trouble, receive, send
 from convex_evals.pipeline.types import Grade, StepResult
+from convex_evals.suite import Pipeline
 
 COMMAND: Final = (sys.executable, "-P", "-m", "convex_evals.pipeline.worker")
 LOG: Final = "worker.log"
-OVERHEAD_SECONDS: Final = 1200.0
-"""What the steps before the grader may take at most, all limits of single tools together."""
+LIMITS: Final = Limits(data=4096 * MEBIBYTE)
+"""Of the worker and of each process that it starts: an honest grading takes a tenth of it."""
+
+GATE_SECONDS: Final[dict[StepName, float]] = {"filesystem": 60.0, "install": 300.0, "deploy": 240.0}
+"""How long a worker may take to tell of these steps; the first includes its start. What they run has lower limits."""
+SPARE_SECONDS: Final = 60.0
+"""The other steps run together; they have the grader's time and so much more."""
 
 OnStep = Callable[[StepResult], Awaitable[None]]
-
-
-class GradingError(InfrastructureError):
-    """There is no grade, and the model has nothing to do with it. `failure` is the kind of failure."""
-
-    def __init__(self, failure: str, sentence: str) -> None:
-        super().__init__(sentence)
-        self.failure = failure
 
 
 @dataclass
@@ -42,16 +43,23 @@ class GradingWorker:
     _stack: AsyncExitStack | None = None
 
     async def grade(self, assignment: Assignment, on_step: OnStep) -> Grade:
-        """Grades; `on_step` is told of every step as it is done. Raises GradingError."""
-        process = await self._running()
+        """Grades; `on_step` is told of every step as it is done. A worker that breaks down is a step without a verdict.
+
+        After a grading without a verdict the next one has a new process and a new folder.
+        """
+        done: list[StepResult] = []
+
+        async def note(step: StepResult) -> None:
+            done.append(step)
+            await on_step(step)
+
         try:
-            async with asyncio.timeout(assignment.options.grader_seconds + OVERHEAD_SECONDS):
-                return await _converse(process, assignment, on_step)
-        except TimeoutError:
-            await self.close()
-            raise GradingError("worker-hangs", "The grading worker did not come to an end and was stopped.") from None
-        except _WorkerGone:
-            raise GradingError("worker-died", f"The grading worker died: {await self._bury()}.") from None
+            grade = await self._converse(await self._running(), assignment, note, done)
+        except _Accident as accident:
+            grade = await self._broken_down(assignment, done, accident)
+        if grade.status == "infrastructure" or await asyncio.to_thread(self._has_overflown):
+            await self.discard()
+        return grade
 
     async def close(self) -> None:
         """Stops the process and everything below it."""
@@ -59,15 +67,68 @@ class GradingWorker:
         if stack is not None:
             await stack.aclose()
 
+    async def discard(self) -> None:
+        """Stops the process and removes its folder: nothing that an answer left there meets the next one."""
+        await self.close()
+        await asyncio.to_thread(remove_folder, self.folder)
+
     async def _running(self) -> PipedProcess:
         if self._process is None:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._stack = AsyncExitStack()
             log = self._stack.enter_context((self.folder / LOG).open("ab"))
             self._process = await self._stack.enter_async_context(
-                start_piped(COMMAND, cwd=self.folder, stderr=log.fileno(), environment=self._environment())
+                start_piped(
+                    COMMAND, cwd=self.folder, stderr=log.fileno(), environment=self._environment(), limits=LIMITS
+                )
             )
         return self._process
+
+    async def _converse(
+        self, process: PipedProcess, assignment: Assignment, on_step: OnStep, done: Sequence[StepResult]
+    ) -> Grade:
+        try:
+            async with asyncio.timeout(GATE_SECONDS["filesystem"]) as patience:
+                await _tell(process, assignment)
+                while True:
+                    match await _received(process):
+                        case StepDone(step):
+                            await on_step(step)
+                            patience.reschedule(asyncio.get_running_loop().time() + _seconds(assignment, done))
+                        case Graded(grade):
+                            return grade
+                        case Trouble(sentence):
+                            raise _Accident("grading-broke", sentence)
+                        case _:
+                            raise _Gone
+        except TimeoutError:
+            raise _Accident("worker-hangs", "The grading worker did not come to an end and was stopped.") from None
+        except _Gone:
+            raise _Accident("worker-died", f"The grading worker died: {await self._bury()}.") from None
+
+    async def _broken_down(self, assignment: Assignment, done: Sequence[StepResult], accident: "_Accident") -> Grade:
+        """The step that was under way has no verdict; its log is the worker's own."""
+        await self.close()
+        step = StepResult(
+            name=step_under_way(assignment, done),
+            status="infrastructure",
+            duration_ms=0.0,
+            cpu_ms=0.0,
+            commands=(),
+            excerpt=str(accident),
+            log=await asyncio.to_thread(self._last_words, str(accident)),
+            failure=accident.kind,
+        )
+        return Grade(assignment.eval.id, "infrastructure", (*done, step))
+
+    def _last_words(self, sentence: str) -> Path:
+        """Beside the worker's folder, where nothing of an answer can write."""
+        log, kept = self.folder / LOG, self.folder.with_name(f"{self.folder.name}-{LOG}")
+        kept.write_bytes(log.read_bytes() if log.is_file() and not log.is_symlink() else b"")
+        cut_log(kept, MEBIBYTE)
+        with kept.open("a") as file:
+            file.write(f"{sentence}\n")
+        return kept
 
     async def _bury(self) -> str:
         """Makes sure that nothing is left of it; how it ended."""
@@ -82,6 +143,9 @@ class GradingWorker:
             return f"signal {ended.signal}"
         return f"exit code {ended.exit_code}, {_last_line(self.folder / LOG)}"
 
+    def _has_overflown(self) -> bool:
+        return usage_of(self.folder).bytes > MOST_BYTES
+
     def _environment(self) -> dict[str, str]:
         """No keys: a worker runs tools on files that a model wrote."""
         extra = {
@@ -94,32 +158,44 @@ class GradingWorker:
         return base_environment(self.settings.home, extra, path=self.settings.search_path)
 
 
-class _WorkerGone(Exception):
+class _Accident(Exception):
+    """Grading broke down outside of a step. `kind` is a key of the table of failures."""
+
+    def __init__(self, kind: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.kind = kind
+
+
+class _Gone(Exception):
     pass
 
 
-async def _converse(process: PipedProcess, assignment: Assignment, on_step: OnStep) -> Grade:
+def step_under_way(assignment: Assignment, done: Sequence[StepResult]) -> StepName:
+    """The step that a worker was at when it broke down. Of those that run together, the tests run an answer's code."""
+    told = {step.name for step in done}
+    static = assignment.eval.pipeline is Pipeline.STATIC
+    order: tuple[StepName, ...] = ("filesystem", "tests") if static else (*GATES, "tests", "tsc", "eslint")
+    return next((name for name in order if name not in told), "tests")
+
+
+def _seconds(assignment: Assignment, done: Sequence[StepResult]) -> float:
+    """Until the worker must tell of the next step."""
+    rest = assignment.options.grader_seconds + SPARE_SECONDS
+    return GATE_SECONDS.get(step_under_way(assignment, done), rest)
+
+
+async def _tell(process: PipedProcess, assignment: Assignment) -> None:
     try:
         await send(process.stdin, assignment)
     except ConnectionError as error:
-        raise _WorkerGone from error
-    while True:
-        match await _received(process):
-            case StepDone(step):
-                await on_step(step)
-            case Graded(grade):
-                return grade
-            case Trouble(sentence):
-                raise GradingError("grading-broke", sentence)
-            case _:
-                raise _WorkerGone
+        raise _Gone from error
 
 
 async def _received(process: PipedProcess) -> Message | None:
     try:
         return await receive(process.stdout)
     except (KeyError, TypeError, ValueError) as error:  # not one of our messages
-        raise _WorkerGone from error
+        raise _Gone from error
 
 
 def _last_line(log: Path) -> str:

@@ -2,12 +2,13 @@
 
 import fcntl
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
+
+from convex_evals.core.removal import remove_folder
 
 PREFIX: Final = "convex-evals-run-"
 _LOCK: Final = ".lock"
@@ -30,7 +31,8 @@ def open_workspace(parent: Path | None, *, keep: bool = False) -> Iterator[Path]
         if keep:
             (folder / _LOCK).unlink(missing_ok=True)
         else:
-            shutil.rmtree(folder, ignore_errors=True)
+            with suppress(OSError):
+                remove_folder(folder)
         os.close(lock)
 
 
@@ -39,7 +41,7 @@ def _sweep(parent: Path) -> None:
         with suppress(OSError):  # another user's, or another command was faster
             descriptor = _take(lock)
             if descriptor is not None:
-                shutil.rmtree(lock.parent, ignore_errors=True)
+                remove_folder(lock.parent)
                 os.close(descriptor)
 
 

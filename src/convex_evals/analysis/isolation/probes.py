@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import json
-import shutil
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -18,9 +17,10 @@ from convex_evals.core.ids import new_id
 from convex_evals.core.settings import Settings
 from convex_evals.core.verdicts import StepName
 from convex_evals.pipeline.messages import Assignment
-from convex_evals.pipeline.types import GradingOptions, StepResult
-from convex_evals.runner.grading import GradingError, GradingWorker, grading_worker
+from convex_evals.pipeline.types import GradingOptions
+from convex_evals.runner.grading import GradingWorker, grading_worker
 from convex_evals.runner.options import options_json
+from convex_evals.runner.referee import Referee
 from convex_evals.suite import Eval
 
 FORMAT: Final = 1  # of the kept answers
@@ -57,6 +57,7 @@ class GradingProbes:
     settings: Settings
     folder: Path
     toolchain: str  # its fingerprint
+    referee: Referee
     _idle: "asyncio.Queue[GradingWorker]" = field(default_factory=asyncio.Queue)
 
     def probe(self, asked: Eval, step: StepName, options: GradingOptions, bound: Bound) -> Probe:
@@ -69,7 +70,8 @@ class GradingProbes:
             worker = await self._idle.get()
             started = time.monotonic()
             try:
-                passed = await self._grade(worker, Assignment(asked, files, options, self._new_folder(), step), bound)
+                folder = self.folder / f"probe-{new_id()}"
+                passed = await self._grade(worker, Assignment(asked, files, options, folder, step), bound)
             finally:
                 self._idle.put_nowait(worker)
                 bound.tries += 1
@@ -85,22 +87,13 @@ class GradingProbes:
         assert assignment.only is not None
         try:
             async with asyncio.timeout(bound.seconds - bound.spent + OVERRUN_SECONDS):
-                grade = await worker.grade(assignment, _nobody)
+                grade = await self.referee.grade(worker, assignment)
         except TimeoutError:
-            await worker.close()  # it is in the middle of something; the next one starts it again
+            await worker.discard()  # it is in the middle of something; the next one starts it again
             raise BoundReached from None
-        except GradingError:
-            return None
-        finally:
-            await asyncio.to_thread(shutil.rmtree, assignment.folder, ignore_errors=True)
         if grade.status == "infrastructure":
             return None
         return next(step.status == "passed" for step in grade.steps if step.name == assignment.only)
-
-    def _new_folder(self) -> Path:
-        folder = self.folder / f"probe-{new_id()}"
-        folder.mkdir(parents=True)
-        return folder
 
     def _kept(self, asked: Eval, step: StepName, options: GradingOptions, files: Mapping[str, str]) -> Path:
         facts = {
@@ -120,7 +113,7 @@ class GradingProbes:
 @asynccontextmanager
 async def open_probes(settings: Settings, folder: Path, toolchain: str, workers: int) -> AsyncIterator[GradingProbes]:
     """`folder` is temporary and belongs to this command alone. A worker starts with its first probe."""
-    probes = GradingProbes(settings, folder, toolchain)
+    probes = GradingProbes(settings, folder, toolchain, Referee(settings, folder))
     async with AsyncExitStack() as opened:
         for number in range(workers):
             worker = await opened.enter_async_context(grading_worker(settings, folder / f"worker-{number}"))
@@ -140,7 +133,3 @@ def _write(kept: Path, passed: bool) -> None:
     draft = kept.with_name(f".{new_id()}")
     draft.write_text(json.dumps({"passed": passed}))
     draft.replace(kept)
-
-
-async def _nobody(step: StepResult) -> None:
-    pass

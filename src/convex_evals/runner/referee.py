@@ -1,0 +1,137 @@
+"""Whose failure it is when grading breaks down.
+
+One rule: what repeats on a fresh worker while the reference answer passes is the answer's failure. An answer is graded
+twice at most because of such accidents, and the reference answer of an eval once per command.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from convex_evals.core.ids import new_id
+from convex_evals.core.removal import remove_folder
+from convex_evals.core.settings import Settings
+from convex_evals.core.verdicts import StepName
+from convex_evals.pipeline.failures import FAILURES, FailureKind
+from convex_evals.pipeline.messages import Assignment
+from convex_evals.pipeline.types import Grade, GradingOptions, StepResult, status_of
+from convex_evals.runner.grading import GradingWorker, grading_worker
+from convex_evals.suite import read_answer
+
+PAUSES: Final = (1.0, 5.0)
+"""Seconds before the second and third try when it is not the answer's doing; there is no fourth."""
+CONVICTED: Final = "accident-repeats"
+
+_Key = tuple[str, GradingOptions, StepName | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """The answer is to be graded once more, after a pause of so many seconds."""
+
+    pause: float
+
+
+@dataclass
+class Referee:
+    """Decides after each try. `folder` is temporary and belongs to this command alone."""
+
+    settings: Settings
+    folder: Path
+    _references: dict[_Key, Grade] = field(default_factory=dict)
+    _locks: dict[_Key, asyncio.Lock] = field(default_factory=dict)
+
+    async def decide(self, assignment: Assignment, tries: Sequence[Grade]) -> Again | Grade:
+        """Whether another try follows; otherwise the last one, with its verdict if the accident is the answer's."""
+        last = tries[-1]
+        suspect = suspicious_step(last)
+        if suspect is None:
+            pause = PAUSES[len(tries) - 1] if len(tries) <= len(PAUSES) else None
+            return Again(pause) if pause is not None and _passes_by_itself(last) else last
+        first = sum(suspicious_step(each) is not None for each in tries) == 1
+        if first and _kind(suspect).retried:
+            return Again(PAUSES[0])
+        if not await self._reference_passes(suspect.name, assignment):
+            return last
+        return Again(PAUSES[0]) if first else convicted(last, suspect, tries)
+
+    async def grade(self, worker: GradingWorker, assignment: Assignment) -> Grade:
+        """Grades until that is decided. The folder of the assignment is made for each try and removed after it."""
+        tries: list[Grade] = []
+        while True:
+            tries.append(await _grade_once(worker, assignment))
+            match await self.decide(assignment, tries):
+                case Again(pause):
+                    await asyncio.sleep(pause)
+                case decided:
+                    return decided
+
+    async def _reference_passes(self, name: StepName, assignment: Assignment) -> bool:
+        answer = await asyncio.to_thread(_reference_files, assignment)
+        if dict(assignment.files) == answer:
+            return False
+        key = (assignment.eval.id, assignment.options, assignment.only)
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            if key not in self._references:
+                self._references[key] = await self._grade_reference(replace(assignment, files=answer))
+        step = self._references[key].step(name)
+        return step is not None and step.status == "passed"
+
+    async def _grade_reference(self, assignment: Assignment) -> Grade:
+        folder = self.folder / f"reference-{new_id()}"
+        try:
+            async with grading_worker(self.settings, folder / "worker") as worker:
+                return await _grade_once(worker, replace(assignment, folder=folder / "grading"))
+        finally:
+            await asyncio.to_thread(remove_folder, folder)
+
+
+async def _grade_once(worker: GradingWorker, assignment: Assignment) -> Grade:
+    await asyncio.to_thread(assignment.folder.mkdir, parents=True)
+    try:
+        return await worker.grade(assignment, _nobody)
+    finally:
+        await asyncio.to_thread(remove_folder, assignment.folder)
+
+
+def suspicious_step(grade: Grade) -> StepResult | None:
+    """The first step that broke down in a way an answer may have caused, if that is why there is no verdict."""
+    if grade.status != "infrastructure":
+        return None
+    return next((step for step in _accidents(grade) if _kind(step).fault == "either"), None)
+
+
+def convicted(grade: Grade, suspect: StepResult, tries: Sequence[Grade]) -> Grade:
+    """The grade with the verdict that the accident is the answer's."""
+    found = [step for each in tries if (step := suspicious_step(each)) is not None]
+    told = ", then ".join(f"{step.failure} at {step.name}" for step in found)
+    sentence = f"Grading this answer breaks down each time ({told}); the reference answer passes {suspect.name} here."
+    failed = replace(suspect, status="failed", failure=CONVICTED, excerpt=f"{sentence}\n{suspect.excerpt}".rstrip())
+    steps = tuple(failed if step is suspect else step for step in grade.steps)
+    return replace(grade, status=status_of(steps), steps=steps, broken=None, notes=(*grade.notes, sentence))
+
+
+def _passes_by_itself(grade: Grade) -> bool:
+    """Whether trying again may help: as the table of failures has it."""
+    accidents = _accidents(grade)
+    return grade.status == "infrastructure" and all(_kind(step).retried for step in accidents)
+
+
+def _accidents(grade: Grade) -> list[StepResult]:
+    return [step for step in grade.steps if step.status == "infrastructure" and step.failure in FAILURES]
+
+
+def _kind(step: StepResult) -> FailureKind:
+    assert step.failure is not None
+    return FAILURES[step.failure]
+
+
+def _reference_files(assignment: Assignment) -> dict[str, str]:
+    globs = assignment.options.answer_files
+    return read_answer(assignment.eval, globs) if globs else read_answer(assignment.eval)
+
+
+async def _nobody(step: StepResult) -> None:
+    pass
