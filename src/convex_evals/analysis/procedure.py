@@ -27,7 +27,6 @@ from convex_evals.analysis.report import (
     report_paths,
 )
 from convex_evals.analysis.report.folders import ReportPaths
-from convex_evals.analysis.statistics import wilson_interval
 from convex_evals.core.errors import SuiteError, UsageError
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import find_toolchain
@@ -36,6 +35,7 @@ from convex_evals.pipeline.types import GradingOptions
 from convex_evals.runner import open_workspace, suite_of
 from convex_evals.runner.options import options_from_json
 from convex_evals.scores import AttemptDetails, RunRecord
+from convex_evals.statistics import wilson_interval
 from convex_evals.suite import Eval, load_suite
 
 if TYPE_CHECKING:

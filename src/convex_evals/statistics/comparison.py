@@ -1,0 +1,137 @@
+"""Is B better than A? Compared eval by eval, on the evals that both have."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, variance
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from convex_evals.statistics.intervals import Interval, Z
+from convex_evals.statistics.scores import Tallies, Tally
+
+if TYPE_CHECKING:
+    from numpy import float64
+    from numpy.typing import NDArray
+
+RESAMPLES: Final = 10_000
+SEED: Final = 20_260_101
+SIGNIFICANT: Final = 0.05
+_MOST_EXACT: Final = 14  # evals that differ, up to which every assignment of signs is tried
+
+Verdict = Literal["better", "worse", "cannot tell"]
+Test = Literal["exact McNemar", "sign-flip permutation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """What a difference of this size would take to be told. `trials` None: no number of trials would do."""
+
+    trials: int | None
+    evals: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`difference` is B's score minus A's. `gained` and `lost` are evals whose pass rate rose and fell from A to B."""
+
+    evals: int
+    trials: tuple[int, int]
+    difference: float
+    interval: Interval
+    p: float
+    test: Test
+    gained: tuple[str, ...]
+    lost: tuple[str, ...]
+    needed: Needed | None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Of B. Both the test and the interval must agree."""
+        if self.p >= SIGNIFICANT or self.interval.contains(0):
+            return "cannot tell"
+        return "better" if self.difference > 0 else "worse"
+
+
+def compare(a: Tallies, b: Tallies) -> Comparison | None:
+    """None when they have no eval in common."""
+    names = sorted(a.keys() & b.keys())
+    if not names:
+        return None
+    differences = [b[name].rate - a[name].rate for name in names]
+    single = all(a[name].trials == b[name].trials == 1 for name in names)
+    interval = bootstrap_interval(differences)
+    p = mcnemar(differences) if single else sign_flip(differences)
+    undecided = p >= SIGNIFICANT or interval.contains(0)
+    return Comparison(
+        evals=len(names),
+        trials=(sum(a[name].trials for name in names), sum(b[name].trials for name in names)),
+        difference=fmean(differences),
+        interval=interval,
+        p=p,
+        test="exact McNemar" if single else "sign-flip permutation",
+        gained=tuple(name for name, change in zip(names, differences, strict=True) if change > 0),
+        lost=tuple(name for name, change in zip(names, differences, strict=True) if change < 0),
+        needed=_needed(a, b, names, differences) if undecided else None,
+    )
+
+
+def bootstrap_interval(differences: Sequence[float]) -> Interval:
+    """Of the mean: what resampling the evals gives."""
+    import numpy
+
+    values = numpy.array(differences)
+    chosen = numpy.random.default_rng(SEED).integers(0, len(values), size=(RESAMPLES, len(values)))
+    low, high = numpy.quantile(values[chosen].mean(axis=1), [0.025, 0.975])
+    return Interval(float(low), float(high))
+
+
+def mcnemar(differences: Sequence[float]) -> float:
+    """Exact and two-sided: of the evals that flipped, is one direction more frequent than chance would have it?"""
+    up = sum(change > 0 for change in differences)
+    flipped = sum(change != 0 for change in differences)
+    if flipped == 0:
+        return 1.0
+    tail = sum(math.comb(flipped, k) for k in range(min(up, flipped - up) + 1))
+    return min(1.0, tail / 2.0 ** (flipped - 1))
+
+
+def sign_flip(differences: Sequence[float]) -> float:
+    """The share of assignments of signs to the differences whose sum is at least as far from zero as the real one."""
+    import numpy
+
+    values = numpy.array([change for change in differences if change != 0])
+    if len(values) == 0:
+        return 1.0
+    if len(values) <= _MOST_EXACT:
+        bits = numpy.arange(2 ** len(values))[:, None] >> numpy.arange(len(values)) & 1
+        return _share_as_extreme(values, 1 - 2 * bits, 0)
+    signs = numpy.random.default_rng(SEED).choice([-1, 1], size=(RESAMPLES, len(values)))
+    return _share_as_extreme(values, signs, 1)
+
+
+def _share_as_extreme(values: "NDArray[float64]", signs: "NDArray[Any]", itself: int) -> float:
+    """`itself`: the real assignment counts among random ones, so that p is never zero."""
+    sums = abs(signs @ values)
+    extreme = int((sums >= abs(values.sum()) - 1e-12).sum())
+    return (extreme + itself) / (len(sums) + itself)
+
+
+def _needed(a: Tallies, b: Tallies, names: Sequence[str], differences: Sequence[float]) -> Needed | None:
+    """More trials only take away what varies within an eval; what differs from eval to eval takes more evals."""
+    mean = fmean(differences)
+    if mean == 0 or len(names) < 2:
+        return None
+    wanted = (mean / Z) ** 2  # the variance of the mean difference at which it would just be told
+    total = variance(differences)
+    within = fmean(_within(a[name]) + _within(b[name]) for name in names)
+    now = fmean((a[name].trials + b[name].trials) / 2 for name in names)
+    left = wanted * len(names) - max(0.0, total - within / now)
+    trials = math.ceil(within / left) if left > 0 and within > 0 else None
+    return Needed(None if trials is None or trials <= now else trials, math.ceil(total / wanted))
+
+
+def _within(tally: Tally) -> float:
+    """The variance of one trial of an eval, from its trials; a single one is taken to vary as much as it can."""
+    if tally.trials == 1:
+        return 0.25
+    return tally.rate * (1 - tally.rate) * tally.trials / (tally.trials - 1)

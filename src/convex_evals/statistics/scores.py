@@ -1,0 +1,127 @@
+"""The score of a model: what share of the evals it passes, and how sure that is.
+
+Trials of one eval are not independent of one another, so evals, not trials, are what is counted.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import Literal
+
+from convex_evals.statistics.intervals import CONFIDENCE, Interval, t_quantile, wilson_interval
+
+Method = Literal["Wilson", "t over evals"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The verdicts on one eval: how many of its trials passed. Trials without a verdict are not among them."""
+
+    passed: int
+    trials: int
+
+    @property
+    def rate(self) -> float:
+        return self.passed / self.trials
+
+    @property
+    def is_flaky(self) -> bool:
+        return 0 < self.passed < self.trials
+
+
+Tallies = Mapping[str, Tally]
+"""By eval; each has at least one trial."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """`value` is the mean over evals of the eval's pass rate."""
+
+    value: float
+    interval: Interval
+    method: Method
+    evals: int
+    trials: int
+
+    @property
+    def margin(self) -> float:
+        """Half the width of the interval: what is said behind ±."""
+        return (self.interval.high - self.interval.low) / 2
+
+
+def score(tallies: Tallies) -> Score | None:
+    """None without any verdict."""
+    if not tallies:
+        return None
+    rates = [tally.rate for tally in tallies.values()]
+    trials = sum(tally.trials for tally in tallies.values())
+    interval, method = _interval(rates, single=trials == len(rates))
+    return Score(fmean(rates), interval, method, len(rates), trials)
+
+
+def _interval(rates: Sequence[float], *, single: bool) -> tuple[Interval, Method]:
+    """Rates that are all the same say nothing about how they vary, so such evals count as one trial each."""
+    mean = fmean(rates)
+    if single or len(rates) < 2 or stdev(rates) == 0:
+        return wilson_interval(mean * len(rates), len(rates)), "Wilson"
+    margin = t_quantile((1 + CONFIDENCE) / 2, len(rates) - 1) * standard_error(rates)
+    return Interval(max(0.0, mean - margin), min(1.0, mean + margin)), "t over evals"
+
+
+def standard_error(values: Sequence[float]) -> float:
+    return stdev(values) / math.sqrt(len(values))
+
+
+def pass_at(k: int, tallies: Tallies) -> float | None:
+    """How often at least one of `k` trials passes, on average over evals; None where an eval has fewer trials."""
+    if not tallies or any(tally.trials < k for tally in tallies.values()):
+        return None
+    return fmean(1 - _share(tally.trials - tally.passed, k, tally.trials) for tally in tallies.values())
+
+
+def pass_all(k: int, tallies: Tallies) -> float | None:
+    """How often all of `k` trials pass (pass^k), on average over evals; None where an eval has fewer trials."""
+    if not tallies or any(tally.trials < k for tally in tallies.values()):
+        return None
+    return fmean(_share(tally.passed, k, tally.trials) for tally in tallies.values())
+
+
+def _share(some: int, k: int, of: int) -> float:
+    """The share of choices of `k` trials that take all from `some`: unbiased, whatever `k` is."""
+    return math.comb(some, k) / math.comb(of, k)
+
+
+@dataclass(frozen=True, slots=True)
+class Flakiness:
+    """Evals of which trials under the same conditions disagree, among those with more than one trial."""
+
+    flaky: tuple[str, ...]
+    repeated: int
+    interval: Interval
+
+    @property
+    def rate(self) -> float:
+        return len(self.flaky) / self.repeated if self.repeated else 0.0
+
+
+def flakiness(tallies: Tallies) -> Flakiness:
+    flaky = tuple(name for name, tally in sorted(tallies.items()) if tally.is_flaky)
+    repeated = sum(tally.trials > 1 for tally in tallies.values())
+    return Flakiness(flaky, repeated, wilson_interval(len(flaky), repeated))
+
+
+def merged(several: Sequence[Tallies]) -> dict[str, Tally]:
+    """Runs of the same evals as one: their trials together."""
+    together: dict[str, Tally] = {}
+    for tallies in several:
+        for name, tally in tallies.items():
+            before = together.get(name, Tally(0, 0))
+            together[name] = Tally(before.passed + tally.passed, before.trials + tally.trials)
+    return together
+
+
+def spread(several: Sequence[Tallies]) -> float | None:
+    """The standard deviation between the scores of runs, apart from how sure each of them is; None below two runs."""
+    values = [found.value for tallies in several if (found := score(tallies)) is not None]
+    return stdev(values) if len(values) > 1 else None

@@ -1,0 +1,105 @@
+"""Paired comparison: known answers, oracles, and how often it is wrong."""
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from scipy import stats
+
+from convex_evals.statistics import Tally, compare
+from convex_evals.statistics.comparison import bootstrap_interval, mcnemar, sign_flip
+
+
+def one_trial(outcomes: str) -> dict[str, Tally]:
+    return {str(index): Tally(int(outcome), 1) for index, outcome in enumerate(outcomes)}
+
+
+@given(some.lists(some.sampled_from([-1.0, 0.0, 1.0]), min_size=1, max_size=80))
+def test_mcnemar_is_the_binomial_test_of_what_flipped(differences: list[float]) -> None:
+    up, down = differences.count(1.0), differences.count(-1.0)
+    expected = stats.binomtest(up, up + down).pvalue if up + down else 1.0
+    assert mcnemar(differences) == pytest.approx(min(1.0, expected), abs=1e-12)
+
+
+@given(some.lists(some.sampled_from([-1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0]), min_size=2, max_size=10))
+def test_sign_flips_are_what_scipy_says(differences: list[float]) -> None:
+    values = numpy.array(differences)
+    expected = stats.permutation_test(
+        (values,),
+        lambda sample, axis: numpy.mean(sample, axis=axis),
+        permutation_type="samples",
+        n_resamples=numpy.inf,
+        vectorized=True,
+    ).pvalue
+    assert sign_flip(differences) == pytest.approx(float(expected), abs=1e-9)
+
+
+def test_many_sign_flips_are_sampled_and_never_certain() -> None:
+    assert sign_flip([1.0] * 40) == pytest.approx(1 / 10_001)
+    assert sign_flip([0.5, -0.5] * 20) > 0.5
+
+
+def test_the_bootstrap_interval_is_that_of_scipy() -> None:
+    differences = numpy.random.default_rng(3).choice([-1, 0, 0, 0, 1, 1], 66).astype(float)
+    expected = stats.bootstrap((differences,), numpy.mean, method="percentile", n_resamples=10_000, rng=1)
+    found = bootstrap_interval(list(differences))
+    assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval), abs=0.02)
+
+
+def test_the_same_runs_give_the_same_numbers_each_time() -> None:
+    a, b = one_trial("0101010101010101"), one_trial("1111010111010111")
+    assert compare(a, b) == compare(a, b)
+
+
+def test_flipped_evals_are_named_in_both_directions() -> None:
+    found = compare(one_trial("0011"), one_trial("1010"))
+    assert found is not None
+    assert (found.gained, found.lost, found.difference) == (("0",), ("3",), 0)
+    assert (found.verdict, found.p, found.test) == ("cannot tell", 1.0, "exact McNemar")
+
+
+def test_a_clear_difference_is_told() -> None:
+    found = compare(one_trial("0" * 12 + "1" * 54), one_trial("1" * 66))
+    assert found is not None
+    assert found.verdict == "better"
+    assert found.needed is None
+    back = compare(one_trial("1" * 66), one_trial("0" * 12 + "1" * 54))
+    assert back is not None
+    assert back.verdict == "worse"
+
+
+def test_only_evals_that_both_have_are_compared() -> None:
+    found = compare({"a": Tally(1, 1), "b": Tally(0, 1)}, {"b": Tally(1, 1), "c": Tally(1, 1)})
+    assert found is not None
+    assert found.evals == 1
+    assert compare({"a": Tally(1, 1)}, {"b": Tally(1, 1)}) is None
+
+
+def test_what_cannot_be_told_says_what_would_tell_it() -> None:
+    a = {str(index): Tally(index % 2, 2) for index in range(20)}
+    b = {str(index): Tally(min(2, index % 2 + (index % 10 == 0)), 2) for index in range(20)}
+    found = compare(a, b)
+    assert found is not None
+    assert found.verdict == "cannot tell"
+    assert found.needed is not None
+    assert found.needed.evals is not None
+    assert found.needed.evals > 20
+
+
+def test_equal_runs_need_nothing() -> None:
+    found = compare(one_trial("0101"), one_trial("0101"))
+    assert found is not None
+    assert (found.verdict, found.needed) == ("cannot tell", None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trials", [1, 4])
+def test_models_that_are_equal_are_told_apart_in_at_most_5_of_100_cases(trials: int) -> None:
+    random, wrong, tries = numpy.random.default_rng(11), 0, 400
+    for _ in range(tries):
+        rates = random.beta(4, 2, 66)
+        a, b = ({str(i): Tally(int(n), trials) for i, n in enumerate(random.binomial(trials, rates))} for _ in range(2))
+        found = compare(a, b)
+        assert found is not None
+        wrong += found.verdict != "cannot tell"
+    assert wrong / tries <= 0.05 + 0.015
