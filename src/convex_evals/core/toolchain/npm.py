@@ -1,15 +1,18 @@
 """Calling npm, and what its errors mean."""
 
 import json
+import re
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from convex_evals.core.errors import ToolchainError
-from convex_evals.core.processes import ProcessResult, base_environment, run
+from convex_evals.core.processes import Confinement, Limits, ProcessResult, base_environment, run
 from convex_evals.core.processes.environment import SYSTEM_PATH
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain.node import Node
+from convex_evals.core.toolchain.registry_settings import RegistrySettings
 
 INSTALL_TIMEOUT: Final = 900.0
 # Said on the command line because the user's own .npmrc, which we need for registry and proxy, may say otherwise.
@@ -36,12 +39,36 @@ OPTIONS: Final = (
     "--loglevel=error",
     "--logs-max=0",
     "--json",
+    # Only the registry: nothing is cloned, linked, or fetched from an address that a package names.
+    "--allow-git=none",
+    "--allow-remote=none",
+    "--allow-file=none",
+    "--allow-directory=none",
+    "--git=/bin/false",
+    "--script-shell=/bin/false",
 )
+MEGABYTE: Final = 1024 * 1024
+LIMITS: Final = Limits(cpu_seconds=300, file_size=256 * MEGABYTE, data=4096 * MEGABYTE)
+REFUSED: Final = "PACKAGE_REFUSED"
+UNNAMED: Final = "EUNNAMED"  # npm reports an error for which it has no word
+TOO_LARGE: Final = "PACKAGES_TOO_LARGE"
+UNUSABLE: Final = "PACKAGES_UNUSABLE"
+# What npm and we say about packages: the same today and tomorrow, on this machine and others.
+_ABOUT_PACKAGES: Final = frozenset(
+    {
+        *("E404", "ETARGET", "ENOVERSIONS", "ERESOLVE", "EBADPLATFORM"),
+        *("EINVALIDPACKAGENAME", "EINVALIDTAGNAME", "EUNSUPPORTEDPROTOCOL"),
+        *("EALLOWGIT", "EALLOWREMOTE", "EALLOWFILE", "EALLOWDIRECTORY"),
+        *(REFUSED, TOO_LARGE, UNUSABLE),
+    }
+)
+_HTTP_STATUS: Final = re.compile(r"E[1-5]\d\d$")
 _NETWORK: Final = "the package registry cannot be reached; check the network, proxy and npm's `registry` setting"
 _CERTIFICATE: Final = (
     "the registry's certificate is not trusted; name your authority's file in NODE_EXTRA_CA_CERTS or npm's `cafile`"
 )
 _REFUSED: Final = "the package registry refuses access; log in with: npm login"
+_FOREIGN: Final = "a package depends on something that is not in the registry"
 _REASONS: Final = {
     "ENOTFOUND": _NETWORK,
     "EAI_AGAIN": _NETWORK,
@@ -74,11 +101,24 @@ _REASONS: Final = {
     "EROFS": "the disk is read-only; choose another folder with CONVEX_EVALS_CACHE",
     "EACCES": "the folder is not writable; choose another one with CONVEX_EVALS_CACHE",
     "EPERM": "the folder is not writable; choose another one with CONVEX_EVALS_CACHE",
+    "EMFILE": "too many files are open; raise the limit with: ulimit -n",
+    "ENFILE": "too many files are open on this machine",
+    "ENOMEM": "there is not enough memory",
+    "EFBIG": "a file of the packages is larger than 256 MB",
+    "EALLOWGIT": _FOREIGN,
+    "EALLOWREMOTE": _FOREIGN,
+    "EALLOWFILE": _FOREIGN,
+    "EALLOWDIRECTORY": _FOREIGN,
+}
+_TOO_LARGE_ENDINGS: Final[dict[int, str]] = {
+    signal.SIGXCPU: "it took more than 300 s of computing",
+    signal.SIGXFSZ: "a file is too large",
 }
 
 
 class NpmError(ToolchainError):
-    """npm failed; `code` is npm's own word for why, if it gave one, `detail` its explanation, `result` all it said."""
+    """An installation failed; `code` is npm's own word for why, or one of ours, `detail` the explanation, `result` all
+    that npm said."""
 
     def __init__(self, message: str, code: str | None, detail: str = "", result: ProcessResult | None = None) -> None:
         super().__init__(message)
@@ -86,26 +126,69 @@ class NpmError(ToolchainError):
         self.detail = detail
         self.result = result
 
+    @property
+    def about_packages(self) -> bool:
+        """The packages themselves are to blame, not this machine, the network or the registry."""
+        return self.code in _ABOUT_PACKAGES
 
-async def npm(
-    node: Node, settings: Settings, arguments: list[str], *, cwd: Path, timeout: float = INSTALL_TIMEOUT
-) -> ProcessResult:
-    """Runs npm with the user's registry settings; the result's output is npm's JSON."""
-    environment = base_environment(settings.home, settings.network_environment(), path=f"{node.folder}:{SYSTEM_PATH}")
-    cache = f"--cache={settings.cache_folder / 'npm'}"
-    command = [str(node.executable), str(node.npm), *arguments, *OPTIONS, cache]
-    return await run(command, cwd=cwd, timeout=timeout, environment=environment, separate_errors=True)
+    @property
+    def unexplained(self) -> bool:
+        """Neither: npm stumbled over something. If it does so again, that is the packages."""
+        if self.result is None or self.result.timed_out or self.about_packages:
+            return False
+        crashed = self.result.signal not in (None, signal.SIGKILL, signal.SIGTERM)
+        return crashed or (self.code is not None and self.code not in _REASONS and not _HTTP_STATUS.match(self.code))
+
+
+@dataclass(frozen=True, slots=True)
+class Npm:
+    """npm, confined to one folder that is being prepared and its own download cache."""
+
+    node: Node
+    settings: Settings
+    registry: RegistrySettings
+
+    @property
+    def cache(self) -> Path:
+        return self.settings.cache_folder / "npm"
+
+    async def run(self, arguments: list[str], folder: Path, home: Path) -> ProcessResult:
+        """The result's output is npm's JSON. `home` is an empty folder: of the user's there is nothing to see."""
+        environment = base_environment(
+            home, {**self.registry.environment, "TMPDIR": str(home)}, path=f"{self.node.folder}:{SYSTEM_PATH}"
+        )
+        places = [f"--cache={self.cache}", f"--userconfig={home}/npmrc", f"--globalconfig={home}/global-npmrc"]
+        return await run(
+            [str(self.node.executable), str(self.node.npm), *arguments, *OPTIONS, *places],
+            cwd=folder,
+            timeout=INSTALL_TIMEOUT,
+            environment=environment,
+            separate_errors=True,
+            limits=LIMITS,
+            confinement=self._confinement(folder, home),
+        )
+
+    def _confinement(self, folder: Path, home: Path) -> Confinement:
+        self.cache.mkdir(parents=True, exist_ok=True)
+        node = self.node.executable.resolve()
+        libraries = [node.parents[1] / "lib"] if node.parent.name == "bin" else []
+        read = [node, *libraries, self.node.npm.resolve().parents[1], *self.registry.files]
+        write = (folder.resolve(), home.resolve(), self.cache.resolve())
+        return Confinement(read=(*(path for path in read if path.exists()), *write), write=write)
 
 
 def npm_error(result: ProcessResult, purpose: str) -> NpmError:
     """The error for a failed call: what was to be done, why it failed, what to do."""
     if result.timed_out:
         return NpmError(f"{purpose} was {result.ending}; {_NETWORK}.", None, result=result)
+    if (ending := _TOO_LARGE_ENDINGS.get(result.signal or 0)) is not None:
+        return NpmError(f"{purpose} failed: {ending}.", TOO_LARGE, result=result)
     reported = _reported(result)
     code, summary = reported.code, reported.summary.partition("\n")[0].rstrip(".")
     reason = _REASONS.get(code or "") or summary or f"npm ended with {result.ending}"
     detail = f"{reported.summary}\n{reported.detail}".strip()
-    return NpmError(f"{purpose} failed: {reason}{f' ({code})' if code else ''}.", code, detail, result)
+    message = f"{purpose} failed: {reason}{f' ({code})' if code not in (None, UNNAMED) else ''}."
+    return NpmError(message, TOO_LARGE if code == "EFBIG" else code, detail, result)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +201,12 @@ class _Report:
 def _reported(result: ProcessResult) -> _Report:
     try:
         error = json.loads(result.output.read())["error"]
-        return _Report(error.get("code"), str(error.get("summary", "")).strip(), str(error.get("detail", "")).strip())
+        code = error.get("code")
+        return _Report(
+            code if isinstance(code, str) else UNNAMED,
+            str(error.get("summary", "")).strip(),
+            str(error.get("detail", "")).strip(),
+        )
     except (ValueError, KeyError, TypeError, AttributeError):  # npm died before it could write its report
         lines = (result.errors or result.output).text.strip().splitlines()
         return _Report(None, lines[0].removeprefix("npm error ") if lines else "", "")

@@ -16,6 +16,7 @@ NPM_PLATFORM: Final = {"linux": "linux", "darwin": "darwin", "win32": "win32"}.g
 NPM_ARCHITECTURE: Final = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}.get(
     platform.machine().lower(), platform.machine().lower()
 )
+_CHECKS: Final = 1  # counts up when more is refused, so that no set is used that passed less
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ class PackageSet:
         """SHA-256 over everything that decides what the installed folder contains."""
         digest = hashlib.sha256()
         target = f"{node_version} {NPM_PLATFORM} {NPM_ARCHITECTURE} {self.before}".encode()
+        if self.lock is None:
+            target += f" {_CHECKS}".encode()
         for part in (self.manifest, self.lock or b"", target):
             digest.update(len(part).to_bytes(8, "big") + part)
         return digest.hexdigest()
@@ -77,7 +80,7 @@ class PackageSet:
             return [
                 LockedPackage(location, entry["version"], entry.get("optional", False))
                 for location, entry in entries.items()
-                if location and _fits(entry)
+                if location and fits_this_machine(entry)
             ]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ToolchainError(
@@ -85,7 +88,8 @@ class PackageSet:
             ) from error
 
 
-def _fits(entry: dict[str, Any]) -> bool:
+def fits_this_machine(entry: dict[str, Any]) -> bool:
+    """Whether an entry of a lock file is for this operating system, processor and C library."""
     return (
         _allows(entry.get("os"), NPM_PLATFORM)
         and _allows(entry.get("cpu"), NPM_ARCHITECTURE)
@@ -98,8 +102,10 @@ def _c_library() -> str:
     return "glibc" if platform.libc_ver()[0] == "glibc" else "musl"
 
 
-def _allows(names: list[str] | None, ours: str) -> bool:
-    if not names:
+def _allows(wanted: object, ours: str) -> bool:
+    names = [wanted] if isinstance(wanted, str) else wanted
+    if not isinstance(names, list) or not names:
         return True
+    names = [str(name) for name in names]
     included = [name for name in names if not name.startswith("!")]
     return f"!{ours}" not in names and (not included or ours in included)

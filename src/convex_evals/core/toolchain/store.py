@@ -1,7 +1,6 @@
 """A folder of installed package sets, each installed once and never changed."""
 
 import asyncio
-import json
 import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -12,10 +11,15 @@ from typing import Final
 from convex_evals.core.errors import ToolchainError
 from convex_evals.core.file_lock import file_lock
 from convex_evals.core.settings import Settings
+from convex_evals.core.toolchain.downloads import trim_downloads
+from convex_evals.core.toolchain.installation import LARGEST_SET, Installation
+from convex_evals.core.toolchain.installed_tree import Size
 from convex_evals.core.toolchain.node import Node
-from convex_evals.core.toolchain.npm import npm, npm_error
+from convex_evals.core.toolchain.npm import Npm, NpmError
 from convex_evals.core.toolchain.package_set import PackageSet
 from convex_evals.core.toolchain.packages import InstalledPackages
+from convex_evals.core.toolchain.registry_settings import read_registry_settings
+from convex_evals.core.toolchain.shelf import Shelf
 
 Progress = Callable[[str], None]
 _REPORT_SECONDS: Final = 0.5
@@ -27,62 +31,84 @@ def no_progress(line: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PackageStore:
-    """Sets live in `<root>/<fingerprint>/`. Such a folder is always complete: it was prepared beside and renamed."""
+    """Sets live in `<root>/<fingerprint>/`. Such a folder is always complete: it was prepared beside and renamed.
+
+    With `quota`, the sets used longest ago go when all of them together take more bytes than that.
+    """
 
     root: Path
     node: Node
     settings: Settings
+    quota: int | None = None
+    largest: Size = LARGEST_SET
+
+    @property
+    def shelf(self) -> Shelf:
+        return Shelf(self.root)
 
     def location(self, packages: PackageSet) -> Path:
         return self.root / packages.fingerprint(self.node.version)
 
     def find(self, packages: PackageSet) -> InstalledPackages | None:
         location = self.location(packages)
-        return InstalledPackages(location) if location.is_dir() else None
+        found = location.is_dir() if self.quota is None else self.shelf.find(location)
+        return InstalledPackages(location) if found else None
 
     async def install(self, packages: PackageSet, progress: Progress = no_progress) -> InstalledPackages:
-        """The installed set; installs it unless it is there. Any number of processes may ask at once."""
-        found = self.find(packages)
-        if found is not None:
-            return found
+        """The installed set; installs it unless it is there. Any number of processes may ask at once.
+
+        Raises NpmError, which for packages that cannot be had is remembered for a day, and ToolchainError.
+        """
+        while (found := self.find(packages)) is None:
+            try:
+                self.root.mkdir(parents=True, exist_ok=True)
+                async with file_lock(
+                    self.location(packages).with_suffix(".lock"),
+                    on_wait=lambda: progress(f"Waiting for another process that installs {packages.name}"),
+                ):
+                    await self._install_unless_there(packages, progress)
+            except OSError as error:
+                raise ToolchainError(
+                    f"{packages.name} cannot be installed in {self.root}: {error.strerror}; "
+                    f"free or unlock that folder or choose another one with CONVEX_EVALS_CACHE."
+                ) from error
+        return found
+
+    async def _install_unless_there(self, packages: PackageSet, progress: Progress) -> None:
         location = self.location(packages)
+        if location.is_dir():
+            return
+        known = self.shelf.recall(location) if packages.lock is None else None
+        if known is not None:
+            raise known
         try:
-            self.root.mkdir(parents=True, exist_ok=True)
-            async with file_lock(
-                location.with_suffix(".lock"),
-                on_wait=lambda: progress(f"Waiting for another process that installs {packages.name}"),
-            ):
-                if not location.is_dir():
-                    await self._install(packages, location, progress)
-        except OSError as error:
-            raise ToolchainError(
-                f"{packages.name} cannot be installed in {self.root}: {error.strerror}; "
-                f"free or unlock that folder or choose another one with CONVEX_EVALS_CACHE."
-            ) from error
-        return InstalledPackages(location)
+            await self._install(packages, location, progress)
+        except NpmError as error:
+            if packages.lock is None and error.about_packages:
+                self.shelf.remember(location, error)
+            raise
+        finally:
+            await asyncio.to_thread(self._make_room)
 
     async def _install(self, packages: PackageSet, location: Path, progress: Progress) -> None:
         incoming = location.with_name(f".incoming-{location.name}")
         await asyncio.to_thread(shutil.rmtree, incoming, ignore_errors=True)  # of a process that was killed
         incoming.mkdir()
         try:
-            (incoming / "package.json").write_bytes(packages.manifest)
-            if packages.lock is not None:
-                (incoming / "package-lock.json").write_bytes(packages.lock)
             async with _reporting(packages, incoming, progress):
-                await self._run_npm(packages, incoming)
-            _verify(packages, incoming)
-            incoming.rename(location)
+                prepared = await self._installation(packages, incoming).run()
+            prepared.rename(location)
         finally:
             await asyncio.to_thread(shutil.rmtree, incoming, ignore_errors=True)
 
-    async def _run_npm(self, packages: PackageSet, folder: Path) -> None:
-        command = ["install"] if packages.lock is None else ["ci"]
-        if packages.before is not None:
-            command.append(f"--before={packages.before}")
-        result = await npm(self.node, self.settings, command, cwd=folder)
-        if not result.ok:
-            raise npm_error(result, f"Installing {packages.name}")
+    def _installation(self, packages: PackageSet, incoming: Path) -> Installation:
+        npm = Npm(self.node, self.settings, read_registry_settings(self.settings, self.node))
+        return Installation(packages, incoming, npm, self.largest)
+
+    def _make_room(self) -> None:
+        if self.quota is not None:
+            self.shelf.make_room(self.quota)
+        trim_downloads(self.settings.cache_folder / "npm")
 
 
 @asynccontextmanager
@@ -107,22 +133,5 @@ async def _reporting(packages: PackageSet, folder: Path, progress: Progress) -> 
 
 
 def _count_packages(folder: Path) -> int:
-    patterns = ("node_modules/[!.@]*/package.json", "node_modules/@*/*/package.json")
+    patterns = ("set/node_modules/[!.@]*/package.json", "set/node_modules/@*/*/package.json")
     return sum(1 for pattern in patterns for _ in folder.glob(pattern))
-
-
-def _verify(packages: PackageSet, folder: Path) -> None:
-    """npm leaves out an optional package that fails to arrive; every other one must be there as locked."""
-    for package in packages.locked_packages():
-        manifest = folder / package.location / "package.json"
-        if package.optional and not manifest.exists():
-            continue
-        try:
-            version = json.loads(manifest.read_bytes()).get("version")
-        except (OSError, ValueError):
-            version = None
-        if version != package.version:
-            raise ToolchainError(
-                f"{packages.name} is incomplete: {package.location} should be version {package.version}, "
-                f"but is {version or 'missing'}; empty the npm folder of the cache and try again."
-            )
