@@ -64,6 +64,8 @@ _KINDS: Final = (
     _model("package-not-found", "the registry has no such package"),
     _model("version-not-found", "no version of a package fits, as of the suite's date"),
     _model("dependencies-conflict", "the packages' requirements contradict each other"),
+    _model("packages-too-large", "the packages are too many or too large"),
+    _model("packages-unusable", "npm cannot install the packages, however often it tries"),
     _model("platform-unsupported", "a package does not run on this kind of machine"),
     _infrastructure("registry-unreachable", "the package registry did not answer"),
     _infrastructure("registry-refused", "the package registry refused to answer us"),

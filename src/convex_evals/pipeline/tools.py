@@ -7,7 +7,7 @@ from pathlib import Path
 
 from convex_evals.core.machine.sandbox import SandboxSupport, probe_sandbox
 from convex_evals.core.settings import Settings
-from convex_evals.core.toolchain import PackageStore, Progress, Toolchain, prepare_toolchain
+from convex_evals.core.toolchain import PackageStore, Progress, Toolchain, prepare_toolchain, project_store
 from convex_evals.core.toolchain.store import no_progress
 from convex_evals.pipeline.grading.python.host import GraderHost
 
@@ -33,6 +33,6 @@ async def open_tools(settings: Settings, progress: Progress = no_progress) -> As
     """Installs the toolchain if need be and finds out what this machine can confine. Raises ToolchainError."""
     toolchain = await prepare_toolchain(settings, progress)
     sandbox = await probe_sandbox(toolchain.node, settings)
-    packages = PackageStore(settings.cache_folder / "projects", toolchain.node, settings)
+    packages = project_store(settings, toolchain.node)
     async with GraderHost.open() as graders:
         yield Tools(settings, toolchain, sandbox, packages, graders)

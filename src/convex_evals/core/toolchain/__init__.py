@@ -2,20 +2,26 @@
 
 from convex_evals.core.toolchain.convex_cli import OLDEST_CONVEX, ConvexCli, find_convex_cli, is_usable_convex
 from convex_evals.core.toolchain.node import Node, find_node
-from convex_evals.core.toolchain.npm import NpmError
+from convex_evals.core.toolchain.npm import REFUSED, TOO_LARGE, UNUSABLE, NpmError
 from convex_evals.core.toolchain.package_set import PackageSet
 from convex_evals.core.toolchain.packages import InstalledPackages
 from convex_evals.core.toolchain.store import PackageStore, Progress
 from convex_evals.core.toolchain.toolchain import (
+    PROJECTS_QUOTA,
     Toolchain,
     find_toolchain,
     package_store,
     prepare_toolchain,
+    project_store,
     toolchain_packages,
 )
 
 __all__ = [
     "OLDEST_CONVEX",
+    "PROJECTS_QUOTA",
+    "REFUSED",
+    "TOO_LARGE",
+    "UNUSABLE",
     "ConvexCli",
     "InstalledPackages",
     "Node",
@@ -30,5 +36,6 @@ __all__ = [
     "is_usable_convex",
     "package_store",
     "prepare_toolchain",
+    "project_store",
     "toolchain_packages",
 ]

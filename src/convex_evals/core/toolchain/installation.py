@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,6 +17,7 @@ from convex_evals.core.toolchain.package_set import PackageSet
 from convex_evals.core.toolchain.resolved_tree import MOST_PACKAGES, ResolvedTree
 from convex_evals.core.toolchain.shelf import write_size
 
+NpmCall = Callable[[Sequence[str], Path, Path], Coroutine[None, None, ProcessResult]]
 LARGEST_SET: Final = Size(bytes=600_000_000, files=60_000)
 _LARGEST_LOCK: Final = 32_000_000
 _LOOK_SECONDS: Final = 0.5
@@ -56,14 +57,14 @@ class Installation:
     async def _install_locked(self, lock: bytes) -> None:
         """Ours, so nothing in it is refused, but it must be complete."""
         (self.folder / "package-lock.json").write_bytes(lock)
-        await self._npm("ci")
+        await self._npm(self.npm.install, "ci")
         self._verify(_read_tree(lock, self.packages.name))
 
     async def _install_resolved(self) -> None:
         started = time.time()
         try:
             tree = await self._resolve()
-            await self._npm("ci", "--no-bin-links", "--prefer-offline")
+            await self._npm(self.npm.install, "install", "--no-save", "--no-bin-links", "--prefer-offline")
             await self._check(tree)
         except NpmError as error:
             if error.code == TOO_LARGE:
@@ -72,7 +73,7 @@ class Installation:
 
     async def _resolve(self) -> ResolvedTree:
         """Nothing of a package is unpacked before this has returned."""
-        await self._npm("install", "--package-lock-only")
+        await self._npm(self.npm.resolve)
         path = self.folder / "package-lock.json"
         if path.stat().st_size > _LARGEST_LOCK:
             raise self._error(TOO_LARGE, [f"They resolve to a lock file of {path.stat().st_size:,} bytes."])
@@ -90,24 +91,24 @@ class Installation:
         self._verify(tree)
         write_size(self.folder, size)
 
-    async def _npm(self, *arguments: str) -> None:
+    async def _npm(self, call: NpmCall, *arguments: str) -> None:
         """Twice, if npm stumbles over something that is not the machine's: then it is the packages."""
-        error = await self._try_npm(arguments)
+        error = await self._try(call, arguments)
         if error is not None and error.unexplained and self.packages.lock is None:
-            error = await self._try_npm(arguments)
+            error = await self._try(call, arguments)
             if error is not None and error.unexplained:
                 raise NpmError(str(error), UNUSABLE, error.detail, error.result)
         if error is not None:
             raise error
 
-    async def _try_npm(self, arguments: Iterable[str]) -> NpmError | None:
+    async def _try(self, call: NpmCall, arguments: Sequence[str]) -> NpmError | None:
         before = [f"--before={self.packages.before}"] if self.packages.before is not None else []
-        result = await self._watched([*arguments, *before])
+        result = await self._watch(call([*arguments, *before], self.folder, self._home))
         return None if result.ok else npm_error(result, f"Installing {self.packages.name}")
 
-    async def _watched(self, arguments: list[str]) -> ProcessResult:
+    async def _watch(self, call: Coroutine[None, None, ProcessResult]) -> ProcessResult:
         """Stops npm when what it has written is too much already."""
-        running = asyncio.create_task(self.npm.run(arguments, self.folder, self._home))
+        running = asyncio.create_task(call)
         try:
             while not (await asyncio.wait({running}, timeout=_LOOK_SECONDS))[0]:
                 size = await asyncio.to_thread(measure, self.incoming)

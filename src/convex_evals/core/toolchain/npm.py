@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,6 +15,7 @@ from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain.node import Node
 from convex_evals.core.toolchain.registry_settings import RegistrySettings
 
+_RESOLVE: Final = Path(__file__).with_name("resolve.cjs")
 INSTALL_TIMEOUT: Final = 900.0
 # Said on the command line because the user's own .npmrc, which we need for registry and proxy, may say otherwise.
 OPTIONS: Final = (
@@ -147,19 +149,32 @@ class Npm:
     node: Node
     settings: Settings
     registry: RegistrySettings
+    strict: bool = True
 
     @property
     def cache(self) -> Path:
         return self.settings.cache_folder / "npm"
 
-    async def run(self, arguments: list[str], folder: Path, home: Path) -> ProcessResult:
+    async def install(self, arguments: Sequence[str], folder: Path, home: Path) -> ProcessResult:
+        """Installs what package-lock.json says, or resolves package.json first if there is none."""
+        return await self._run([str(self.node.npm), *arguments], folder, home)
+
+    async def resolve(self, arguments: Sequence[str], folder: Path, home: Path) -> ProcessResult:
+        """Writes package-lock.json; nothing of a package is unpacked."""
+        return await self._run([str(_RESOLVE), str(self._folder), "install", *arguments], folder, home)
+
+    @property
+    def _folder(self) -> Path:
+        return self.node.npm.resolve().parents[1]
+
+    async def _run(self, command: list[str], folder: Path, home: Path) -> ProcessResult:
         """The result's output is npm's JSON. `home` is an empty folder: of the user's there is nothing to see."""
         environment = base_environment(
             home, {**self.registry.environment, "TMPDIR": str(home)}, path=f"{self.node.folder}:{SYSTEM_PATH}"
         )
         places = [f"--cache={self.cache}", f"--userconfig={home}/npmrc", f"--globalconfig={home}/global-npmrc"]
         return await run(
-            [str(self.node.executable), str(self.node.npm), *arguments, *OPTIONS, *places],
+            [str(self.node.executable), *command, *OPTIONS, *places],
             cwd=folder,
             timeout=INSTALL_TIMEOUT,
             environment=environment,
@@ -172,9 +187,10 @@ class Npm:
         self.cache.mkdir(parents=True, exist_ok=True)
         node = self.node.executable.resolve()
         libraries = [node.parents[1] / "lib"] if node.parent.name == "bin" else []
-        read = [node, *libraries, self.node.npm.resolve().parents[1], *self.registry.files]
+        read = [node, *libraries, self._folder, _RESOLVE, *self.registry.files]
         write = (folder.resolve(), home.resolve(), self.cache.resolve())
-        return Confinement(read=(*(path for path in read if path.exists()), *write), write=write)
+        readable = (*(path for path in read if path.exists()), *write)
+        return Confinement(read=readable, write=write, sockets="ip", children=False, strict=self.strict)
 
 
 def npm_error(result: ProcessResult, purpose: str) -> NpmError:

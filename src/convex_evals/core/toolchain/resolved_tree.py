@@ -30,6 +30,7 @@ class ResolvedPackage:
     integrity: str | None
     link: bool
     bundled: bool
+    bundles: bool
     shrinkwrap: bool
     optional: bool
     fits: bool
@@ -90,8 +91,8 @@ class ResolvedTree:
             return f"has no version that npm allows: {_quote(package.version)}"
         if package.name != package.installed_name and not _is_variant(package, reserved):
             return "is installed under another package's name"
-        if package.bundled and self._fits(package.location):
-            return "is bundled inside another package, not a package of the registry"
+        if (package.bundled or package.bundles) and self._fits(package.location):
+            return "has other packages bundled with it, which do not come from the registry"
         if package.shrinkwrap:
             return "brings a lock file of its own (npm-shrinkwrap.json)"
         if package.resolved is not None and not _is_tarball_of(package, registries):
@@ -141,6 +142,7 @@ def _package(location: str, entry: dict[str, Any]) -> ResolvedPackage:
         integrity=_text(entry.get("integrity")),
         link=bool(entry.get("link")),
         bundled=bool(entry.get("inBundle")),
+        bundles=bool(entry.get("bundleDependencies") or entry.get("bundledDependencies")),
         shrinkwrap=bool(entry.get("hasShrinkwrap")),
         optional=bool(entry.get("optional") or entry.get("devOptional")),
         fits=fits_this_machine(entry),

@@ -33,7 +33,8 @@ def no_progress(line: str) -> None:
 class PackageStore:
     """Sets live in `<root>/<fingerprint>/`. Such a folder is always complete: it was prepared beside and renamed.
 
-    With `quota`, the sets used longest ago go when all of them together take more bytes than that.
+    With `quota`, the sets used longest ago go when all of them together take more bytes than that. `strict`: nothing is
+    installed where npm cannot be confined completely.
     """
 
     root: Path
@@ -41,6 +42,7 @@ class PackageStore:
     settings: Settings
     quota: int | None = None
     largest: Size = LARGEST_SET
+    strict: bool = False
 
     @property
     def shelf(self) -> Shelf:
@@ -102,7 +104,7 @@ class PackageStore:
             await asyncio.to_thread(shutil.rmtree, incoming, ignore_errors=True)
 
     def _installation(self, packages: PackageSet, incoming: Path) -> Installation:
-        npm = Npm(self.node, self.settings, read_registry_settings(self.settings, self.node))
+        npm = Npm(self.node, self.settings, read_registry_settings(self.settings, self.node), self.strict)
         return Installation(packages, incoming, npm, self.largest)
 
     def _make_room(self) -> None:

@@ -3,12 +3,15 @@
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain.node import Node, find_node
 from convex_evals.core.toolchain.package_set import PackageSet
 from convex_evals.core.toolchain.packages import InstalledPackages
 from convex_evals.core.toolchain.store import PackageStore, Progress, no_progress
+
+PROJECTS_QUOTA: Final = 10_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,11 @@ def toolchain_packages() -> PackageSet:
 
 def package_store(settings: Settings, node: Node) -> PackageStore:
     return PackageStore(settings.cache_folder / "toolchain", node, settings)
+
+
+def project_store(settings: Settings, node: Node) -> PackageStore:
+    """Where the packages of graded projects are; those used longest ago go first when they become too many."""
+    return PackageStore(settings.cache_folder / "projects", node, settings, quota=PROJECTS_QUOTA, strict=True)
 
 
 async def find_toolchain(settings: Settings) -> Toolchain | None:

@@ -98,7 +98,7 @@ async def _prepare(step: RunningStep, files: Mapping[str, bytes], manifest: Mani
     try:
         link_packages(project, await install_set(manifest, options, step.tools))
     except NpmError as error:
-        kind = "answer-broken" if error.code in {"E404", "ETARGET", "ERESOLVE"} else "install-failed"
+        kind = "answer-broken" if error.about_packages else "install-failed"
         raise _Failed(kind, f"{error}\n{error.detail}".strip()) from error
     except InfrastructureError as error:
         raise _Failed("install-failed", str(error)) from error

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Final
 
 from convex_evals.core.errors import InfrastructureError
-from convex_evals.core.toolchain import InstalledPackages, NpmError, PackageSet
+from convex_evals.core.toolchain import REFUSED, TOO_LARGE, UNUSABLE, InstalledPackages, NpmError, PackageSet
 from convex_evals.pipeline.install.manifest import Manifest, ManifestError, read_manifest
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.types import GradingOptions, StepResult
 
-# npm's own words for what went wrong. Whatever is not here says nothing about the project.
+# npm's words and ours for what went wrong. Whatever is not here says nothing about the project.
 _KINDS: Final = {
     "E404": "package-not-found",
     "ETARGET": "version-not-found",
@@ -21,6 +21,13 @@ _KINDS: Final = {
     "EINVALIDPACKAGENAME": "dependency-refused",
     "EINVALIDTAGNAME": "dependency-refused",
     "EUNSUPPORTEDPROTOCOL": "dependency-refused",
+    "EALLOWGIT": "dependency-refused",
+    "EALLOWREMOTE": "dependency-refused",
+    "EALLOWFILE": "dependency-refused",
+    "EALLOWDIRECTORY": "dependency-refused",
+    REFUSED: "dependency-refused",
+    TOO_LARGE: "packages-too-large",
+    UNUSABLE: "packages-unusable",
     "E401": "registry-refused",
     "E403": "registry-refused",
     "ENEEDAUTH": "registry-refused",
@@ -66,8 +73,7 @@ async def install_set(manifest: Manifest, options: GradingOptions, tools: Tools)
 
 
 def link_packages(project: Path, installed: InstalledPackages) -> None:
-    """A link, not a copy. npm makes no folder when there is nothing to install."""
-    installed.node_modules.mkdir(exist_ok=True)
+    """A link, not a copy."""
     (project / "node_modules").symlink_to(installed.node_modules, target_is_directory=True)
 
 
