@@ -163,7 +163,7 @@ async def test_where_the_reference_answer_breaks_down_too_there_is_no_verdict(
 ACCIDENTS = {
     "grader-crashed": "os.kill(os.getpid(), 9)",
     "worker-died": "time.sleep(280)",
-    "grader-broken": "raise MemoryError",
+    "grader-broken": "raise NameError",
 }
 HOSTILE = """\
 # {seconds} {hurry}
