@@ -1,26 +1,42 @@
-"""What programs of the pipeline may use: their environment, their limits, and no network unless they need it."""
+"""What programs of the pipeline may use: their environment, their limits, their files and one deployment at most."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from convex_evals.core.processes import Confinement, Limits, base_environment
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.workspace import Workspace
 
 MEGABYTE: Final = 1024 * 1024
-LIMITS: Final = Limits(cpu_seconds=120, file_size=256 * MEGABYTE, data=4096 * MEGABYTE, open_files=4096)
+LIMITS: Final = Limits(cpu_seconds=60, file_size=256 * MEGABYTE, data=4096 * MEGABYTE, open_files=4096)
 TOOL_SECONDS: Final = 120.0
+LOOPBACK: Final = ("127.0.0.1", "localhost")
 
 
-def tool_confinement(workspace: Workspace, tools: Tools, read: Sequence[Path], *, network: bool) -> Confinement:
-    """Tools read the grading's own folder, installed packages and `read`, and write only the first. They have a network
-    when they need one, or where the system cannot take it away."""
-    own = (workspace.root.resolve(), tools.cache)
-    node, toolchain = tools.toolchain.node.executable.resolve().parents[1], tools.toolchain.packages.folder
-    connected = network or not tools.sandbox.network_namespaces
-    read = (node, toolchain, tools.settings.cache_folder, *read)
-    return Confinement(read, own, network="host" if connected else "own", sockets="ip" if connected else "none")
+def tool_confinement(
+    workspace: Workspace, tools: Tools, read: Sequence[Path], write: Sequence[Path], url: str | None
+) -> Confinement:
+    """A tool reads itself and `read`, writes its home and `write`, and talks to the deployment at `url` at most."""
+    readable = (tools.toolchain.node.executable.resolve(), *(path.resolve() for path in read))
+    writable = (workspace.home.resolve(), *(path.resolve() for path in write))
+    if url is None:
+        return Confinement(readable, writable, network="own", sockets="none")
+    host, port = urlsplit(url).hostname, urlsplit(url).port
+    if host in LOOPBACK and port is not None:
+        return Confinement(readable, writable, network="own", ports=(port,), sockets="tcp")
+    return Confinement(readable, writable, network="host", sockets="ip")  # a deployment of the user's, elsewhere
+
+
+def linked_packages(folder: Path, tools: Tools) -> tuple[Path, ...]:
+    """The one set of packages that a folder's `node_modules` leads to. A link to anywhere else opens nothing."""
+    link = folder / "node_modules"
+    if not link.is_symlink():
+        return ()
+    target = link.readlink().parent
+    stores = (tools.packages.root, tools.toolchain.packages.folder.parent)
+    return (target,) if target.parent in stores else ()
 
 
 def tool_environment(home: Path) -> dict[str, str]:

@@ -86,6 +86,7 @@ _KINDS: Final = (
     _accident("deployment-lost", "a deployment stopped answering while the grader ran"),
     _lasting("browser-missing", "the grader only looks at pages, and this machine has no browser to do so"),
     # any step
+    _model("tool-overwhelmed", "a tool breaks on these files and works on others"),
     _accident("tool-timeout", "a tool of ours did not end in time"),
     _accident("tool-crashed", "a tool of ours died or printed nonsense"),
     _accident("tool-missing", "a tool of ours could not be started"),

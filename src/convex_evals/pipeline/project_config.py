@@ -1,27 +1,59 @@
-"""convex.json, as far as it matters outside the CLI."""
+"""convex.json: what of it counts. The CLI reads our copy, so that it cannot understand another folder than we do."""
 
+import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from convex_evals.pipeline.jsonc import parse_jsonc
-
 DEFAULT_FOLDER: Final = "convex"
+FILE: Final = "convex.json"
+# Everything else starts programs, calls services or is about the user's account.
+_KEPT: Final = ("$schema", "functions", "node", "generateCommonJSApi", "codegen", "bundler")
 
 
-def functions_setting(text: str) -> str | None:
-    """What convex.json says about the folder of functions; None when it says nothing that can be understood."""
+class ConfigError(Exception):
+    """convex.json cannot be read; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectConfig:
+    """`settings` is what the CLI gets to see, None without a file; `ignored` are the keys that it does not."""
+
+    settings: dict[str, object] | None
+    ignored: tuple[str, ...] = ()
+
+    @property
+    def functions(self) -> str | None:
+        functions = (self.settings or {}).get("functions")
+        return functions if isinstance(functions, str) else None
+
+    @property
+    def folder(self) -> str:
+        """Where the functions are, relative to the project."""
+        return (self.functions or DEFAULT_FOLDER).removeprefix("./").strip("/") or DEFAULT_FOLDER
+
+
+def parse_config(text: str) -> ProjectConfig:
+    """Plain JSON, as for the CLI. Raises ConfigError."""
     try:
-        config = parse_jsonc(text)
-    except ValueError:
-        return None
-    functions = config.get("functions") if isinstance(config, dict) else None
-    return functions if isinstance(functions, str) else None
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise ConfigError(f"convex.json is not valid JSON ({place}: {error.msg}).") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError("convex.json holds a number that is too long, or is nested too deeply.") from error
+    if not isinstance(content, dict):
+        raise ConfigError("convex.json must hold a JSON object.")
+    kept = {name: value for name, value in content.items() if name in _KEPT}
+    return ProjectConfig(kept, tuple(sorted(name for name in content if name not in _KEPT)))
 
 
-def functions_folder(project: Path) -> str:
-    """Relative to the project."""
+def read_config(project: Path) -> ProjectConfig:
+    """Raises ConfigError."""
+    path = project / FILE
+    if not path.exists():
+        return ProjectConfig(None)
     try:
-        text = (project / "convex.json").read_text(encoding="utf-8")
-    except OSError:
-        return DEFAULT_FOLDER
-    return (functions_setting(text) or DEFAULT_FOLDER).removeprefix("./").strip("/") or DEFAULT_FOLDER
+        return parse_config(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError("convex.json must be a file with text in UTF-8.") from error

@@ -7,15 +7,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from convex_evals.core.processes import ProcessResult, run
+from convex_evals.core.processes import Output, ProcessResult, run
 from convex_evals.core.verdicts import Status, StepName
 from convex_evals.pipeline.confinement import LIMITS, MEGABYTE, TOOL_SECONDS, tool_confinement, tool_environment
+from convex_evals.pipeline.excerpt import readable
 from convex_evals.pipeline.failures import FAILURES
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.types import Command, StepResult
 from convex_evals.pipeline.workspace import Workspace
 
 _LEAST_FREE: Final = 4 * MEGABYTE
+_MOST_OUTPUT: Final = 16 * MEGABYTE
 
 
 class RunningStep:
@@ -37,6 +39,7 @@ class RunningStep:
 
     def note(self, text: str) -> None:
         """Something that was normalised or assumed: told with the result, and logged."""
+        text = readable(text)
         if text not in self.notes:
             self.notes.append(text)
             self.say(f"note: {text}")
@@ -46,13 +49,14 @@ class RunningStep:
         arguments: Sequence[str | Path],
         *,
         cwd: Path,
-        read: Sequence[Path] = (),
-        network: bool = False,
+        read: Sequence[Path],
+        write: Sequence[Path] = (),
+        url: str | None = None,
         timeout: float = TOOL_SECONDS,
         environment: Mapping[str, str] | None = None,
     ) -> ProcessResult:
-        """Runs a tool in its confinement; command, complete output and ending go to the log. `read` are folders that it
-        needs besides the grading's own and the installed packages."""
+        """Runs a tool in its confinement; command, complete output and ending go to the log. It reaches what it is
+        given and nothing else: folders to read, folders to write, and the deployment at `url`."""
         command = [str(argument) for argument in arguments]
         output = self.workspace.logs / f".{self.log.stem}-{next(self._numbers)}.output"
         result = await run(
@@ -61,7 +65,7 @@ class RunningStep:
             timeout=timeout,
             environment={**tool_environment(self.workspace.home), **(environment or {})},
             limits=LIMITS,
-            confinement=tool_confinement(self.workspace, self.tools, read, network=network),
+            confinement=tool_confinement(self.workspace, self.tools, read, write, url),
             log=output,
         )
         self.record(result, command)
@@ -95,6 +99,7 @@ class RunningStep:
 
     def failed(self, kind: str, excerpt: str) -> StepResult:
         """`kind` decides in the table of failures whether this is a verdict or an accident."""
+        excerpt = readable(excerpt)
         self.say(f"{kind}: {excerpt}")
         return self._result(FAILURES[kind].status, excerpt, kind)
 
@@ -110,3 +115,11 @@ class RunningStep:
             failure=kind,
             notes=tuple(self.notes),
         )
+
+
+def output_of(output: Output) -> str:
+    """What a program printed, as far as anybody wants to read it: a model may make a tool print without end."""
+    if not output.omitted:
+        return output.text
+    with output.path.open("rb") as file:
+        return file.read(_MOST_OUTPUT).decode(errors="replace")

@@ -6,7 +6,10 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """`root` belongs to one grading alone and is empty at first; whoever made it removes it."""
+    """`root` belongs to one grading alone and is empty at first; whoever made it removes it.
+
+    No program may reach `root` as a whole: each step hands its program the folders that it needs.
+    """
 
     root: Path
 
@@ -21,9 +24,9 @@ class Workspace:
         return self.root / "checked"
 
     @property
-    def answer(self) -> Path:
-        """The reference answer, when it has to be bundled."""
-        return self.root / "answer"
+    def configuration(self) -> Path:
+        """What we tell the tools: they read it, and nobody else writes it."""
+        return self.root / "configuration"
 
     @property
     def home(self) -> Path:
@@ -35,5 +38,5 @@ class Workspace:
         return self.root / "logs"
 
     def prepare(self) -> None:
-        for folder in (self.project, self.home, self.logs):
+        for folder in (self.project, self.configuration, self.home, self.logs):
             folder.mkdir(parents=True, exist_ok=True)

@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -15,12 +15,14 @@ from convex_evals.pipeline.deploy.cli import excerpt_of, find_cli, push, write_p
 from convex_evals.pipeline.deploy.direct import Refused, push_request
 from convex_evals.pipeline.install.manifest import Manifest, ManifestError, read_manifest
 from convex_evals.pipeline.install.step import install_set, link_packages
+from convex_evals.pipeline.kept import keep, read_kept
 from convex_evals.pipeline.step import RunningStep
+from convex_evals.pipeline.trial import step_apart
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.suite import Eval, is_chosen
 from convex_evals.suite.files import files_below
 
-FORMAT: Final = 1  # of the kept requests
+FORMAT: Final = 2  # of the kept requests
 ALL_FILES: Final = ("**/*",)
 
 
@@ -65,31 +67,47 @@ def answer_files(eval: Eval, globs: tuple[str, ...]) -> dict[str, bytes]:
 async def _request(
     step: RunningStep, backend: Backend, files: Mapping[str, bytes], manifest: Manifest, options: GradingOptions
 ) -> dict[str, Any]:
+    """What start_push takes, without the key."""
     kept = step.tools.cache / "answers" / f"{_fingerprint(step, files, manifest, options)}.json"
-    if not kept.is_file():
-        project = await _prepare(step, files, manifest, options)
-        written = step.workspace.root / "answer-request"
-        result = await write_push_request(step, find_cli(project, step.tools), project, backend.target, written)
-        request = written.with_suffix(".json")
-        if not result.ok or not request.is_file():
-            raise _Failed(step.accident(result) or "answer-broken", excerpt_of(result))
-        _keep(request, kept)
-    content: dict[str, Any] = json.loads(kept.read_bytes())
-    return content
+    known: dict[str, Any] | None = read_kept(kept)
+    if known is not None:
+        return known
+    with _prepared_apart(step) as apart:
+        project = await _prepare(apart, files, manifest, options)
+        cli, written = await find_cli(project, step.tools), apart.workspace.root / "request/answer"
+        written.parent.mkdir()
+        result = await write_push_request(apart, cli, project, backend.target, written)
+        if not result.ok or not written.with_suffix(".json").is_file():
+            raise _Failed(apart.accident(result) or "answer-broken", excerpt_of(result))
+        request: dict[str, Any] = json.loads(written.with_suffix(".json").read_bytes())
+    request.pop("adminKey", None)
+    keep(kept, request)
+    return request
 
 
 async def _deploy_with_cli(
     step: RunningStep, backend: Backend, files: Mapping[str, bytes], manifest: Manifest, options: GradingOptions
 ) -> None:
-    project = await _prepare(step, files, manifest, options)
-    result = await push(step, find_cli(project, step.tools), project, backend.target)
-    if not result.ok or not await backend.is_pushed():
-        raise _Failed(step.accident(result) or "answer-broken", excerpt_of(result))
+    with _prepared_apart(step) as apart:
+        project = await _prepare(apart, files, manifest, options)
+        result = await push(apart, await find_cli(project, step.tools), project, backend.target)
+        if not result.ok or not await backend.is_pushed():
+            raise _Failed(apart.accident(result) or "answer-broken", excerpt_of(result))
+
+
+@contextmanager
+def _prepared_apart(step: RunningStep) -> Iterator[RunningStep]:
+    """No program of a grading may reach the folder in which a reference answer is prepared."""
+    with step_apart(step.tools) as apart:
+        try:
+            yield apart
+        finally:
+            step.say(apart.log.read_text(errors="replace"))
 
 
 async def _prepare(step: RunningStep, files: Mapping[str, bytes], manifest: Manifest, options: GradingOptions) -> Path:
     """The answer as a project with its packages."""
-    project = step.workspace.answer
+    project = step.workspace.project
     for name, content in files.items():
         path = project / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -123,13 +141,3 @@ def _fingerprint(step: RunningStep, files: Mapping[str, bytes], manifest: Manife
     ):
         digest.update(len(part).to_bytes(8, "big") + part)
     return digest.hexdigest()
-
-
-def _keep(request: Path, kept: Path) -> None:
-    """Without the key. Renamed into place: a file under its final name is complete, whoever else writes it."""
-    content = json.loads(request.read_bytes())
-    content.pop("adminKey", None)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    incoming = kept.with_name(f".{secrets.token_hex(8)}")
-    incoming.write_text(json.dumps(content))
-    incoming.rename(kept)

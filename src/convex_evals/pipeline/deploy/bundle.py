@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from convex_evals.core.toolchain import Toolchain
+from convex_evals.pipeline.confinement import linked_packages
+from convex_evals.pipeline.deploy.cli import ConvexCli
 from convex_evals.pipeline.deploy.entry_points import EntryPoints
 from convex_evals.pipeline.step import RunningStep
 
@@ -42,10 +44,10 @@ class Build:
     splitting: bool = True
 
 
-def bundles_like(package: Path, toolchain: Toolchain) -> bool:
-    """Whether a `convex` package asks for exactly the esbuild that we have."""
+def bundles_like(cli: ConvexCli, toolchain: Toolchain) -> bool:
+    """Whether a `convex` command asks for exactly the esbuild that we have."""
     try:
-        wanted = json.loads((package / "package.json").read_bytes())["dependencies"]["esbuild"]
+        wanted = json.loads((cli.package / "package.json").read_bytes())["dependencies"]["esbuild"]
     except (OSError, ValueError, KeyError, TypeError):
         return False
     return bool(wanted == toolchain.packages.version("esbuild"))
@@ -72,8 +74,9 @@ async def bundle(step: RunningStep, project: Path, found: EntryPoints) -> Json |
 async def _build(step: RunningStep, project: Path, build: Build) -> list[Json] | None:
     output = f"{_OUTPUT}{build.name}"
     convex = project / "convex"
+    esbuild = step.tools.toolchain.binary("esbuild")
     command = [
-        str(step.tools.toolchain.binary("esbuild")),
+        str(esbuild),
         *(str(convex / entry) for entry in build.entries),
         *_OPTIONS,
         f"--platform={build.platform}",
@@ -82,8 +85,10 @@ async def _build(step: RunningStep, project: Path, build: Build) -> list[Json] |
         f"--outdir={output}",
         *(["--splitting"] if build.splitting else []),
     ]
+    (project / output).mkdir()
     try:
-        result = await step.run(command, cwd=project)
+        readable = (esbuild, project, *linked_packages(project, step.tools))
+        result = await step.run(command, cwd=project, read=readable, write=(project / output,))
         if not result.ok or result.output.size:
             return None
         return _modules(project / output, "node" if build.platform == "node" else "isolate")

@@ -2,89 +2,111 @@
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from convex_evals.core.processes import ProcessResult
+from convex_evals.core.toolchain import InstalledPackages
+from convex_evals.core.toolchain.convex_cli import find_convex_cli, is_usable_convex
+from convex_evals.pipeline.confinement import linked_packages
 from convex_evals.pipeline.grading.types import GradedDeployment
-from convex_evals.pipeline.step import RunningStep
+from convex_evals.pipeline.step import RunningStep, output_of
 from convex_evals.pipeline.tools import Tools
 
-OLDEST: Final = (1, 31)  # older ones speak a deploy API that deployments do not
-_ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
-_CHATTER: Final = re.compile(r"▌|- \w+.*\.\.\.$|Saved CONVEX_URL|A (minor|patch|major) update is available|\s*$")
-_LONGEST_EXCERPT: Final = 4000
+_CHATTER: Final = re.compile(r"▌|Saved CONVEX_URL|A (minor|patch|major) update is available|\s*+$")
 
 
 @dataclass(frozen=True, slots=True)
 class ConvexCli:
-    """`belongs_to_project`: it is the one that the project itself installed."""
+    """`packages` is the set of ours that it belongs to: nothing that a project installs is loaded by it.
 
+    `matches_project`: it is of the version that the project installed.
+    """
+
+    packages: InstalledPackages
     script: Path
     version: str
-    belongs_to_project: bool
+    matches_project: bool
+
+    @property
+    def package(self) -> Path:
+        return self.script.parents[1]
 
 
-def find_cli(project: Path, tools: Tools) -> ConvexCli:
-    """The project's own command when it is new enough, else ours."""
-    package = project / "node_modules/convex"
-    version = installed_version(package)
-    script = package / "bin/main.js"
-    if version is not None and _release(version) >= OLDEST and script.is_file():
-        return ConvexCli(script, version, belongs_to_project=True)
-    packages = tools.toolchain.packages
-    return ConvexCli(packages.node_script("convex"), packages.version("convex"), belongs_to_project=False)
+async def find_cli(project: Path, tools: Tools) -> ConvexCli:
+    """Of the project's version when that is new enough, else our own. Raises ToolchainError."""
+    version = installed_version(project / "node_modules/convex")
+    wanted = version if version is not None and is_usable_convex(version) else None
+    found = await find_convex_cli(tools.toolchain, tools.settings, wanted)
+    return ConvexCli(found.packages, found.script, found.version, matches_project=wanted is not None)
 
 
 def installed_version(package: Path) -> str | None:
     """None unless the folder holds the package of that name: an alias is not it."""
     try:
         manifest = json.loads((package / "package.json").read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     if not isinstance(manifest, dict) or manifest.get("name") != package.name:
         return None
     return str(manifest.get("version"))
 
 
-async def push(step: RunningStep, cli: ConvexCli, project: Path, target: GradedDeployment) -> ProcessResult:
+async def push(
+    step: RunningStep, cli: ConvexCli, project: Path, target: GradedDeployment, more: Sequence[Path] = ()
+) -> ProcessResult:
     """Generates code and deploys. The type check is a step of its own."""
     options = ["dev", "--once", "--typecheck", "disable", "--tail-logs", "disable"]
-    return await _run(step, cli, project, target, options)
+    return await _run(step, cli, project, target, options, [project, *more])
 
 
 async def write_push_request(
-    step: RunningStep, cli: ConvexCli, project: Path, target: GradedDeployment, path: Path
+    step: RunningStep, cli: ConvexCli, project: Path, target: GradedDeployment, path: Path, more: Sequence[Path] = ()
 ) -> ProcessResult:
     """Generates code and bundles, but writes to `path`.json what it would have sent."""
     options = ["deploy", "--yes", "--typecheck", "disable", "--push-all-modules", "--write-push-request", str(path)]
-    return await _run(step, cli, project, target, options)
+    return await _run(step, cli, project, target, options, [project, path.parent, *more])
 
 
 def excerpt_of(result: ProcessResult) -> str:
     """What the command said, without its progress."""
-    text = _ANSI.sub("", result.output.read().decode(errors="replace"))
-    lines = [line.rstrip() for line in text.splitlines() if not _CHATTER.match(line)]
-    excerpt = "\n".join(lines) or f"The convex command ended with {result.ending} and said nothing."
-    return excerpt if len(excerpt) <= _LONGEST_EXCERPT else f"{excerpt[:_LONGEST_EXCERPT]}\n… (complete in the log)"
+    lines = [line.rstrip() for line in output_of(result.output).splitlines() if not _is_chatter(line)]
+    return "\n".join(lines) or f"The convex command ended with {result.ending} and said nothing."
+
+
+def compiled_code(tools: Tools) -> Path:
+    """Node's compile cache: runs on our own files write it, others only read it."""
+    return tools.cache / "compiled"
 
 
 async def _run(
-    step: RunningStep, cli: ConvexCli, project: Path, target: GradedDeployment, options: list[str]
+    step: RunningStep,
+    cli: ConvexCli,
+    project: Path,
+    target: GradedDeployment,
+    options: list[str],
+    write: Sequence[Path],
 ) -> ProcessResult:
     """The key is in the environment: commands are logged."""
+    compiled = compiled_code(step.tools)
     environment = {
         "CONVEX_SELF_HOSTED_URL": target.url,
         "CONVEX_SELF_HOSTED_ADMIN_KEY": target.admin_key,
-        "NODE_COMPILE_CACHE": str(step.tools.cache / "compiled"),
+        "NODE_COMPILE_CACHE": str(compiled),
     }
-    command = [str(step.tools.toolchain.node.executable), str(cli.script), *options]
-    result = await step.run(command, cwd=project, network=True, environment=environment)
+    result = await step.run(
+        [str(step.tools.toolchain.node.executable), str(cli.script), *options],
+        cwd=project,
+        read=(cli.packages.folder, compiled, *linked_packages(project, step.tools)),
+        write=write,
+        url=target.url,
+        environment=environment,
+    )
     (project / ".env.local").unlink(missing_ok=True)  # names our deployment; no part of the project
     return result
 
 
-def _release(version: str) -> tuple[int, int]:
-    match = re.match(r"(\d+)\.(\d+)\.", version)
-    return (int(match[1]), int(match[2])) if match else (0, 0)
+def _is_chatter(line: str) -> bool:
+    return (line.startswith("- ") and line.endswith("...")) or _CHATTER.match(line) is not None

@@ -6,23 +6,22 @@ other plain projects differs in two places of `api.d.ts` only: the imports of mo
 
 import json
 import re
-import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any, Final
 
 from convex_evals.core.file_lock import file_lock
 from convex_evals.pipeline.deploy.backends import open_backend
-from convex_evals.pipeline.deploy.cli import ConvexCli, push, write_push_request
+from convex_evals.pipeline.deploy.cli import ConvexCli, compiled_code, push, write_push_request
 from convex_evals.pipeline.grading.types import GradedDeployment
+from convex_evals.pipeline.kept import keep, read_kept
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
+from convex_evals.pipeline.trial import step_apart
 from convex_evals.pipeline.types import GradingOptions
-from convex_evals.pipeline.workspace import Workspace
 
-FORMAT: Final = 1  # of the kept files; another one when their meaning changes
+FORMAT: Final = 2  # of the kept files; another one when their meaning changes
 PROBE: Final = "convexEvalsProbe"
 _IMPORT: Final = f'import type * as {PROBE} from "../{PROBE}.js";\n'
 _ENTRY: Final = f"  {PROBE}: typeof {PROBE};\n"
@@ -119,56 +118,53 @@ def write_generated(convex: Path, files: dict[str, str]) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
-async def learn_generated_code(
-    step: RunningStep, cli: ConvexCli, packages: Path, *, has_schema: bool
-) -> GeneratedCode | None:
-    """What this CLI generates, from the cache or by asking it; None when it does not answer as expected.
-
-    `packages` is the node_modules folder that the CLI belongs to.
-    """
+async def learn_generated_code(step: RunningStep, cli: ConvexCli, *, has_schema: bool) -> GeneratedCode | None:
+    """What this CLI generates, from the cache or by asking it; None when it does not answer as expected."""
     kept = step.tools.cache / "generated" / f"{FORMAT}-{cli.version}-{'schema' if has_schema else 'plain'}.json"
-    if not kept.is_file():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        async with file_lock(kept.with_suffix(".lock")):
-            if not kept.is_file():
-                await _ask(step.tools, cli, packages, has_schema, kept)
-    try:
-        content = json.loads(kept.read_bytes())
-        return GeneratedCode(content["files"], content["definition"])
-    except (OSError, ValueError, KeyError):
+    if (known := _kept(kept)) is not None:
+        return known
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    async with file_lock(kept.with_suffix(".lock")):
+        if (known := _kept(kept)) is not None:
+            return known
+        code = await _ask(step.tools, cli, has_schema)
+    if code is None:
         step.say(f"convex {cli.version} was asked what it generates, and its answer is not usable")
-        return None
+    else:
+        keep(kept, asdict(code))
+    return code
 
 
-async def _ask(tools: Tools, cli: ConvexCli, packages: Path, has_schema: bool, kept: Path) -> None:
-    folder = Path(mkdtemp(prefix=".asking-", dir=kept.parent))
-    try:
-        workspace = Workspace(folder)
-        workspace.prepare()
-        _write_probe(workspace.project, packages, has_schema)
-        asking = RunningStep("deploy", workspace, tools)
-        async with open_backend(GradingOptions(), tools, folder) as backend:
-            code = await _answer(asking, cli, workspace.project, backend.target)
-        if code is not None:
-            (folder / "code.json").write_text(json.dumps(asdict(code)))
-            (folder / "code.json").rename(kept)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+def _kept(path: Path) -> GeneratedCode | None:
+    content = read_kept(path)
+    return None if content is None else GeneratedCode(content["files"], content["definition"])
 
 
-def _write_probe(project: Path, packages: Path, has_schema: bool) -> None:
+async def _ask(tools: Tools, cli: ConvexCli, has_schema: bool) -> GeneratedCode | None:
+    """With a project of ours: the code that Node compiles meanwhile is kept for all others."""
+    compiled_code(tools).mkdir(parents=True, exist_ok=True)
+    with step_apart(tools) as asking:
+        project = asking.workspace.project
+        _write_probe(project, cli.package, has_schema)
+        async with open_backend(GradingOptions(), tools, asking.workspace.root) as backend:
+            return await _answer(asking, cli, project, backend.target)
+
+
+def _write_probe(project: Path, package: Path, has_schema: bool) -> None:
     (project / "convex").mkdir()
     (project / "package.json").write_text(json.dumps({"private": True, "dependencies": {"convex": "*"}}))
     (project / f"convex/{PROBE}.ts").write_text(_PROBE_MODULE)
     if has_schema:
         (project / "convex/schema.ts").write_text(_PROBE_SCHEMA)
-    (project / "node_modules").symlink_to(packages.resolve(), target_is_directory=True)
+    (project / "node_modules").mkdir()
+    (project / "node_modules/convex").symlink_to(package, target_is_directory=True)
 
 
 async def _answer(step: RunningStep, cli: ConvexCli, project: Path, target: GradedDeployment) -> GeneratedCode | None:
     request = project / "request"
-    written = await write_push_request(step, cli, project, target, request)
-    pushed = await push(step, cli, project, target)
+    compiled = (compiled_code(step.tools),)
+    written = await write_push_request(step, cli, project, target, request, compiled)
+    pushed = await push(step, cli, project, target, compiled)
     if not written.ok or not pushed.ok:
         return None
     definition = json.loads(request.with_suffix(".json").read_bytes())["appDefinition"]["definition"]

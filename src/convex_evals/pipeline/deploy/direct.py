@@ -27,15 +27,14 @@ class Refused(Exception):
 
 async def build_request(step: RunningStep, cli: ConvexCli, project: Path) -> Json | None:
     """The body of start_push, with `_generated` written; None when the CLI must do it."""
-    package = project / "node_modules/convex"
-    if not cli.belongs_to_project or not bundles_like(package, step.tools.toolchain) or not _is_plain(project):
+    if not cli.matches_project or not bundles_like(cli, step.tools.toolchain) or not _is_plain(project):
         step.say("direct push: not a plain project")
         return None
     found = find_entry_points(project / "convex")
     if found is None:
         step.say("direct push: the CLI must decide what is bundled")
         return None
-    code = await learn_generated_code(step, cli, project / "node_modules", has_schema=found.schema is not None)
+    code = await learn_generated_code(step, cli, has_schema=found.schema is not None)
     files = code.for_modules(found.modules) if code else None
     if code is None or files is None:
         step.say("direct push: the CLI must generate the code")
@@ -75,6 +74,6 @@ def _is_plain(project: Path) -> bool:
         return False
     try:
         manifest = json.loads((project / "package.json").read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False
     return isinstance(manifest, dict) and "convex" in (manifest.get("dependencies") or {})

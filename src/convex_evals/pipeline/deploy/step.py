@@ -1,16 +1,27 @@
 """Deploys the project, and asks the deployment whether it has it."""
 
+import json
+from pathlib import Path
+
 from convex_evals.backend.errors import SystemFailure
+from convex_evals.core.toolchain.convex_cli import OLDEST_CONVEX
 from convex_evals.pipeline.deploy.backends import Backend
-from convex_evals.pipeline.deploy.cli import OLDEST, ConvexCli, excerpt_of, find_cli, installed_version, push
+from convex_evals.pipeline.deploy.cli import ConvexCli, excerpt_of, find_cli, installed_version, push
+from convex_evals.pipeline.deploy.codegen import learn_generated_code
 from convex_evals.pipeline.deploy.direct import Refused, build_request, push_request
+from convex_evals.pipeline.project_config import FILE, ConfigError, read_config
 from convex_evals.pipeline.step import RunningStep
+from convex_evals.pipeline.trial import blame
 from convex_evals.pipeline.types import GradingOptions, StepResult
 
 
 async def deploy_project(step: RunningStep, backend: Backend, options: GradingOptions) -> StepResult:
     project = step.workspace.project
-    cli = find_cli(project, step.tools)
+    try:
+        _settle_config(step, project)
+    except ConfigError as error:
+        return step.failed("deploy-refused", str(error))
+    cli = await find_cli(project, step.tools)
     _note_version(step, cli)
     try:
         if options.fast_push and await _push_directly(step, cli, backend):
@@ -41,17 +52,33 @@ async def _push_with_cli(step: RunningStep, cli: ConvexCli, backend: Backend) ->
         return step.passed()
     accident = step.accident(result)
     if accident is not None:
-        return step.failed(accident, f"The convex command was {result.ending}.\n{excerpt_of(result)}")
+        kind = await blame(step, accident, result, f"convex {cli.version}", lambda trial: _deploys(trial, cli))
+        return step.failed(kind, f"The convex command was {result.ending}.\n{excerpt_of(result)}")
     if not await backend.answers():
         return step.failed("backend-failed", f"The deployment does not answer.\n{excerpt_of(result)}")
     return step.failed("push-unfinished" if result.ok else "deploy-refused", excerpt_of(result))
 
 
-def _note_version(step: RunningStep, cli: ConvexCli) -> None:
-    if cli.belongs_to_project:
-        step.say(f"convex {cli.version}, as installed by the project")
+async def _deploys(trial: RunningStep, cli: ConvexCli) -> bool:
+    """Whether the CLI deploys a project of ours."""
+    return await learn_generated_code(trial, cli, has_schema=False) is not None
+
+
+def _settle_config(step: RunningStep, project: Path) -> None:
+    """The CLI gets what we understood of convex.json, and nothing else. Raises ConfigError."""
+    config = read_config(project)
+    if config.settings is None:
         return
-    oldest = ".".join(map(str, OLDEST))
+    for name in config.ignored:
+        step.note(f"convex.json: {name} is ignored, because it says nothing about the functions")
+    (project / FILE).write_text(json.dumps(config.settings, indent=2))
+
+
+def _note_version(step: RunningStep, cli: ConvexCli) -> None:
+    if cli.matches_project:
+        step.say(f"convex {cli.version}, the version that the project has")
+        return
+    oldest = ".".join(map(str, OLDEST_CONVEX))
     found = installed_version(step.workspace.project / "node_modules/convex") or "none"
     step.note(
         f"deployed with the CLI of convex {cli.version}: the project has {found}, and {oldest} is the oldest usable"

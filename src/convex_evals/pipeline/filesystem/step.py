@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from convex_evals.pipeline.filesystem.paths import Refusal, clean, is_hidden, refuse, refuse_together, shown
-from convex_evals.pipeline.project_config import functions_setting
+from convex_evals.pipeline.project_config import ConfigError, parse_config
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.types import StepResult, Submission
 
@@ -40,8 +40,11 @@ def _refusals(files: Mapping[str, str]) -> list[Refusal]:
 
 
 def _functions_elsewhere(files: Mapping[str, str]) -> list[Refusal]:
-    """convex.json names the folder that the CLI writes to."""
-    functions = functions_setting(files.get("convex.json", ""))
+    """convex.json names the folder that the CLI writes to. One that cannot be read fails when it is needed."""
+    try:
+        functions = parse_config(files["convex.json"]).functions if "convex.json" in files else None
+    except ConfigError:
+        return []
     refusal = refuse(clean(functions.rstrip("/"))) if functions is not None else None
     return [Refusal("convex.json", f'"functions": {refusal}', refusal.kind)] if refusal else []
 

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from convex_evals.core.processes import ProcessResult
+from convex_evals.pipeline.confinement import linked_packages
 from convex_evals.pipeline.lint.findings import Finding, LintAccident
 from convex_evals.pipeline.lint.rules import rules_for
-from convex_evals.pipeline.step import RunningStep
+from convex_evals.pipeline.step import RunningStep, output_of
 from convex_evals.pipeline.typecheck.checked import Area
 from convex_evals.suite import Eval
 
@@ -43,10 +44,13 @@ async def run_eslint(step: RunningStep, folder: Path, area: Area, config: Path |
     chosen = config or _write_config(step, folder, area)
     command = step.tools.toolchain.node_command("eslint")
     options = ["--no-config-lookup", "--config", str(chosen), "--format=json", "--no-error-on-unmatched-pattern"]
-    options += ["--no-warn-ignored", "--ignore-pattern", "**/_generated/**"]
-    readable = () if config is None else (config.parent,)
-    compiled = {"NODE_COMPILE_CACHE": str(step.tools.cache / "compiled")}
-    result = await step.run([*command, *options, area.folder], cwd=folder, environment=compiled, read=readable)
+    options += ["--no-warn-ignored", "--no-inline-config", "--ignore-pattern", "**/_generated/**"]
+    toolchain = step.tools.toolchain.packages.folder
+    result = await step.run(
+        [*command, *options, f"./{area.folder}"],
+        cwd=folder,
+        read=(folder, toolchain, *_around(chosen), *linked_packages(folder, step.tools)),
+    )
     return [
         _finding(message, Path(report["filePath"]), folder)
         for report in _reports(step, result)
@@ -55,10 +59,14 @@ async def run_eslint(step: RunningStep, folder: Path, area: Area, config: Path |
     ]
 
 
+def _around(config: Path) -> list[Path]:
+    """A configuration with the files and packages beside it, but not the folders: those may hold reference answers."""
+    return [path for path in config.parent.iterdir() if path.is_file() or path.name == "node_modules"]
+
+
 def _write_config(step: RunningStep, folder: Path, area: Area) -> Path:
     """Beside a link to the toolchain, which its imports need."""
-    place = step.workspace.root / "eslint"
-    place.mkdir(exist_ok=True)
+    place = step.workspace.configuration
     link = place / "node_modules"
     if not link.is_symlink():
         link.symlink_to(step.tools.toolchain.packages.node_modules, target_is_directory=True)
@@ -71,10 +79,10 @@ def _reports(step: RunningStep, result: ProcessResult) -> list[dict[str, Any]]:
     accident = step.accident(result)
     if accident is None and result.exit_code in {0, 1}:
         try:
-            return list(json.loads(result.output.read()))
-        except (ValueError, TypeError):
+            return list(json.loads(output_of(result.output)))
+        except (ValueError, TypeError, RecursionError):
             pass  # said below: it is not a report
-    raise LintAccident(accident or "tool-crashed", f"ESLint was {result.ending}: {result.output.text[:1000]}")
+    raise LintAccident(accident or "tool-crashed", result, f"ESLint was {result.ending}: {result.output.text[:1000]}")
 
 
 def _finding(message: dict[str, Any], path: Path, folder: Path) -> Finding:

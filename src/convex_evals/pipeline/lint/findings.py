@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from convex_evals.core.processes import ProcessResult
+
 _QUOTED: Final = 15
 
 
@@ -28,6 +30,6 @@ def excerpt_of(findings: list[Finding]) -> str:
 class LintAccident(Exception):
     """A linter did not do its work. `kind` is a key of the table of failures."""
 
-    def __init__(self, kind: str, message: str) -> None:
+    def __init__(self, kind: str, result: ProcessResult, message: str) -> None:
         super().__init__(message)
-        self.kind = kind
+        self.kind, self.result = kind, result

@@ -6,16 +6,26 @@ from convex_evals.pipeline.lint.eslint import run_eslint, suite_config
 from convex_evals.pipeline.lint.findings import Finding, LintAccident, excerpt_of
 from convex_evals.pipeline.lint.oxlint import run_oxlint
 from convex_evals.pipeline.step import RunningStep
-from convex_evals.pipeline.typecheck.checked import Area, CheckedCopy
+from convex_evals.pipeline.trial import blame
+from convex_evals.pipeline.typecheck.checked import Area, CheckedCopy, make_checked_copy
 from convex_evals.pipeline.types import Linter, StepResult
 from convex_evals.suite import Eval
 
 
 async def lint(step: RunningStep, eval: Eval, checked: CheckedCopy, linter: Linter) -> StepResult:
+    for note in checked.ignored:
+        step.note(note)
     try:
         found = await asyncio.gather(*(_lint_area(step, eval, checked, area, linter) for area in checked.areas))
     except LintAccident as accident:
-        return step.failed(accident.kind, str(accident))
+        kind = await blame(
+            step,
+            accident.kind,
+            accident.result,
+            f"{linter} {eval.path.parents[1]}",
+            lambda trial: _works(trial, eval, linter),
+        )
+        return step.failed(kind, str(accident))
     findings = [finding for area in found for finding in area]
     for finding in sorted(findings):
         step.say(str(finding))
@@ -29,3 +39,11 @@ async def _lint_area(step: RunningStep, eval: Eval, checked: CheckedCopy, area: 
     if config is not None or linter == "eslint":
         return await run_eslint(step, checked.folder, area, config)
     return await run_oxlint(step, checked.folder, area)
+
+
+async def _works(trial: RunningStep, eval: Eval, linter: Linter) -> bool:
+    checked = make_checked_copy(trial.workspace)
+    try:
+        return not await _lint_area(trial, eval, checked, checked.areas[0], linter)
+    except LintAccident:
+        return False

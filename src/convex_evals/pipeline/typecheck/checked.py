@@ -1,19 +1,23 @@
-"""The copy of a project that is type-checked and linted: the same sources, our tsconfigs."""
+"""The copy of a project that is type-checked and linted: the same sources, our tsconfigs, no directives."""
 
 import json
+import re
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from convex_evals.pipeline.project_config import functions_folder
+from convex_evals.pipeline.project_config import read_config
+from convex_evals.pipeline.typecheck.directives import SUFFIXES, remove_directives
 from convex_evals.pipeline.typecheck.options import CompilerOptions, read_options
-from convex_evals.pipeline.typecheck.tsconfig import CONVEX_DEFAULTS, REACT_DEFAULTS, correct, rebased_paths
+from convex_evals.pipeline.typecheck.tsconfig import ALWAYS, CONVEX_DEFAULTS, REACT_DEFAULTS, correct, rebased_paths
 from convex_evals.pipeline.workspace import Workspace
 
-SUBMITTED: Final = "tsconfig.submitted.json"  # the model's own, beside ours
-SOURCES: Final = frozenset({".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"})
+SOURCES: Final = frozenset(SUFFIXES)
 _REACT_CONFIGS: Final = ("src/tsconfig.json", "tsconfig.app.json", "tsconfig.json")
+_TSCONFIG: Final = re.compile(r"(?:ts|js)config(?:\..*)?\.json", re.IGNORECASE)
+_DECLARATION: Final = re.compile(r"(?P<stem>.+)\.d(?P<suffix>\.[mc]?)ts", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,75 +31,126 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class CheckedCopy:
+    """`errors` were found while copying, in the compiler's form; `declarations` are the project's own, by their path;
+    `ignored` are notes about directives of the linter."""
+
     folder: Path
     areas: tuple[Area, ...]
     notes: tuple[str, ...]
+    errors: tuple[str, ...] = ()
+    declarations: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
 
 
 def make_checked_copy(workspace: Workspace) -> CheckedCopy:
-    """Without dotfiles: they configure linters."""
+    """Without what configures tools: dotfiles and tsconfigs, of which we have read what matters."""
     project, copy = workspace.project, workspace.checked
-    shutil.copytree(project, copy, ignore=shutil.ignore_patterns("node_modules", ".*"))
+    shutil.copytree(project, copy, ignore=_left_out)
     (copy / "node_modules").symlink_to((project / "node_modules").resolve(), target_is_directory=True)
-    notes: list[str] = []
-    areas = [_convex_area(copy, functions_folder(project), notes)]
-    if any(path.suffix in SOURCES for path in (copy / "src").rglob("*")) and areas[0].folder != "src":
-        areas.append(_react_area(copy, notes))
-    return CheckedCopy(copy, tuple(areas), tuple(notes))
+    sources = [*_sources(copy)]
+    notes = [*_remove_shadows(copy, sources)]
+    directives = remove_directives(copy, [path for path in sources if path.exists()])
+    areas = _Areas(project, copy, notes)
+    found = [areas.convex(read_config(project).folder)]
+    if found[0].folder != "src" and any(path.is_relative_to(copy / "src") for path in sources):
+        found.append(areas.react())
+    return CheckedCopy(
+        folder=copy,
+        areas=tuple(found),
+        notes=tuple(notes),
+        errors=(*areas.errors, *directives.errors),
+        declarations=tuple(path.relative_to(copy).as_posix() for path in sources if _is_declaration(path)),
+        ignored=directives.notes,
+    )
 
 
-def _convex_area(copy: Path, folder: str, notes: list[str]) -> Area:
-    own = copy / folder / "tsconfig.json"
-    if own.is_file():
-        return _corrected(copy, Area("convex", folder, ""), _put_aside(own), f"{folder}/tsconfig.json", notes)
-    notes.append(f"{folder}/tsconfig.json is missing: the one that the Convex CLI writes is used")
-    (copy / folder).mkdir(parents=True, exist_ok=True)
-    return _default(copy, Area("convex", folder, ""), CONVEX_DEFAULTS, read_options(copy / "tsconfig.json", copy))
+def _left_out(folder: str, names: list[str]) -> list[str]:
+    """A link can only be there by mistake: nobody follows it."""
+    return [
+        name
+        for name in names
+        if name == "node_modules"
+        or name.startswith(".")
+        or _TSCONFIG.fullmatch(name)
+        or (Path(folder) / name).is_symlink()
+    ]
 
 
-def _react_area(copy: Path, notes: list[str]) -> Area:
-    area = Area("src", "src", "")
-    found = next((name for name in _REACT_CONFIGS if (copy / name).is_file()), None)
-    if found is None:
-        notes.append("tsconfig.json is missing: one for React is used for src")
-        return _default(copy, area, REACT_DEFAULTS, CompilerOptions())
-    base = _put_aside(copy / found) if found.startswith("src/") else copy / found
-    return _corrected(copy, area, base, found, notes)
+def _sources(copy: Path) -> Iterator[Path]:
+    """Written by the model, not by tools."""
+    for path in sorted(copy.rglob("*")):
+        if path.suffix in SOURCES and "_generated" not in path.relative_to(copy).parts and path.is_file():
+            yield path
 
 
-def _put_aside(tsconfig: Path) -> Path:
-    return tsconfig.rename(tsconfig.with_name(SUBMITTED))
+def _is_declaration(path: Path) -> bool:
+    return path.exists() and _DECLARATION.fullmatch(path.name) is not None
 
 
-def _corrected(copy: Path, area: Area, base: Path, shown: str, notes: list[str]) -> Area:
-    folder = copy / area.folder
-    corrections = correct(read_options(base, copy), folder, _installed_types(copy))
-    notes += [f"{shown}: {note}" for note in corrections.notes]
-    extends = SUBMITTED if base.parent == folder else f"{'../' * len(Path(area.folder).parts)}{base.name}"
-    return _write(copy, area, {"extends": f"./{extends}", "compilerOptions": corrections.options})
+def _remove_shadows(copy: Path, sources: list[Path]) -> Iterator[str]:
+    """Declarations that stand in for JavaScript beside them: the compiler would believe them and not look at it."""
+    for path in sources:
+        match = _DECLARATION.fullmatch(path.name)
+        if match and any(path.with_name(f"{match['stem']}{match['suffix']}{end}").is_file() for end in ("js", "jsx")):
+            path.unlink()
+            yield f"{path.relative_to(copy).as_posix()} is left out: the JavaScript beside it is checked"
 
 
-def _default(copy: Path, area: Area, defaults: dict[str, object], root: CompilerOptions) -> Area:
-    """The bundler honours the paths of the project's tsconfig, so the compiler must too."""
-    options: dict[str, object] = {**defaults, "types": sorted(_installed_types(copy))}
-    base = root.values.get("baseUrl")
-    start = root.origins["baseUrl"] / base if isinstance(base, str) else None
-    paths = dict(rebased_paths(root, copy / area.folder, start))
-    if paths:
-        options["paths"] = paths
-    return _write(copy, area, {"compilerOptions": options})
+class _Areas:
+    """Finds the areas of a copy. What changes a model's tsconfig goes to `notes`, what is wrong in it to `errors`."""
 
+    def __init__(self, project: Path, copy: Path, notes: list[str]) -> None:
+        self._project, self._copy, self._notes = project, copy, notes
+        self.errors: list[str] = []
 
-def _write(copy: Path, area: Area, config: dict[str, object]) -> Area:
-    """Every file of the area is in it, whatever the model's own tsconfig includes."""
-    text = json.dumps({**config, "include": ["./**/*"], "exclude": []}, indent=2)
-    (copy / area.folder / "tsconfig.json").write_text(text)
-    return Area(area.name, area.folder, text)
+    def convex(self, folder: str) -> Area:
+        area, own = Area("convex", folder, ""), f"{folder}/tsconfig.json"
+        if (self._project / own).is_file():
+            return self._corrected(area, own)
+        self._notes.append(f"{own} is missing: the one that the Convex CLI writes is used")
+        (self._copy / folder).mkdir(parents=True, exist_ok=True)
+        root = self._project / "tsconfig.json"
+        return self._default(area, CONVEX_DEFAULTS, self._read(root) if root.is_file() else CompilerOptions())
 
+    def react(self) -> Area:
+        area = Area("src", "src", "")
+        found = next((name for name in _REACT_CONFIGS if (self._project / name).is_file()), None)
+        if found is None:
+            self._notes.append("tsconfig.json is missing: one for React is used for src")
+            return self._default(area, REACT_DEFAULTS, CompilerOptions())
+        return self._corrected(area, found)
 
-def _installed_types(copy: Path) -> set[str]:
-    """As `types` names them: a scoped package `@a/b` is `a__b` there."""
-    packages = copy / "node_modules"
-    types = {path.name for path in (packages / "@types").glob("*") if (path / "package.json").is_file()}
-    typed = {"vite/client"} if (packages / "vite/client.d.ts").is_file() else set()
-    return types | typed
+    def _read(self, tsconfig: Path) -> CompilerOptions:
+        options = read_options(tsconfig, self._project)
+        self.errors += [problem for problem in options.problems if problem not in self.errors]
+        return options
+
+    def _corrected(self, area: Area, tsconfig: str) -> Area:
+        options = self._read(self._project / tsconfig)
+        corrections = correct(options, self._project / area.folder, self._installed_types())
+        self._notes += [f"{tsconfig}: {note}" for note in corrections.notes]
+        return self._write(area, corrections.options)
+
+    def _default(self, area: Area, defaults: dict[str, object], root: CompilerOptions) -> Area:
+        """The bundler honours the paths of the project's tsconfig, so the compiler must too."""
+        options: dict[str, object] = {**defaults, **ALWAYS, "types": sorted(self._installed_types())}
+        base = root.values.get("baseUrl")
+        start = root.origins["baseUrl"] / base if isinstance(base, str) else None
+        paths = dict(rebased_paths(root, self._project / area.folder, start))
+        if paths:
+            options["paths"] = paths
+        return self._write(area, options)
+
+    def _write(self, area: Area, options: dict[str, object]) -> Area:
+        """Every file of the area is in it, whatever the model's own tsconfig includes."""
+        config = {"compilerOptions": options, "include": ["./**/*"], "exclude": []}
+        text = json.dumps(config, indent=2)
+        (self._copy / area.folder / "tsconfig.json").write_text(text)
+        return Area(area.name, area.folder, text)
+
+    def _installed_types(self) -> set[str]:
+        """As `types` names them: a scoped package `@a/b` is `a__b` there."""
+        packages = self._copy / "node_modules"
+        types = {path.name for path in (packages / "@types").glob("*") if (path / "package.json").is_file()}
+        typed = {"vite/client"} if (packages / "vite/client.d.ts").is_file() else set()
+        return types | typed

@@ -3,15 +3,16 @@
 import asyncio
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from convex_evals.core.processes import ProcessResult
-from convex_evals.pipeline.step import RunningStep
-from convex_evals.pipeline.typecheck.checked import SUBMITTED, Area, CheckedCopy
+from convex_evals.pipeline.confinement import linked_packages
+from convex_evals.pipeline.step import RunningStep, output_of
+from convex_evals.pipeline.trial import blame
+from convex_evals.pipeline.typecheck.checked import Area, CheckedCopy, make_checked_copy
 from convex_evals.pipeline.types import Compiler, StepResult
 
-PLACED: Final = re.compile(r"(?:(?P<file>[^\s(][^(\n]*)\((?P<line>\d+),(?P<column>\d+)\): )?error (?P<code>TS\d+): ")
+PLACED: Final = re.compile(r"(?:(?P<file>\S.*?)\((?P<line>\d+),(?P<column>\d+)\): )?error (?P<code>TS\d+): ")
 _QUOTED: Final = 10
 _QUOTED_LINES: Final = 5
 
@@ -26,19 +27,26 @@ class Diagnostic:
     def excerpt(self) -> str:
         return "\n".join(self.text.splitlines()[:_QUOTED_LINES])
 
+    @property
+    def file(self) -> str:
+        match = PLACED.match(self.text)
+        return (match and match["file"]) or ""
+
 
 async def check_types(step: RunningStep, checked: CheckedCopy, compiler: Compiler) -> StepResult:
     for note in checked.notes:
         step.note(note)
     for area in checked.areas:
         step.say(f"{area.folder}/tsconfig.json:\n{area.tsconfig}")
-    results = await asyncio.gather(*(_compile(step, checked.folder, area, compiler) for area in checked.areas))
-    diagnostics: dict[str, Diagnostic] = {}
-    for result in results:
-        found = parse_diagnostics(result.output.read().decode(errors="replace"))
+    diagnostics = {text: Diagnostic(text) for text in checked.errors}
+    for result in await asyncio.gather(*(_compile(step, checked, area, compiler) for area in checked.areas)):
+        found = _diagnostics(result)
         if not result.ok and (accident := step.accident(result) or (None if found else "tool-crashed")):
-            return step.failed(accident, f"tsc was {result.ending}: {result.output.text[:1000]}")
+            kind = await blame(step, accident, result, f"tsc {compiler}", lambda trial: _works(trial, compiler))
+            return step.failed(kind, f"tsc was {result.ending}: {result.output.text[:1000]}")
         diagnostics.update({diagnostic.text: diagnostic for diagnostic in found})
+    for diagnostic in await _in_declarations(step, checked, compiler):
+        diagnostics[diagnostic.text] = diagnostic
     if not diagnostics:
         return step.passed()
     return step.failed("type-errors", _excerpt(list(diagnostics.values())))
@@ -47,7 +55,7 @@ async def check_types(step: RunningStep, checked: CheckedCopy, compiler: Compile
 def parse_diagnostics(output: str) -> list[Diagnostic]:
     """From `tsc --pretty false`. Lines that are indented belong to the error above them."""
     blocks: list[list[str]] = []
-    for line in output.replace(SUBMITTED, "tsconfig.json").splitlines():
+    for line in output.splitlines():
         if PLACED.match(line):
             blocks.append([line])
         elif blocks and line.startswith(" "):
@@ -55,11 +63,36 @@ def parse_diagnostics(output: str) -> list[Diagnostic]:
     return [Diagnostic("\n".join(block)) for block in blocks]
 
 
-async def _compile(step: RunningStep, folder: Path, area: Area, compiler: Compiler) -> ProcessResult:
+async def _in_declarations(step: RunningStep, checked: CheckedCopy, compiler: Compiler) -> list[Diagnostic]:
+    """`skipLibCheck` is for the declarations of packages: errors in the project's own count."""
+    if not checked.declarations:
+        return []
+    whole = ("--skipLibCheck", "false")
+    results = [await _compile(step, checked, area, compiler, whole) for area in checked.areas]
+    found = [diagnostic for result in results for diagnostic in _diagnostics(result)]
+    return [diagnostic for diagnostic in found if diagnostic.file in checked.declarations]
+
+
+async def _compile(
+    step: RunningStep, checked: CheckedCopy, area: Area, compiler: Compiler, more: tuple[str, ...] = ()
+) -> ProcessResult:
     toolchain = step.tools.toolchain
     native = [str(toolchain.binary("tsc")), "--singleThreaded"]
     command = native if compiler == "7" else toolchain.node_command("typescript", "tsc")
-    return await step.run([*command, "--pretty", "false", "--project", area.folder], cwd=folder)
+    return await step.run(
+        [*command, "--pretty", "false", "--project", f"./{area.folder}", *more],
+        cwd=checked.folder,
+        read=(checked.folder, toolchain.packages.folder, *linked_packages(checked.folder, step.tools)),
+    )
+
+
+async def _works(trial: RunningStep, compiler: Compiler) -> bool:
+    checked = make_checked_copy(trial.workspace)
+    return (await _compile(trial, checked, checked.areas[0], compiler)).ok
+
+
+def _diagnostics(result: ProcessResult) -> list[Diagnostic]:
+    return parse_diagnostics(output_of(result.output))
 
 
 def _excerpt(diagnostics: list[Diagnostic]) -> str:

@@ -1,4 +1,8 @@
-"""Our tsconfig on top of a model's: corrects what would fail for reasons that have nothing to do with Convex."""
+"""Our tsconfig, with what a model's may decide: how its modules are found, and what it wants checked besides.
+
+Nothing that a model writes switches a check off: every option that the compilers know is either in ALLOWED or left out.
+Names that they do not know stay, so that the compiler complains about them.
+"""
 
 import os
 from collections.abc import Collection, Iterator
@@ -10,74 +14,117 @@ from convex_evals.pipeline.typecheck.options import CompilerOptions
 
 # What `convex codegen --init` writes, and a usual one for React.
 CONVEX_DEFAULTS: Final[dict[str, object]] = {
-    "allowJs": True,
     "strict": True,
     "moduleResolution": "Bundler",
     "jsx": "react-jsx",
-    "skipLibCheck": True,
     "allowSyntheticDefaultImports": True,
     "target": "ESNext",
     "lib": ["ES2023", "dom"],
     "forceConsistentCasingInFileNames": True,
     "module": "ESNext",
     "isolatedModules": True,
-    "noEmit": True,
 }
 REACT_DEFAULTS: Final[dict[str, object]] = {**CONVEX_DEFAULTS, "lib": ["ES2023", "DOM", "DOM.Iterable"]}
 
+ALWAYS: Final[dict[str, object]] = {
+    "strict": True,
+    "allowJs": True,
+    "checkJs": True,
+    "skipLibCheck": True,
+    "noEmit": True,
+}
+"""The same for everybody. Errors in a project's own declarations are looked for apart (`typecheck/step.py`)."""
+
+ALLOWED: Final = frozenset(
+    {
+        *("allowImportingTsExtensions", "allowSyntheticDefaultImports", "allowUmdGlobalAccess", "allowUnreachableCode"),
+        *("allowUnusedLabels", "customConditions", "emitDecoratorMetadata", "erasableSyntaxOnly", "esModuleInterop"),
+        *("exactOptionalPropertyTypes", "experimentalDecorators", "forceConsistentCasingInFileNames"),
+        *("isolatedModules", "jsx", "jsxFactory", "jsxFragmentFactory", "jsxImportSource", "lib", "module"),
+        *("moduleDetection", "moduleResolution", "noFallthroughCasesInSwitch", "noImplicitOverride"),
+        *("noImplicitReturns", "noPropertyAccessFromIndexSignature", "noUncheckedIndexedAccess"),
+        *("noUncheckedSideEffectImports", "noUnusedLocals", "noUnusedParameters", "paths", "resolveJsonModule"),
+        *("target", "types", "useDefineForClassFields", "verbatimModuleSyntax"),
+    }
+)
+_SWITCHES: Final = frozenset(  # of checks
+    {
+        *("alwaysStrict", "checkJs", "noCheck", "noImplicitAny", "noImplicitThis", "noLib", "noResolve"),
+        *("noStrictGenericChecks", "skipDefaultLibCheck", "strict", "strictBindCallApply"),
+        *("strictBuiltinIteratorReturn", "strictFunctionTypes", "strictNullChecks", "strictPropertyInitialization"),
+        *("suppressExcessPropertyErrors", "suppressImplicitAnyIndexErrors", "useUnknownInCatchVariables"),
+    }
+)
+_WITHOUT_MEANING: Final = frozenset(
+    {
+        *("all", "allowArbitraryExtensions", "allowJs", "assumeChangesOnlyAffectDirectDependencies", "baseUrl"),
+        *("charset", "composite", "declaration", "declarationDir", "declarationMap", "diagnostics"),
+        *("disableReferencedProjectLoad", "disableSizeLimit", "disableSolutionSearching"),
+        *("disableSourceOfProjectReferenceRedirect", "downlevelIteration", "emitBOM", "emitDeclarationOnly"),
+        *("explainFiles", "extendedDiagnostics", "generateCpuProfile", "generateTrace", "help", "ignoreDeprecations"),
+        *("importHelpers", "importsNotUsedAsValues", "incremental", "init", "inlineSourceMap", "inlineSources"),
+        *("isolatedDeclarations", "keyofStringsOnly", "libReplacement", "listEmittedFiles", "listFiles"),
+        *("listFilesOnly", "locale", "mapRoot", "maxNodeModuleJsDepth", "moduleSuffixes", "newLine", "noEmit"),
+        *("noEmitHelpers", "noEmitOnError", "noErrorTruncation", "noImplicitUseStrict", "out", "outDir", "outFile"),
+        *("plugins", "preserveConstEnums", "preserveSymlinks", "preserveValueImports", "preserveWatchOutput"),
+        *("pretty", "project", "reactNamespace", "removeComments", "resolvePackageJsonExports"),
+        *("resolvePackageJsonImports", "rewriteRelativeImportExtensions", "rootDir", "rootDirs", "showConfig"),
+        *("skipLibCheck", "sourceMap", "sourceRoot", "stripInternal", "traceResolution", "tsBuildInfoFile"),
+        *("typeRoots", "version", "watch"),
+    }
+)
+KNOWN: Final = ALLOWED | _SWITCHES | _WITHOUT_MEANING
+_QUIET: Final = frozenset({"noEmit", "skipLibCheck", "allowJs", "checkJs", "baseUrl"})  # as usual as they are harmless
 _LEGACY_RESOLUTIONS: Final = frozenset({"node", "node10", "classic"})
 _LEGACY_MODULES: Final = frozenset({"commonjs", "amd", "umd", "system", "none"})
 _LEGACY_TARGETS: Final = frozenset({"es3", "es5"})
-# Options that TypeScript 7 no longer knows or accepts, or that decide about output which nobody writes.
-_REMOVED: Final = (
-    "downlevelIteration",
-    "ignoreDeprecations",
-    "outFile",
-    "outDir",
-    "rootDir",
-    "declarationDir",
-    "tsBuildInfoFile",
-)
-_MUST_NOT_BE: Final[dict[str, object]] = {
-    "alwaysStrict": False,
-    "esModuleInterop": False,
-    "allowSyntheticDefaultImports": False,
-    "noCheck": True,
-    "composite": True,
-    "incremental": True,
-}
+_MUST_BE_TRUE: Final = ("esModuleInterop", "allowSyntheticDefaultImports")
 _WEB_LIBRARIES: Final = ("dom", "webworker")
 
 
 @dataclass
 class Corrections:
-    """Options to be set on top, and a sentence for each that changes what the model wrote."""
+    """The options to use, and a sentence for each that changes what the model wrote."""
 
     options: dict[str, object] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def set(self, name: str, value: object, because: str) -> None:
         self.options[name] = value
-        shown = "removed" if value is None else f"set to {value}"
-        self.notes.append(f"{name} is {shown}: {because}")
+        self.notes.append(f"{name} is set to {value}: {because}")
 
 
 def correct(options: CompilerOptions, folder: Path, installed_types: Collection[str]) -> Corrections:
     """`folder` is where our tsconfig will be; `installed_types` are the packages below node_modules/@types."""
-    corrections = Corrections({"noEmit": True, "skipLibCheck": True})
+    corrections = Corrections(_allowed(options))
+    corrections.notes += _left_out(options)
     _correct_modules(options, corrections)
     _correct_libraries(options, corrections)
     _correct_types(options, corrections, installed_types)
     _correct_paths(options, corrections, folder)
-    for name in _REMOVED:
-        if options.values.get(name) is not None:
-            corrections.set(name, None, "it has no meaning here")
-    for name, value in _MUST_NOT_BE.items():
-        if options.values.get(name) is value:
-            corrections.set(name, not value, "everything is checked, nothing is written")
-    if not options.word("jsx"):
-        corrections.options["jsx"] = "react-jsx"
+    for name in _MUST_BE_TRUE:
+        if options.values.get(name) is False:
+            corrections.set(name, True, "everything is checked, nothing is written")
+    corrections.options.setdefault("jsx", "react-jsx")
+    corrections.options |= ALWAYS
     return corrections
+
+
+def _allowed(options: CompilerOptions) -> dict[str, object]:
+    """`null` takes back what an extended file says."""
+    return {
+        name: value
+        for name, value in options.values.items()
+        if (name in ALLOWED or name not in KNOWN) and value is not None
+    }
+
+
+def _left_out(options: CompilerOptions) -> Iterator[str]:
+    for name in sorted(options.values.keys() & (_SWITCHES | _WITHOUT_MEANING) - _QUIET):
+        value = options.values[name]
+        if name in _SWITCHES and value != (name in {"noCheck", "noLib", "noResolve"}) and name.find("uppress") < 0:
+            continue  # says what holds anyway
+        yield f"{name} is left out: {'every check is made' if name in _SWITCHES else 'it has no meaning here'}"
 
 
 def _correct_modules(options: CompilerOptions, corrections: Corrections) -> None:
@@ -115,14 +162,13 @@ def _correct_types(options: CompilerOptions, corrections: Corrections, installed
 def _correct_paths(options: CompilerOptions, corrections: Corrections, folder: Path) -> None:
     """TypeScript 7 has no baseUrl: what it did is said with paths."""
     base = options.values.get("baseUrl")
-    if not isinstance(base, str):
-        return
-    start = Path(os.path.normpath(options.origins["baseUrl"] / base))
-    corrections.set("baseUrl", None, "paths say the same")
-    corrections.options["paths"] = {
-        "*": [_relative(start / "*", folder)],
-        **dict(rebased_paths(options, folder, start)),
-    }
+    start = Path(os.path.normpath(options.origins["baseUrl"] / base)) if isinstance(base, str) else None
+    paths = dict(rebased_paths(options, folder, start))
+    if start is not None:
+        corrections.notes.append("baseUrl is left out: paths say the same")
+        paths = {"*": [_relative(start / "*", folder)], **paths}
+    if paths:
+        corrections.options["paths"] = paths
 
 
 def rebased_paths(options: CompilerOptions, folder: Path, start: Path | None = None) -> Iterator[tuple[str, list[str]]]:

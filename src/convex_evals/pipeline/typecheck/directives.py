@@ -1,0 +1,94 @@
+"""Comments that switch checks off. In the checked copy they have no effect; those of the compiler are findings.
+
+They lose their effect wherever they stand, in the same number of bytes: whether some text is a comment is for each tool
+to say, and a model could make two tools disagree. A finding, on the other hand, is a comment by its syntax.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ast_grep_py import SgNode, SgRoot
+
+SUFFIXES: Final = {
+    **dict.fromkeys((".ts", ".mts", ".cts"), "typescript"),
+    **dict.fromkeys((".tsx", ".js", ".jsx", ".mjs", ".cjs"), "tsx"),
+}
+_EFFECTIVE: Final = re.compile(
+    rb"(?P<ts>@ts)-(?=nocheck|ignore|expect-error)|(?P<lint>[eot][sx]lint)-(?=disable|enable|env)"
+    rb"|(?P<lib>no)-(?=default-lib)",
+    re.IGNORECASE,
+)
+_OF_COMPILER: Final = re.compile(r"@ts-(?:nocheck|ignore|expect-error)", re.IGNORECASE)
+_OF_LINTER: Final = re.compile(r"(?:es|ox|ts)lint-(?:disable|enable|env)[a-z-]*|^/\*\s*(?:eslint|globals?|exported)\s")
+_CONFIGURES: Final = re.compile(rb"/\*\s*+(?:eslint|globals?|exported)\s")
+_DECLARES_MODULE: Final = re.compile(rb"\bmodule\b")
+_FORBIDDEN: Final = "error TS90001: '{}' hides errors, which is not allowed: they must be corrected."
+_REPLACED: Final = "error TS90002: '{}' is installed, so its types must not be declared again."
+
+
+@dataclass(frozen=True, slots=True)
+class Directives:
+    """`errors` are in the compiler's form; `notes` are of the linter's directives, which are ignored."""
+
+    errors: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def remove_directives(copy: Path, files: list[Path]) -> Directives:
+    """Rewrites those of `files`, which are all below `copy`, that hold directives."""
+    errors: list[str] = []
+    notes: list[str] = []
+    for path in files:
+        source = path.read_bytes()
+        if not any(pattern.search(source) for pattern in (_EFFECTIVE, _CONFIGURES, _DECLARES_MODULE)):
+            continue
+        shown, root = path.relative_to(copy).as_posix(), _parse(source, path.suffix)
+        found = [*_comments(root, _OF_COMPILER)]
+        errors += [f"{shown}{_place(node)}: {_FORBIDDEN.format(text.lower())}" for node, text in found]
+        errors += [f"{shown}{_place(node)}: {_REPLACED.format(name)}" for node, name in _replaced(root, copy)]
+        notes += [
+            f"{shown}{_place(node)}: {text.strip(' /*')} is ignored" for node, text in _comments(root, _OF_LINTER)
+        ]
+        harmless = _EFFECTIVE.sub(lambda match: (match["ts"] or match["lint"] or match["lib"]) + b"_", source)
+        if harmless != source:
+            path.write_bytes(harmless)
+    return Directives(tuple(errors), tuple(notes))
+
+
+def _parse(source: bytes, suffix: str) -> SgNode:
+    return SgRoot(source.decode(errors="replace"), SUFFIXES[suffix]).root()
+
+
+def _comments(root: SgNode, pattern: re.Pattern[str]) -> Iterator[tuple[SgNode, str]]:
+    for node in root.find_all(kind="comment"):
+        if (match := pattern.search(node.text())) is not None:
+            yield node, match[0]
+
+
+def _replaced(root: SgNode, copy: Path) -> Iterator[tuple[SgNode, str]]:
+    """`declare module "convex/server"` in a file without imports and exports comes before the package itself."""
+    if any(child.kind() in {"import_statement", "export_statement"} for child in root.children()):
+        return
+    for node in root.find_all(kind="module"):
+        name = node.field("name")
+        if name is None or name.kind() != "string":
+            continue
+        module = name.text().strip("\"'")
+        if _is_installed(module, copy):
+            yield node, module
+
+
+def _is_installed(module: str, copy: Path) -> bool:
+    """A name that is spelled with escapes is one that somebody wants to hide."""
+    if "\\" in module:
+        return True
+    package = "/".join(module.split("/")[: 2 if module.startswith("@") else 1])
+    return bool(package) and package.isprintable() and (copy / "node_modules" / package / "package.json").is_file()
+
+
+def _place(node: SgNode) -> str:
+    start = node.range().start
+    return f"({start.line + 1},{start.column + 1})"
