@@ -1,5 +1,7 @@
 """JSON as tsconfig files have it."""
 
+import time
+
 import pytest
 
 from convex_evals.pipeline.jsonc import parse_jsonc
@@ -24,3 +26,13 @@ def test_comments_and_trailing_commas_are_allowed(text: str, value: object) -> N
 def test_anything_else_is_an_error(text: str) -> None:
     with pytest.raises(ValueError):
         parse_jsonc(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["/*" * 500_000, '\\"' * 500_000, '"' + '\\"' * 500_000, ", " * 500_000, "/" * 1_000_000]
+)
+def test_no_text_takes_more_than_one_pass(text: str) -> None:
+    started = time.perf_counter()
+    with pytest.raises(ValueError):
+        parse_jsonc(text)
+    assert time.perf_counter() - started < 5

@@ -82,13 +82,13 @@ async def test_the_fast_path_sends_and_generates_what_the_cli_does(
 ) -> None:
     workspace = (await graded(name)).workspace
     step = RunningStep("deploy", workspace, tools, log="parity")
-    cli = find_cli(workspace.project, tools)
+    cli = await find_cli(workspace.project, tools)
     ours = await build_request(step, cli, workspace.project)
     assert ours is not None, step.log.read_text()
     generated = _texts(workspace.project / "convex/_generated")
     async with open_backend(GradingOptions(), tools, tmp_path) as backend:
-        await write_push_request(step, cli, workspace.project, backend.target, workspace.root / "request")
-        theirs = json.loads((workspace.root / "request.json").read_text())
+        await write_push_request(step, cli, workspace.project, backend.target, workspace.home / "request")
+        theirs = json.loads((workspace.home / "request.json").read_text())
         assert _comparable(ours) == _comparable(theirs)
         shutil.rmtree(workspace.project / "convex/_generated")
         await _push_with_cli(step, workspace.project, backend)
@@ -106,7 +106,7 @@ async def test_a_project_that_is_not_plain_is_left_to_the_cli(
 ) -> None:
     workspace = (await graded(name)).workspace
     step = RunningStep("deploy", workspace, tools, log="parity")
-    assert await build_request(step, find_cli(workspace.project, tools), workspace.project) is None
+    assert await build_request(step, await find_cli(workspace.project, tools), workspace.project) is None
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -115,7 +115,7 @@ async def test_the_fast_path_accepts_nothing_that_the_cli_refuses(
 ) -> None:
     workspace = (await graded(name)).workspace
     step = RunningStep("deploy", workspace, tools, log="parity")
-    request = await build_request(step, find_cli(workspace.project, tools), workspace.project)
+    request = await build_request(step, await find_cli(workspace.project, tools), workspace.project)
     if request is not None:
         async with open_backend(GradingOptions(), tools, tmp_path) as backend:
             assert backend.embedded is not None
@@ -210,6 +210,6 @@ def _analysis(deployment: Deployment | None) -> object:
 
 
 async def _push_with_cli(step: RunningStep, project: Path, backend: Any) -> None:
-    result = await push(step, find_cli(project, step.tools), project, backend.target)
+    result = await push(step, await find_cli(project, step.tools), project, backend.target)
     assert result.ok, result.output.text
     assert await backend.is_pushed()

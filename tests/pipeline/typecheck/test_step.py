@@ -17,7 +17,8 @@ convex/a.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'
   because of this
     and that
 error TS2688: Cannot find type definition file for 'x'.
-convex/tsconfig.submitted.json(1,2): error TS5023: Unknown compiler option 'y'.
+convex/tsconfig.json(1,2): error TS5023: Unknown compiler option 'y'.
+convex/copy (1).ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'.
 """
 
 
@@ -27,7 +28,9 @@ def test_an_error_comes_with_the_lines_that_explain_it() -> None:
         "convex/a.ts(3,5): error TS2322",
         "error TS2688: Cannot find type",
         "convex/tsconfig.json(1,2): err",
+        "convex/copy (1).ts(3,5): error",
     ]
+    assert found[-1].file == "convex/copy (1).ts"
     assert found[0].excerpt.endswith("and that")
 
 
@@ -37,19 +40,23 @@ def test_an_error_comes_with_the_lines_that_explain_it() -> None:
         ("exit 0", "passed", None),
         ('echo "convex/a.ts(1,1): error TS1: no"; exit 2', "failed", "type-errors"),
         ("echo 'panic: out of memory'; exit 2", "infrastructure", "tool-crashed"),
-        ("kill -SEGV $$", "infrastructure", "tool-crashed"),
+        ("exec NODE --eval 'process.abort()'", "infrastructure", "tool-crashed"),
+        ("test -f convex/bomb.ts || exit 0; exec NODE --eval 'process.abort()'", "failed", "tool-overwhelmed"),
+        ("test -f convex/bomb.ts || exit 0; echo 'panic: stack overflow'; exit 2", "failed", "tool-overwhelmed"),
     ],
 )
-async def test_a_compiler_that_dies_is_not_the_models_failure(
+async def test_a_compiler_that_dies_is_the_models_failure_only_if_it_works_on_other_files(
     tools: Tools, tmp_path: Path, script: str, status: str, failure: str | None
 ) -> None:
     real = tools.toolchain.binary("tsc").relative_to(tools.toolchain.packages.node_modules)
     fake = tmp_path / "fake/node_modules" / real
-    _write_script(fake, script)
+    _write_script(fake, script.replace("NODE", str(tools.toolchain.node.executable)))
     workspace = Workspace(tmp_path / "workspace")
     workspace.prepare()
     toolchain = replace(tools.toolchain, packages=InstalledPackages(tmp_path / "fake"))
     step = RunningStep("tsc", workspace, replace(tools, toolchain=toolchain))
+    (workspace.project / "convex").mkdir()
+    (workspace.project / "convex/bomb.ts").write_text("")
     checked = CheckedCopy(workspace.project, (Area("convex", "convex", "{}"),), ())
     result = await check_types(step, checked, "7")
     assert (result.status, result.failure) == (status, failure)

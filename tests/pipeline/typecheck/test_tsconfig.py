@@ -1,15 +1,24 @@
 """What is corrected in a model's tsconfig."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from convex_evals.core.processes import base_environment, run
+from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.typecheck.options import CompilerOptions, read_options
-from convex_evals.pipeline.typecheck.tsconfig import correct
+from convex_evals.pipeline.typecheck.tsconfig import ALWAYS, KNOWN, correct
 
 MODERN = {"target": "ESNext", "module": "ESNext", "moduleResolution": "Bundler", "jsx": "preserve", "types": []}
-ALWAYS = {"noEmit": True, "skipLibCheck": True}
+OPTION = re.compile(r"^--(\w+)", re.MULTILINE)
+# Of `--build` and `--watch`: no option of a tsconfig.
+OF_THE_COMMAND = {
+    *("clean", "dry", "force", "ignoreConfig", "quiet", "stopBuildOnErrors", "verbose"),
+    *("excludeDirectories", "excludeFiles", "fallbackPolling", "synchronousWatchDirectory"),
+    *("watchDirectory", "watchFile", "watchInterval"),
+}
 
 
 def corrected(options: dict[str, object], installed: tuple[str, ...] = ()) -> dict[str, object]:
@@ -19,7 +28,7 @@ def corrected(options: dict[str, object], installed: tuple[str, ...] = ()) -> di
 
 
 def test_a_modern_tsconfig_is_left_alone() -> None:
-    assert corrected(MODERN) == ALWAYS
+    assert corrected(MODERN) == {**MODERN, **ALWAYS}
 
 
 @pytest.mark.parametrize(
@@ -35,21 +44,50 @@ def test_a_modern_tsconfig_is_left_alone() -> None:
         ({"lib": ["es2021", "dom.iterable", "WebWorker"]}, {}),
         ({"types": ["node", "missing"]}, {"types": ["node"]}),
         ({"types": ["*"]}, {"types": ["node", "react"]}),
-        ({"baseUrl": "."}, {"baseUrl": None, "paths": {"*": ["./*"]}}),
-        (
-            {"baseUrl": "..", "paths": {"@/*": ["src/*"]}},
-            {"baseUrl": None, "paths": {"*": ["../*"], "@/*": ["../src/*"]}},
-        ),
-        ({"noCheck": True, "composite": True}, {"noCheck": False, "composite": False}),
-        ({"outDir": "dist", "downlevelIteration": True}, {"outDir": None, "downlevelIteration": None}),
+        ({"baseUrl": "."}, {"paths": {"*": ["./*"]}}),
+        ({"baseUrl": "..", "paths": {"@/*": ["src/*"]}}, {"paths": {"*": ["../*"], "@/*": ["../src/*"]}}),
+        ({"outDir": "dist", "downlevelIteration": True}, {}),
         ({"esModuleInterop": False}, {"esModuleInterop": True}),
-        ({"strict": False, "noUnusedLocals": True}, {}),
+        ({"noUnusedLocals": True}, {"noUnusedLocals": True}),
+        ({"surprise": 1}, {"surprise": 1}),
     ],
 )
 def test_what_fails_for_reasons_unrelated_to_convex_is_corrected(
     options: dict[str, object], expected: dict[str, object]
 ) -> None:
-    assert corrected({**MODERN, **options}, ("node", "react")) == {**ALWAYS, **expected}
+    kept = {name: value for name, value in options.items() if name in {"module", "moduleResolution", "target", "lib"}}
+    assert corrected({**MODERN, **options}, ("node", "react")) == {**MODERN, **ALWAYS, **kept, **expected}
+
+
+OFF = ("strict", "noImplicitAny", "strictNullChecks", "useUnknownInCatchVariables", "checkJs")
+ON = ("noCheck", "skipDefaultLibCheck", "noLib", "noResolve", "composite", "incremental")
+SWITCHES: dict[str, object] = {
+    **dict.fromkeys(OFF, False),
+    **dict.fromkeys(ON, True),
+    **{name: ["."] for name in ("moduleSuffixes", "rootDirs", "typeRoots")},
+}
+
+
+def test_no_option_of_a_model_switches_a_check_off() -> None:
+    assert corrected({**MODERN, **SWITCHES}) == {**MODERN, **ALWAYS}
+    notes = correct(CompilerOptions({**MODERN, **SWITCHES}), Path("/project/convex"), ()).notes
+    assert "strict is left out: every check is made" in notes
+    assert "noCheck is left out: every check is made" in notes
+
+
+@pytest.mark.parametrize("compiler", ["typescript", "typescript-7"])
+async def test_every_option_of_the_compilers_is_decided_about(tools: Tools, tmp_path: Path, compiler: str) -> None:
+    """An option that is new to us could switch checks off: it would be passed on as one that nobody knows."""
+    if compiler == "typescript":
+        script = "console.log(require(process.argv[1]).optionDeclarations.map((option) => option.name).join(' '))"
+        package = str(tools.toolchain.packages.package("typescript"))
+        command = [str(tools.toolchain.node.executable), "--eval", script, package]
+    else:
+        command = [str(tools.toolchain.binary("tsc")), "--all", "--pretty", "false"]
+    result = await run(command, cwd=tmp_path, timeout=60, environment=base_environment(tmp_path))
+    found = set(result.output.text.split() if compiler == "typescript" else OPTION.findall(result.output.text))
+    assert len(found) > 90
+    assert found <= KNOWN | OF_THE_COMMAND
 
 
 def test_an_empty_tsconfig_gets_what_it_needs() -> None:
@@ -90,8 +128,27 @@ def test_options_are_inherited_from_files_and_packages(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", '{"extends": "./tsconfig.json"}', '{"extends": "../../../etc/passwd"}', "[]"]
+    ("text", "code"),
+    [
+        ("", None),
+        ("{", "TS5014"),
+        ("{" * 200_000, "TS5014"),
+        ('{"a": ' + "1" * 5_000 + "}", "TS5014"),
+        ('"\\"' * 60_000, "TS5014"),
+        ("/*" * 120_000, "TS5014"),
+        (" " * 300_000, "TS5083"),
+        ("[]", "TS5092"),
+        ('{"extends": "./tsconfig.json"}', "TS18000"),
+        ('{"extends": "../../../etc/passwd"}', "TS5083"),
+        ('{"extends": "./missing"}', "TS5083"),
+        ('{"extends": "not-installed"}', "TS5083"),
+        ('{"extends": "%s"}' % ("x" * 5000), "TS5083"),
+        ('{"extends": "a\\u0000b"}', "TS5024"),
+        ('{"extends": 1}', "TS5024"),
+    ],
 )
-def test_what_cannot_be_read_counts_as_empty(tmp_path: Path, text: str) -> None:
+def test_what_cannot_be_read_counts_as_empty_and_is_an_error(tmp_path: Path, text: str, code: str | None) -> None:
     (tmp_path / "tsconfig.json").write_text(text)
-    assert read_options(tmp_path / "tsconfig.json", tmp_path).values == {}
+    options = read_options(tmp_path / "tsconfig.json", tmp_path)
+    assert options.values == {}
+    assert [problem.split(": ")[1] for problem in options.problems] == ([f"error {code}"] if code else [])

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from convex_evals.core.processes import ProcessResult
-from convex_evals.core.toolchain import InstalledPackages
-from convex_evals.core.toolchain.convex_cli import find_convex_cli, is_usable_convex
+from convex_evals.core.toolchain import InstalledPackages, find_convex_cli, is_usable_convex
 from convex_evals.pipeline.confinement import linked_packages
 from convex_evals.pipeline.grading.types import GradedDeployment
 from convex_evals.pipeline.step import RunningStep, output_of

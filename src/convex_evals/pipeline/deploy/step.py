@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from convex_evals.backend.errors import SystemFailure
-from convex_evals.core.toolchain.convex_cli import OLDEST_CONVEX
+from convex_evals.core.toolchain import OLDEST_CONVEX
 from convex_evals.pipeline.deploy.backends import Backend
 from convex_evals.pipeline.deploy.cli import ConvexCli, excerpt_of, find_cli, installed_version, push
 from convex_evals.pipeline.deploy.codegen import learn_generated_code

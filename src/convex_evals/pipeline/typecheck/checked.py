@@ -142,8 +142,8 @@ class _Areas:
         return self._write(area, options)
 
     def _write(self, area: Area, options: dict[str, object]) -> Area:
-        """Every file of the area is in it, whatever the model's own tsconfig includes."""
-        config = {"compilerOptions": options, "include": ["./**/*"], "exclude": []}
+        """Every file that the model wrote is in it; generated JavaScript is described by the declarations beside it."""
+        config = {"compilerOptions": options, "include": ["./**/*"], "exclude": ["./**/_generated/*.js"]}
         text = json.dumps(config, indent=2)
         (self._copy / area.folder / "tsconfig.json").write_text(text)
         return Area(area.name, area.folder, text)

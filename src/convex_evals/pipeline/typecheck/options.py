@@ -78,8 +78,9 @@ def _read(path: Path, root: Path) -> dict[str, object]:
 
 def _parents(tsconfig: Path, config: Mapping[str, object], root: Path) -> Iterator[Path]:
     extends = config.get("extends")
-    names = extends if isinstance(extends, list) else [] if extends is None else [extends]
-    if len(names) > _DEEPEST or any(not isinstance(name, str) or not name.isprintable() for name in names):
+    named: list[object] = extends if isinstance(extends, list) else [] if extends is None else [extends]
+    names = [name for name in named if isinstance(name, str) and name.isprintable()]
+    if len(names) > _DEEPEST or len(names) < len(named):
         raise _Unreadable("TS5024: Compiler option 'extends' requires a few file names.")
     try:
         for name in names:

@@ -58,7 +58,18 @@ _SWITCHES: Final = frozenset(  # of checks
 _WITHOUT_MEANING: Final = frozenset(
     {
         *("all", "allowArbitraryExtensions", "allowJs", "assumeChangesOnlyAffectDirectDependencies", "baseUrl"),
-        *("charset", "composite", "declaration", "declarationDir", "declarationMap", "diagnostics"),
+        *(
+            "build",
+            "builders",
+            "checkers",
+            "charset",
+            "composite",
+            "declaration",
+            "declarationDir",
+            "declarationMap",
+            "deduplicatePackages",
+            "diagnostics",
+        ),
         *("disableReferencedProjectLoad", "disableSizeLimit", "disableSolutionSearching"),
         *("disableSourceOfProjectReferenceRedirect", "downlevelIteration", "emitBOM", "emitDeclarationOnly"),
         *("explainFiles", "extendedDiagnostics", "generateCpuProfile", "generateTrace", "help", "ignoreDeprecations"),
@@ -66,10 +77,26 @@ _WITHOUT_MEANING: Final = frozenset(
         *("isolatedDeclarations", "keyofStringsOnly", "libReplacement", "listEmittedFiles", "listFiles"),
         *("listFilesOnly", "locale", "mapRoot", "maxNodeModuleJsDepth", "moduleSuffixes", "newLine", "noEmit"),
         *("noEmitHelpers", "noEmitOnError", "noErrorTruncation", "noImplicitUseStrict", "out", "outDir", "outFile"),
-        *("plugins", "preserveConstEnums", "preserveSymlinks", "preserveValueImports", "preserveWatchOutput"),
+        *(
+            "plugins",
+            "preserveConstEnums",
+            "preserveSymlinks",
+            "preserveValueImports",
+            "preserveWatchOutput",
+            "pprofDir",
+            "singleThreaded",
+        ),
         *("pretty", "project", "reactNamespace", "removeComments", "resolvePackageJsonExports"),
         *("resolvePackageJsonImports", "rewriteRelativeImportExtensions", "rootDir", "rootDirs", "showConfig"),
-        *("skipLibCheck", "sourceMap", "sourceRoot", "stripInternal", "traceResolution", "tsBuildInfoFile"),
+        *(
+            "skipLibCheck",
+            "sourceMap",
+            "sourceRoot",
+            "stableTypeOrdering",
+            "stripInternal",
+            "traceResolution",
+            "tsBuildInfoFile",
+        ),
         *("typeRoots", "version", "watch"),
     }
 )
