@@ -2,7 +2,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,18 +37,42 @@ def test_says_it_to_the_right_one(files):
 
 
 @pytest.fixture
-def convex_evals(tmp_path: Path) -> Command:
-    """Runs the installed command in a temporary folder, as a user would."""
+def convex_evals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Runs a command line in a temporary folder, inside the test's own process: loading takes longer than most commands.
+
+    `installed` is for tests that are about the process.
+    """
 
     def convex_evals(
         *arguments: str | Path, cwd: Path = tmp_path, **variables: str
     ) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, **variables}
-        return subprocess.run(
-            [PROGRAM, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=280
-        )
+        with monkeypatch.context() as patch:
+            patch.chdir(cwd)
+            for name, value in variables.items():
+                patch.setenv(name, value)
+            return run_here(arguments, capsys)
 
     return convex_evals
+
+
+def run_here(arguments: Sequence[str | Path], capture: pytest.CaptureFixture[str]) -> subprocess.CompletedProcess[str]:
+    capture.readouterr()
+    code = main.run([str(argument) for argument in arguments])
+    said = capture.readouterr()
+    return subprocess.CompletedProcess(arguments, code, said.out, said.err)
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Command:
+    """Runs the installed command in a temporary folder, as a user would."""
+
+    def installed(*arguments: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, **variables}
+        return subprocess.run(
+            [PROGRAM, *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=280
+        )
+
+    return installed
 
 
 @pytest.fixture
@@ -177,10 +201,7 @@ def _tests_step(status: Status, log: Path) -> RecordedStep:
 
 
 class Asked:
-    """The command line, in a folder with a suite, a cache of its own, and a server that knows `local/tiny`.
-
-    Run inside the test's own process, because loading the libraries of providers again and again takes seconds.
-    """
+    """The command line, in a folder with a suite, a cache of its own, and a server that knows `local/tiny`."""
 
     def __init__(self, server: Any, folder: Path, capture: pytest.CaptureFixture[str]) -> None:
         self.server, self.folder, self._capture = server, folder, capture
@@ -198,10 +219,7 @@ class Asked:
         return self("run", "-m", "local/tiny", "--base-url", self.server.url, "--jobs", "1", *options)
 
     def __call__(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        self._capture.readouterr()
-        code = main.run([*arguments])
-        said = self._capture.readouterr()
-        return subprocess.CompletedProcess(arguments, code, said.out, said.err)
+        return run_here(arguments, self._capture)
 
     def tell_apart(self, suite: Path) -> None:
         """Evals with the same task would be one question."""

@@ -13,14 +13,14 @@ from convex_evals.core.errors import InfrastructureError, UsageError
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def test_the_version_is_printed(convex_evals: Command) -> None:
-    result = convex_evals("--version")
+def test_the_version_is_printed(installed: Command) -> None:
+    result = installed("--version")
     assert (result.returncode, result.stdout, result.stderr) == (0, f"convex-evals {__version__}\n", "")
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"]])
-def test_help_names_every_command(convex_evals: Command, arguments: list[str]) -> None:
-    result = convex_evals(*arguments)
+def test_help_names_every_command(installed: Command, arguments: list[str]) -> None:
+    result = installed(*arguments)
     assert result.returncode == 0
     for name in app.command_tree().commands:
         assert f"\n  {name} " in result.stdout
@@ -35,9 +35,9 @@ def test_help_names_every_command(convex_evals: Command, arguments: list[str]) -
     ],
 )
 def test_a_command_or_option_that_does_not_exist_is_bad_usage(
-    convex_evals: Command, arguments: list[str], sentence: str
+    installed: Command, arguments: list[str], sentence: str
 ) -> None:
-    result = convex_evals(*arguments)
+    result = installed(*arguments)
     assert result.returncode == 2
     assert not result.stdout
     assert result.stderr.startswith(f"convex-evals: {sentence}")
@@ -77,8 +77,8 @@ def test_an_error_becomes_one_sentence_and_an_exit_code(
     assert capsys.readouterr().err == sentence
 
 
-def test_debug_shows_the_traceback_before_the_sentence(convex_evals: Command) -> None:
-    quiet, loud = convex_evals("list", "--evals", "nowhere"), convex_evals("--debug", "list", "--evals", "nowhere")
+def test_debug_shows_the_traceback_before_the_sentence(installed: Command) -> None:
+    quiet, loud = installed("list", "--evals", "nowhere"), installed("--debug", "list", "--evals", "nowhere")
     assert quiet.returncode == loud.returncode == 2
     assert loud.stderr.startswith("Traceback (most recent call last)")
     assert loud.stderr.endswith(quiet.stderr)
