@@ -38,7 +38,7 @@ def test_says_it_to_the_right_one(files):
 
 @pytest.fixture
 def convex_evals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Runs a command line in a temporary folder, inside the test's own process: loading takes longer than most commands.
+    """Runs a command line in a temporary folder, in the test's own process: loading takes longer than most commands.
 
     `installed` is for tests that are about the process.
     """

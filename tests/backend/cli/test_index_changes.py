@@ -20,7 +20,7 @@ export const find = query({
 """
 
 
-@pytest.mark.parametrize("version", ["1-44", "1-48"])
+@pytest.mark.parametrize("version", [pytest.param("1-44", marks=pytest.mark.exhaustive), "1-48"])
 async def test_an_index_can_replace_another_under_existing_data(project: Any, version: str) -> None:
     project.use(version)
     project.write({"convex/schema.ts": SCHEMA % '.index("by_a", ["a"])', "convex/q.ts": QUERY % ("a", "a")})
