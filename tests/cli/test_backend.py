@@ -3,11 +3,14 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY, LOCAL_NAME, LOCAL_SECRET
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 OPTIONS = ["--port", "0", "--site-proxy-port", "0"]
@@ -62,6 +65,73 @@ def test_options_of_a_local_convex_backend_are_taken(
     _, stderr = process.communicate(timeout=60)
     assert stderr == "Listening on 127.0.0.1 instead of 0.0.0.0: only this machine can connect.\n"
     assert (tmp_path / "data.sqlite3").exists()
+
+
+def printed_key(process: subprocess.Popen[str]) -> str:
+    """The last of the three lines that a deployment prints when it starts."""
+    assert process.stdout is not None
+    return [process.stdout.readline() for _ in range(3)][2].split()[-1]
+
+
+def stop(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+
+
+def test_the_key_of_a_database_stays_and_no_other_has_it(
+    start: Callable[..., subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    keys = []
+    for arguments in (["data.db"], ["data.db"], ["other.db"], [], []):
+        process = start(*arguments)
+        keys.append(printed_key(process))
+        stop(process)
+    assert keys[0] == keys[1]
+    assert len(set(keys)) == 4
+    assert sorted(path.name for path in tmp_path.glob("*.secret")) == ["data.db.secret", "other.db.secret"]
+    assert not [path for path in tmp_path.iterdir() if path.stat().st_mode & 0o077]
+
+
+def test_a_secret_that_others_can_read_is_refused_in_one_sentence(convex_evals: Command, tmp_path: Path) -> None:
+    kept = tmp_path / "data.db.secret"
+    kept.write_text("0" * 64)
+    kept.chmod(0o644)
+    result = convex_evals("backend", *OPTIONS, str(tmp_path / "data.db"))
+    assert result.returncode == 2
+    assert "must be readable by you alone (mode 600), but has mode 644" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert "0" * 64 not in result.stderr
+
+
+def test_the_well_known_name_and_secret_yield_the_well_known_key(start: Callable[..., subprocess.Popen[str]]) -> None:
+    process = start("--instance-name", LOCAL_NAME, "--instance-secret", LOCAL_SECRET)
+    assert printed_key(process) == LOCAL_ADMIN_KEY
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "sentence"),
+    [
+        (
+            "--allow-origin",
+            "app.example",
+            "Expected an origin such as https://app.example:8443, but got 'app.example'.",
+        ),
+        ("--allow-host", "a/b", "Expected the name of a host such as convex.example, but got 'a/b'."),
+    ],
+)
+def test_an_address_that_cannot_be_is_bad_usage(convex_evals: Command, option: str, value: str, sentence: str) -> None:
+    result = convex_evals("backend", *OPTIONS, option, value)
+    assert (result.returncode, result.stderr) == (2, f"convex-evals: {sentence}\n")
+
+
+def test_hosts_and_origins_can_be_allowed(start: Callable[..., subprocess.Popen[str]]) -> None:
+    process = start("--allow-host", "convex.example", "--allow-origin", "https://app.example")
+    url = first_line(process).split()[-1]
+    headers = {"Host": "convex.example", "Origin": "https://app.example"}
+    with urllib.request.urlopen(urllib.request.Request(f"{url}/version", headers=headers), timeout=60) as response:
+        assert response.headers["access-control-allow-origin"] == "https://app.example"
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(urllib.request.Request(f"{url}/version", headers={"Host": "evil.example"}), timeout=60)
 
 
 def test_a_taken_port_is_said_in_one_sentence(convex_evals: Command) -> None:

@@ -51,10 +51,10 @@ class Authenticator:
         self._keys = keys
         self.tokens = tokens
 
-    async def authenticate(self, header: str | None, query_key: str | None = None) -> Identity:
-        """Who sent a request with this `Authorization` header, or without one but with `?adminKey=`."""
+    async def authenticate(self, header: str | None) -> Identity:
+        """Who sent a request with this `Authorization` header."""
         if header is None:
-            return ANONYMOUS if query_key is None else self._from_key(query_key)
+            return ANONYMOUS
         if len(header) < SHORTEST_HEADER:
             raise RequestError(400, "InvalidHeaderFailure", "Invalid authentication header")
         scheme, _, credential = header.partition(" ")

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import secrets
 import socket
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
@@ -24,6 +23,7 @@ from convex_evals.backend.functions.runner import FunctionRunner
 from convex_evals.backend.functions.sdk import Sdk
 from convex_evals.backend.functions.tracing import Tracer
 from convex_evals.backend.functions.types import Call, CallOutcome, MutationOutcome, QueryOutcome
+from convex_evals.backend.http.access import Access
 from convex_evals.backend.http.administration import Administration
 from convex_evals.backend.http.app import SiteApp, main_app
 from convex_evals.backend.http.deploy import DeployRoutes
@@ -41,6 +41,7 @@ from convex_evals.backend.logs import FunctionLog
 from convex_evals.backend.push import Analyzer, Pusher, VariableUpdates, load_application
 from convex_evals.backend.runtime import FunctionRuntime, Network, NetworkPolicy
 from convex_evals.backend.scheduler import Scheduler
+from convex_evals.backend.secret_file import draw_secret
 from convex_evals.backend.storage import BlobStore, Files, UploadTokens
 from convex_evals.backend.sync import DatabaseHistory, SyncServer
 from convex_evals.backend.system import SystemLibrary
@@ -67,7 +68,14 @@ class DeploymentSettings:
     network: NetworkPolicy = Network.LOOPBACK  # where functions may connect to, and auth providers be asked
     origin: str = ""  # what functions are told instead of the own addresses, when not empty
     site_origin: str = ""
+    allow_hosts: tuple[str, ...] = ()  # names that requests may call it, beyond this machine's and the origins above
+    allow_origins: tuple[str, ...] = ()  # pages that may use it, beyond this machine's and the origins above
     sdk: Path | None = None  # the npm package `convex`; inline queries are refused without it
+
+    @property
+    def access(self) -> Access:
+        """Raises InvalidAddress."""
+        return Access.of((self.origin, self.site_origin), self.allow_hosts, self.allow_origins)
 
     @property
     def storage_folder(self) -> Path | None:
@@ -107,10 +115,11 @@ class Deployment:
     ) -> None:
         self.database = database
         self._main, self._site = main, site
+        self._access = settings.access
         self._public: PublicServers | None = None  # made when a function first calls
         self.url, self.site_url = main.origin, site.origin
         self.instance_name = settings.instance_name
-        secret = settings.instance_secret or secrets.token_hex(32)
+        secret = settings.instance_secret or draw_secret()
         keys = AdminKeys(settings.instance_name, secret, accept_local_key=settings.accept_local_key)
         self.admin_key = keys.issue()
         self.log = FunctionLog()
@@ -226,7 +235,8 @@ class Deployment:
                 *StorageRoutes(self.files, self.host).routes(),
                 *HttpActions(HttpActionRunner(self.host, self.functions), authenticator).routes(),
                 *sync_routes(self.sync, authenticator),
-            ]
+            ],
+            self._access,
         )
 
     async def _stop(self) -> None:

@@ -98,8 +98,8 @@ async def test_repeated_headers_all_arrive(site: httpx.AsyncClient) -> None:
 async def test_urls_show_what_the_client_asked_for(deployment: Deployment, site: httpx.AsyncClient) -> None:
     main = await site.get(f"{deployment.url}/http/describe")
     assert main.json()["url"] == f"{deployment.url}/describe"
-    proxied = await site.get("/describe", headers={"X-Forwarded-Proto": "https", "Host": "app.example"})
-    assert proxied.json()["url"] == "https://app.example/describe"
+    proxied = await site.get("/describe", headers={"X-Forwarded-Proto": "https", "Host": "app.localhost"})
+    assert proxied.json()["url"] == "https://app.localhost/describe"
 
 
 @pytest.mark.parametrize("path", ["/http", "/http/"])
@@ -140,7 +140,7 @@ async def test_an_action_need_not_read_the_body(site: httpx.AsyncClient) -> None
 
 
 async def test_status_headers_and_cookies_are_the_apps(site: httpx.AsyncClient) -> None:
-    response = await site.get("/answer", headers={"Origin": "http://app.example"})
+    response = await site.get("/answer", headers={"Origin": "http://app.localhost"})
     assert (response.status_code, response.text) == (418, "teapot")
     assert response.headers.get_list("set-cookie") == ["a=1; Path=/", "b=2"]
     names = {name for name in response.headers if name != "transfer-encoding"}
@@ -196,7 +196,7 @@ async def test_a_prefix_takes_everything_below_it(site: httpx.AsyncClient) -> No
     [("GET", "/nowhere"), ("OPTIONS", "/text"), ("POST", "/text"), ("GET", "/text/"), ("GET", "/files")],
 )
 async def test_what_matches_no_route_is_not_found(site: httpx.AsyncClient, method: str, path: str) -> None:
-    response = await site.request(method, path, headers={"Origin": "http://app.example"})
+    response = await site.request(method, path, headers={"Origin": "http://app.localhost"})
     assert (response.status_code, response.text) == (404, "No matching routes found")
     assert response.headers["content-type"] == "text/plain; charset=utf-8"
     assert "access-control-allow-origin" not in response.headers
@@ -290,7 +290,7 @@ async def test_the_signal_fires_when_the_client_leaves_before_the_response(
 ) -> None:
     target = urlsplit(deployment.site_url)
     with socket.create_connection((target.hostname or "", target.port or 0)) as connection:
-        connection.sendall(b"GET /waits HTTP/1.1\r\nHost: x\r\n\r\n")
+        connection.sendall(b"GET /waits HTTP/1.1\r\nHost: localhost\r\n\r\n")
         await logs.until(lambda entries: any(isinstance(entry, Progress) for entry in entries))
     assert await logs.lines() == ["[LOG] 'waiting'", "[LOG] 'aborted'"]
     assert (await logs.completion()).http_status == "200"
@@ -307,7 +307,7 @@ async def test_an_action_never_takes_half_a_body_for_a_whole_one(
 ) -> None:
     target = urlsplit(deployment.site_url)
     with socket.create_connection((target.hostname or "", target.port or 0)) as connection:
-        connection.sendall(b"POST /store HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf")
+        connection.sendall(b"POST /store HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf")
         await asyncio.sleep(0.3)
     completion = await logs.completion()
     assert (completion.http_status, completion.error) == (

@@ -122,41 +122,6 @@ async def test_an_accident_tells_nothing(client: httpx.AsyncClient) -> None:
     assert (response.status_code, response.json()) == (500, INTERNAL)
 
 
-async def test_without_an_origin_there_are_no_cors_headers(client: httpx.AsyncClient) -> None:
-    response = await client.get("/version")
-    assert not [name for name in response.headers if name.startswith("access-control")]
-
-
-@pytest.mark.parametrize("path", ["/version", "/api/nope", "/api/fail?how=refused"])
-async def test_every_origin_is_mirrored_with_credentials(client: httpx.AsyncClient, path: str) -> None:
-    response = await client.get(path, headers={"Origin": "http://localhost:5173"})
-    assert response.headers["access-control-allow-origin"] == "http://localhost:5173"
-    assert response.headers["access-control-allow-credentials"] == "true"
-
-
-async def test_a_preflight_allows_what_is_asked_for(client: httpx.AsyncClient) -> None:
-    response = await client.options(
-        "/api/query",
-        headers={
-            "Origin": "http://localhost:5173",
-            "Access-Control-Request-Method": "POST",
-            "Access-Control-Request-Headers": "content-type,convex-client",
-        },
-    )
-    assert (response.status_code, response.content) == (200, b"")
-    assert response.headers["access-control-allow-origin"] == "http://localhost:5173"
-    assert response.headers["access-control-allow-headers"] == "content-type,convex-client"
-    assert response.headers["access-control-allow-methods"] == "GET,POST,OPTIONS,PATCH,DELETE,PUT"
-    assert response.headers["access-control-max-age"] == "86400"
-    assert response.headers["vary"] == "origin, access-control-request-method, access-control-request-headers"
-
-
-async def test_http_actions_get_no_cors_help(client: httpx.AsyncClient) -> None:
-    response = await client.options("/http/hi", headers={"Origin": "http://localhost:5173"})
-    assert response.text == "OPTIONS /http/hi /http/hi"
-    assert "access-control-allow-origin" not in response.headers
-
-
 async def test_the_site_port_is_the_http_folder_of_the_main_port(servers) -> None:  # type: ignore[no-untyped-def]
     async with httpx.AsyncClient(base_url=servers[1].origin, timeout=60) as site:
         assert (await site.get("/a%2Fb?c=d")).text == "GET /http/a/b /http/a%2Fb"

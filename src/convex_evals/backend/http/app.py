@@ -8,16 +8,17 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from convex_evals.backend.errors import BackendError, DeveloperError, RequestError
-from convex_evals.backend.http.cors import MirroringCors
+from convex_evals.backend.http.access import THIS_MACHINE, Access
 from convex_evals.backend.http.errors import (
     on_developer_error,
     on_failure,
     on_http_exception,
     on_request_error,
 )
+from convex_evals.backend.http.gate import Gate
 
 
-def main_app(routes: Sequence[BaseRoute]) -> ASGIApp:
+def main_app(routes: Sequence[BaseRoute], access: Access = THIS_MACHINE) -> ASGIApp:
     app = Starlette(
         routes=list(routes),
         exception_handlers={
@@ -29,7 +30,7 @@ def main_app(routes: Sequence[BaseRoute]) -> ASGIApp:
         },
     )
     app.router.redirect_slashes = False
-    return MirroringCors(app)
+    return Gate(app, access)
 
 
 class SiteApp:
@@ -39,7 +40,6 @@ class SiteApp:
         self._main = main
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            raw: bytes = scope.get("raw_path") or scope["path"].encode()
-            scope = {**scope, "path": f"/http{scope['path']}", "raw_path": b"/http" + raw}
+        raw: bytes = scope.get("raw_path") or scope["path"].encode()
+        scope = {**scope, "path": f"/http{scope['path']}", "raw_path": b"/http" + raw}
         await self._main(scope, receive, send)

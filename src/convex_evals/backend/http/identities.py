@@ -8,7 +8,7 @@ from convex_evals.backend.identity import Anonymous, Identity
 
 
 async def identify(authenticator: Authenticator, request: Request) -> Identity:
-    return await authenticator.authenticate(request.headers.get("authorization"), request.query_params.get("adminKey"))
+    return await authenticator.authenticate(request.headers.get("authorization"))
 
 
 async def identify_admin(authenticator: Authenticator, request: Request, key: str | None = None) -> Identity:

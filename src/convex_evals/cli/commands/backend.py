@@ -24,7 +24,9 @@ def backend(
     instance_secret: Annotated[
         str | None,
         typer.Option(
-            "--instance-secret", metavar="SECRET", help="What admin keys are made from; drawn when not given."
+            "--instance-secret",
+            metavar="SECRET",
+            help="What admin keys are made from; drawn when not given, and kept in DB.secret.",
         ),
     ] = None,
     local_storage: Annotated[
@@ -36,6 +38,14 @@ def backend(
     convex_site: Annotated[
         str, typer.Option("--convex-site", metavar="URL", help="What functions read as CONVEX_SITE_URL.")
     ] = "",
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", metavar="HOST", help="Answer requests for this host, too (repeatable)."),
+    ] = None,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option("--allow-origin", metavar="URL", help="Let pages of this origin use it, too (repeatable)."),
+    ] = None,
     redact_logs_to_client: Annotated[
         bool, typer.Option("--redact-logs-to-client", help="Hide log lines and error details from clients.")
     ] = False,
@@ -63,18 +73,22 @@ def backend(
     """
     import asyncio
     import errno
+    import os
 
     from convex_evals.backend.deployment import DEFAULT_NAME, DeploymentSettings
     from convex_evals.backend.errors import SystemFailure
     from convex_evals.backend.foreground import run_backend_in_foreground
+    from convex_evals.backend.http.access import InvalidAddress
     from convex_evals.backend.runtime import Network
+    from convex_evals.backend.secret_file import secret_beside
     from convex_evals.cli.output import remark
-    from convex_evals.core.errors import InfrastructureError
+    from convex_evals.core.errors import InfrastructureError, UsageError
     from convex_evals.core.settings import read_settings
     from convex_evals.core.toolchain import find_toolchain
 
     if interface not in LOOPBACK:
         remark(f"Listening on {LOOPBACK[0]} instead of {interface}: only this machine can connect.")
+    os.umask(0o077)  # what the deployment stores is its user's
     toolchain = asyncio.run(find_toolchain(read_settings()))
     settings = DeploymentSettings(
         port=port,
@@ -82,15 +96,19 @@ def backend(
         database=db,
         storage=local_storage,
         instance_name=instance_name or DEFAULT_NAME,
-        instance_secret=instance_secret or "",
+        instance_secret=instance_secret or (secret_beside(db) if db else ""),
         redact=redact_logs_to_client,
         network=Network(network),
         origin=convex_origin.rstrip("/"),
         site_origin=convex_site.rstrip("/"),
+        allow_hosts=tuple(allow_host or ()),
+        allow_origins=tuple(allow_origin or ()),
         sdk=toolchain.packages.node_modules / "convex" if toolchain else None,
     )
     try:
         asyncio.run(run_backend_in_foreground(settings, typer.echo))
+    except InvalidAddress as error:
+        raise UsageError(str(error)) from error
     except SystemFailure as error:
         raise InfrastructureError(f"The deployment failed: {error}.") from error
     except OSError as error:
