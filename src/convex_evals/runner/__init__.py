@@ -1,7 +1,16 @@
 """A run: one model, one experiment, the planned evals and trials; generated, graded and recorded."""
 
 from convex_evals.runner.budget import Budget, dollars
-from convex_evals.runner.comparison import Change, ComparedEval, Standing, compare, standings
+from convex_evals.runner.comparison import (
+    Change,
+    ComparedEval,
+    ComparedRuns,
+    Standing,
+    compare,
+    compare_runs,
+    standings,
+    tallies,
+)
 from convex_evals.runner.estimates import Estimate, open_budget
 from convex_evals.runner.events import (
     Event,
@@ -45,6 +54,7 @@ __all__ = [
     "Budget",
     "Change",
     "ComparedEval",
+    "ComparedRuns",
     "Equipment",
     "Estimate",
     "Event",
@@ -68,6 +78,7 @@ __all__ = [
     "Work",
     "asking_of",
     "compare",
+    "compare_runs",
     "complete_options",
     "dollars",
     "open_budget",
@@ -78,4 +89,5 @@ __all__ = [
     "source_of",
     "standings",
     "suite_of",
+    "tallies",
 ]

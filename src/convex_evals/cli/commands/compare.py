@@ -1,64 +1,52 @@
-"""`convex-evals compare`: what changed from one run to another."""
+"""`convex-evals compare`: what changed from one run to another, and whether it means anything."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from convex_evals.cli.options import Json, Scores
 
-if TYPE_CHECKING:
-    from convex_evals.runner import ComparedEval
-    from convex_evals.scores import RunRecord
-
 
 def compare(
-    before: Annotated[str, typer.Argument(metavar="RUN", help="The first run: its id or the beginning of it.")],
-    after: Annotated[str, typer.Argument(metavar="RUN", help="The second run.")],
+    runs: Annotated[list[str], typer.Argument(metavar="RUN RUN [RUN …]", help="Run ids, or their first characters.")],
     json: Json = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print one line per pair of runs as CSV.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print one row per pair of runs as Markdown.")] = False,
     scores: Scores = None,
 ) -> None:
-    """Compare two runs eval by eval: what changed, and both pass rates.
+    """Compare runs eval by eval: what flipped, the difference with its interval, and whether it is significant.
 
-    Results without a verdict count on neither side.
+    Only evals with a verdict in both runs count. With more than two runs, every pair is compared.
     """
+    from itertools import combinations
+
     from convex_evals.cli.output import print_json
-    from convex_evals.cli.runs.as_json import compared_json, run_summary_json
+    from convex_evals.cli.runs import comparison as shown
     from convex_evals.cli.runs.looking import existing_scores
-    from convex_evals.cli.runs.summaries import comparison_lines
-    from convex_evals.runner import compare
+    from convex_evals.core.errors import UsageError
+    from convex_evals.runner import compare_runs, tallies
 
+    if len(runs) < 2:
+        raise UsageError("`compare` takes at least two runs; `convex-evals status` lists them.")
+    if sum((json, csv, markdown)) > 1:
+        raise UsageError("Choose one of --json, --csv and --markdown.")
     with existing_scores(scores) as store:
-        runs = store.find_run(before), store.find_run(after)
-        compared = compare(*(store.results(run.id) for run in runs))
-    if json:
-        sides = {side: {**run_summary_json(run), "passRate": pass_rate(run)} for side, run in _sides(*runs)}
-        print_json({**sides, "changes": changes(compared), "evals": [compared_json(each) for each in compared]})
-        return
-    for side, run in _sides(*runs):
-        typer.echo(_described(side, run))
-    for line in comparison_lines(compared):
-        typer.echo(line)
-
-
-def pass_rate(run: "RunRecord") -> float | None:
-    """Of the results that are verdicts."""
-    verdicts = run.counts.passed + run.counts.failed
-    return run.counts.passed / verdicts if verdicts else None
-
-
-def changes(compared: tuple["ComparedEval", ...]) -> dict[str, int]:
-    counted: dict[str, int] = {}
-    for each in compared:
-        counted[each.change] = counted.get(each.change, 0) + 1
-    return counted
-
-
-def _sides(before: "RunRecord", after: "RunRecord") -> tuple[tuple[str, "RunRecord"], tuple[str, "RunRecord"]]:
-    return ("before", before), ("after", after)
-
-
-def _described(side: str, run: "RunRecord") -> str:
-    from convex_evals.cli.runs.summaries import headline
-
-    rate = pass_rate(run)
-    return f"{side + ':':<8}{headline(run)} · pass rate {'unknown' if rate is None else f'{rate:.1%}'}"
+        found = [store.find_run(each) for each in runs]
+        results = [store.results(run.id) for run in found]
+    pairs = [
+        compare_runs(found[before], found[after], results[before], results[after])
+        for before, after in combinations(range(len(found)), 2)
+    ]
+    if csv or markdown:
+        typer.echo(shown.pairs_csv(pairs) if csv else shown.pairs_markdown(pairs), nl=False)
+    elif json:
+        print_json(
+            shown.pair_json(pairs[0]) if len(pairs) == 1 else {"pairs": [shown.pair_json(each) for each in pairs]}
+        )
+    else:
+        labels = ("before:", "after:") if len(found) == 2 else [""] * len(found)
+        for label, run, attempts in zip(labels, found, results, strict=True):
+            typer.echo(shown.run_line(label, run, tallies(attempts)))
+        lines = shown.pair_lines(pairs[0]) if len(pairs) == 1 else shown.matrix_lines(pairs)
+        for line in lines:
+            typer.echo(line)

@@ -10,10 +10,11 @@ from convex_evals.cli.main import INTERRUPTED
 from convex_evals.cli.output import print_table, table, write_json
 from convex_evals.cli.runs.as_json import runs_json
 from convex_evals.cli.runs.asking import Asked
+from convex_evals.cli.runs.comparison import changed_lines
 from convex_evals.cli.runs.preparing import Prepared, prepare
 from convex_evals.cli.runs.session import Session, carry_out
 from convex_evals.cli.runs.spending import estimate_json, estimate_lines
-from convex_evals.cli.runs.summaries import comparison_lines, summary_lines
+from convex_evals.cli.runs.summaries import summary_lines
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.settings import read_settings
 from convex_evals.runner import Estimate, compare, source_of
@@ -77,7 +78,7 @@ def _changes(run: RunRecord, store: ScoresStore) -> list[str]:
     if source is None:
         return []
     compared = compare(store.results(source), store.results(run.id))
-    return ["What grading again changed:", *comparison_lines(tuple(each for each in compared if each.after))]
+    return ["What grading again changed:", *changed_lines(tuple(each for each in compared if each.after))]
 
 
 def _exit_code(session: Session, asked: Asked, store: ScoresStore) -> int:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from convex_evals.cli.output import count, visible
+from convex_evals.cli.output import visible
 from convex_evals.cli.progress.board import clock_time
 from convex_evals.cli.runs.looking import can_resume, result_details
 from convex_evals.cli.runs.spending import spending_line
 from convex_evals.core.ids import prefix
-from convex_evals.runner import ComparedEval, Spending, Standing
+from convex_evals.runner import Spending, Standing
 from convex_evals.scores import AttemptDetails, Counts, RunRecord, ScoresStore
 
 LONGEST_REASON = 120
@@ -58,25 +58,16 @@ def reason(details: AttemptDetails) -> str:
     return visible(f"{where}{tests}: {short}" if short else f"{where}{tests}")
 
 
-def comparison_lines(compared: tuple[ComparedEval, ...]) -> Iterator[str]:
-    """What is different, and how much is not."""
-    changed = [each for each in compared if each.change != "same"]
-    width = max((len(each.eval) for each in changed), default=0)
-    for each in changed:
-        yield f"  {each.change:<11}  {each.eval:<{width}}  {_standing(each.before)} → {_standing(each.after)}"
-    yield f"{count(len(changed), 'eval')} changed, {len(compared) - len(changed)} did not"
-
-
 def _name(details: AttemptDetails, run: RunRecord) -> str:
     attempt = details.attempt
     return f"{attempt.eval} #{attempt.trial}" if run.trials > 1 else attempt.eval
 
 
-def _standing(standing: Standing | None) -> str:
-    if standing is None:
+def standing(found: Standing | None) -> str:
+    if found is None:
         return "not run"
-    if standing.verdicts > 1:
-        return f"{standing.passed}/{standing.verdicts} passed"
-    if not standing.verdicts:
+    if found.verdicts > 1:
+        return f"{found.passed}/{found.verdicts} passed"
+    if not found.verdicts:
         return "no verdict"
-    return "passed" if standing.passed else f"failed at {standing.failed_step}"
+    return "passed" if found.passed else f"failed at {found.failed_step}"

@@ -1,0 +1,159 @@
+"""Compared runs as lines for people, as JSON, as CSV and as Markdown."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from convex_evals.cli.output import count
+from convex_evals.cli.runs.as_json import compared_json, run_summary_json
+from convex_evals.cli.runs.summaries import headline, standing
+from convex_evals.core.ids import prefix
+from convex_evals.runner import ComparedEval, ComparedRuns
+from convex_evals.scores import RunRecord
+from convex_evals.statistics import Comparison, Tallies, score
+
+NAMED = 3
+HEADINGS = ("before", "after", "evals", "difference", "low", "high", "p", "test", "verdict", "gained", "lost")
+
+
+def pass_rate(run: RunRecord) -> float | None:
+    """Of the results that are verdicts."""
+    verdicts = run.counts.passed + run.counts.failed
+    return run.counts.passed / verdicts if verdicts else None
+
+
+def run_line(label: str, run: RunRecord, tallies: Tallies) -> str:
+    return f"{label:<8}{headline(run)} · pass rate {score_text(tallies)}"
+
+
+def score_text(tallies: Tallies) -> str:
+    """The mean over evals with its interval."""
+    found = score(tallies)
+    if found is None:
+        return "unknown"
+    return f"{found.value:.1%} ({found.interval.low:.1%} to {found.interval.high:.1%})"
+
+
+def changed_lines(compared: Sequence[ComparedEval]) -> Iterator[str]:
+    """What is different, and how much is not."""
+    changed = [each for each in compared if each.change != "same"]
+    width = max((len(each.eval) for each in changed), default=0)
+    for each in changed:
+        yield f"  {each.change:<11}  {each.eval:<{width}}  {standing(each.before)} → {standing(each.after)}"
+    yield f"{count(len(changed), 'eval')} changed, {len(compared) - len(changed)} did not"
+
+
+def pair_lines(compared: ComparedRuns) -> Iterator[str]:
+    """What flipped, what only one of them has, and what the difference means."""
+    yield from changed_lines(compared.shared)
+    for names, where in ((compared.only("only before"), "first"), (compared.only("only after"), "second")):
+        if names:
+            yield f"{count(len(names), 'eval')} only in the {where} run: {_named(names)}"
+    yield from meaning_lines(compared.statistics)
+
+
+def meaning_lines(found: Comparison | None) -> Iterator[str]:
+    if found is None:
+        yield "The runs share no eval with a verdict, so there is nothing to compare."
+        return
+    interval = f"95% interval {points(found.interval.low)} to {points(found.interval.high)}"
+    yield f"difference {points(found.difference)} ({interval}, p = {found.p:.3g}): {verdict_text(found)}"
+    yield f"{count(found.evals, 'shared eval')}, paired; interval by bootstrap over evals, p by {_test(found)}"
+
+
+def verdict_text(found: Comparison) -> str:
+    if found.verdict != "cannot tell":
+        return f"the second run is {found.verdict}"
+    needed = found.needed
+    if needed is None:
+        return "cannot tell"
+    ways = [count(needed.trials, "trial") + " of each eval"] if needed.trials else []
+    ways += [f"about {needed.evals} evals"] if needed.evals and needed.evals > found.evals else []
+    return f"cannot tell; it would take {' or '.join(ways)}" if ways else "cannot tell"
+
+
+def points(difference: float) -> str:
+    """A difference of scores, in percentage points."""
+    return f"{difference * 100:+.1f}".replace("-", "−")
+
+
+def matrix_lines(pairs: Sequence[ComparedRuns]) -> Iterator[str]:
+    """One line per pair."""
+    width = max(len(_pair(compared)) for compared in pairs)
+    for compared in pairs:
+        found = compared.statistics
+        if found is None:
+            yield f"  {_pair(compared):<{width}}  share no eval with a verdict"
+            continue
+        flipped = f"+{len(found.gained)} −{len(found.lost)} of {found.evals}"
+        told = f"{points(found.difference)} ({points(found.interval.low)} to {points(found.interval.high)})"
+        yield f"  {_pair(compared):<{width}}  {told:<24}  p = {found.p:<7.3g}  {flipped:<14}  {found.verdict}"
+    yield "difference in points with its 95% interval (bootstrap over shared evals), p uncorrected"
+
+
+def pair_json(compared: ComparedRuns) -> dict[str, Any]:
+    counted: dict[str, int] = {}
+    for each in compared.evals:
+        counted[each.change] = counted.get(each.change, 0) + 1
+    sides = {"before": compared.before, "after": compared.after}
+    return {
+        **{side: {**run_summary_json(run), "passRate": pass_rate(run)} for side, run in sides.items()},
+        "changes": counted,
+        "statistics": statistics_json(compared.statistics),
+        "evals": [compared_json(each) for each in compared.evals],
+    }
+
+
+def statistics_json(found: Comparison | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    needed = found.needed
+    return {
+        "evals": found.evals,
+        "trials": list(found.trials),
+        "difference": found.difference,
+        "interval": [found.interval.low, found.interval.high],
+        "p": found.p,
+        "test": found.test,
+        "verdict": found.verdict,
+        "gained": list(found.gained),
+        "lost": list(found.lost),
+        "needed": {"trials": needed.trials, "evals": needed.evals} if needed else None,
+    }
+
+
+def pairs_csv(pairs: Sequence[ComparedRuns]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HEADINGS)
+    writer.writerows(_row(compared) for compared in pairs)
+    return text.getvalue()
+
+
+def pairs_markdown(pairs: Sequence[ComparedRuns]) -> str:
+    rows = [HEADINGS, tuple("---" for _ in HEADINGS), *(_row(compared) for compared in pairs)]
+    return "".join(f"| {' | '.join(map(str, row))} |\n" for row in rows)
+
+
+def _row(compared: ComparedRuns) -> tuple[object, ...]:
+    sides = prefix(compared.before.id), prefix(compared.after.id)
+    found = compared.statistics
+    if found is None:
+        return (*sides, 0, *("" for _ in HEADINGS[3:]))
+    numbers = (found.difference, found.interval.low, found.interval.high, found.p)
+    rounded = tuple(f"{number:.4f}" for number in numbers)
+    return (*sides, found.evals, *rounded, found.test, found.verdict, len(found.gained), len(found.lost))
+
+
+def _pair(compared: ComparedRuns) -> str:
+    return f"{prefix(compared.before.id)} → {prefix(compared.after.id)}"
+
+
+def _test(found: Comparison) -> str:
+    return "McNemar's exact test" if found.test == "exact McNemar" else "a sign-flip permutation test"
+
+
+def _named(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
