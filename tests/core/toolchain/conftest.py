@@ -5,7 +5,7 @@ import io
 import json
 import tarfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -26,10 +26,17 @@ class Registry:
     requests: list[str] = field(default_factory=list)
     delay: float = 0.0
 
-    def publish(self, name: str, version: str, files: dict[str, str] | None = None, **manifest: Any) -> str:
+    def publish(
+        self,
+        name: str,
+        version: str,
+        files: dict[str, str] | None = None,
+        tarball: bytes | None = None,
+        **manifest: Any,
+    ) -> str:
         """Makes a version available and returns its integrity."""
         manifest = {"name": name, "version": version, **manifest}
-        tarball = _tarball({"package.json": json.dumps(manifest), **(files or {})})
+        tarball = tarball or pack({"package.json": json.dumps(manifest), **(files or {})})
         integrity = "sha512-" + base64.b64encode(hashlib.sha512(tarball).digest()).decode()
         path = f"/{name}/-/{name.rpartition('/')[2]}-{version}.tgz"
         self.documents[path] = tarball
@@ -41,9 +48,12 @@ class Registry:
         return integrity
 
 
-def _tarball(files: dict[str, str]) -> bytes:
+def pack(files: dict[str, str], odd: Sequence[tarfile.TarInfo] = ()) -> bytes:
+    """A package's tarball; `odd` entries come with their own names and types."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for entry in odd:
+            archive.addfile(entry)
         for name, text in files.items():
             entry = tarfile.TarInfo(f"package/{name}")
             entry.size, entry.mode = len(text.encode()), 0o755
