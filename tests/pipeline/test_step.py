@@ -12,6 +12,8 @@ from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.workspace import Workspace
 
+SHELL = (Path("/bin"), Path("/usr/bin"))
+
 
 @pytest.fixture
 def step(tools: Tools, tmp_path: Path) -> RunningStep:
@@ -21,7 +23,7 @@ def step(tools: Tools, tmp_path: Path) -> RunningStep:
 
 
 async def test_the_log_holds_every_byte_that_a_tool_printed(step: RunningStep, tmp_path: Path) -> None:
-    await step.run(["sh", "-c", "yes line | head -c 300000; echo error >&2; exit 3"], cwd=tmp_path, read=(tmp_path,))
+    await step.run(["sh", "-c", "yes line | head -c 300000; echo error >&2; exit 3"], cwd=tmp_path, read=SHELL)
     result = step.failed("type-errors", "excerpt")
     text = result.log.read_text()
     assert text.count("line\n") == 60_000
@@ -31,7 +33,7 @@ async def test_the_log_holds_every_byte_that_a_tool_printed(step: RunningStep, t
 
 
 async def test_a_tool_sees_none_of_our_environment_and_no_network(step: RunningStep, tmp_path: Path) -> None:
-    result = await step.run(["sh", "-c", "env; cat /proc/net/dev"], cwd=tmp_path, read=(tmp_path,))
+    result = await step.run(["sh", "-c", "env; cat /proc/net/dev"], cwd=tmp_path, read=(*SHELL, Path("/proc")))
     names = {line.partition("=")[0] for line in result.output.text.splitlines() if "=" in line}
     assert names <= {"PATH", "HOME", "LANG", "TZ", "CI", "GOGC", "GOMEMLIMIT", "TMPDIR", "PWD", "_", "SHLVL", "OLDPWD"}
     assert f"HOME={tmp_path}/home" in result.output.text
@@ -45,8 +47,8 @@ async def test_a_tool_reads_and_writes_only_what_belongs_to_the_grading(
 ) -> None:
     elsewhere, project = tmp_path_factory.mktemp("elsewhere"), step.workspace.project
     (elsewhere / "secret").write_text("secret")
-    script = f"echo made > made; cat {elsewhere}/secret; echo x > {elsewhere}/secret; ls ~root"
-    result = await step.run(["sh", "-c", script], cwd=project, read=(), write=(project,))
+    script = f"echo made > made; cat {elsewhere}/secret; echo x > {elsewhere}/secret; ls /root"
+    result = await step.run(["sh", "-c", script], cwd=project, read=SHELL, write=(project,))
     assert result.output.text.count("ermission denied") == 3
     assert (project / "made").read_text() == "made\n"
     assert (elsewhere / "secret").read_text() == "secret"
@@ -60,7 +62,7 @@ async def test_a_tool_reaches_neither_the_rest_of_the_workspace_nor_the_cache(st
     for folder in places:
         folder.mkdir(parents=True, exist_ok=True)
         script = f"ls {folder} || echo refused; echo x > {folder}/made || echo refused"
-        result = await step.run(["sh", "-c", script], cwd=workspace.project, read=(), write=(workspace.project,))
+        result = await step.run(["sh", "-c", script], cwd=workspace.project, read=SHELL, write=(workspace.project,))
         assert result.output.text.count("refused") == 2, (folder, result.output.text)
         assert not (folder / "made").exists()
 
@@ -77,7 +79,7 @@ async def test_what_reports_quote_is_cut_and_has_no_control_characters(step: Run
 
 
 async def test_a_tool_that_does_not_end_is_stopped_and_that_is_an_accident(step: RunningStep, tmp_path: Path) -> None:
-    result = await step.run(["sleep", "60"], cwd=tmp_path, read=(), timeout=0.2)
+    result = await step.run(["sleep", "60"], cwd=tmp_path, read=SHELL, timeout=0.2)
     assert step.accident(result) == "tool-timeout"
     assert step.failed("tool-timeout", "").status == "infrastructure"
 
@@ -85,16 +87,16 @@ async def test_a_tool_that_does_not_end_is_stopped_and_that_is_an_accident(step:
 async def test_a_tool_that_is_killed_is_an_accident_and_one_that_fails_is_not(
     step: RunningStep, tmp_path: Path, until: Callable[..., Awaitable[None]]
 ) -> None:
-    running = asyncio.create_task(step.run(["sleep", "4711"], cwd=tmp_path, read=()))
+    running = asyncio.create_task(step.run(["sleep", "4711"], cwd=tmp_path, read=SHELL))
     await until(lambda: _kill("4711"))
     killed = await running
-    failed = await step.run(["sh", "-c", "echo ENOSPC timed out; exit 1"], cwd=tmp_path, read=())
+    failed = await step.run(["sh", "-c", "echo ENOSPC timed out; exit 1"], cwd=tmp_path, read=SHELL)
     assert step.accident(killed) == "tool-crashed"
     assert step.accident(failed) is None
 
 
 async def test_a_tool_cannot_fill_the_disk(step: RunningStep, tmp_path: Path) -> None:
-    await step.run(["sh", "-c", "head -c 400000000 /dev/zero > big"], cwd=tmp_path, read=(), write=(tmp_path,))
+    await step.run(["sh", "-c", "head -c 400000000 /dev/zero > big"], cwd=tmp_path, read=SHELL, write=(tmp_path,))
     assert (tmp_path / "big").stat().st_size <= 256 * 1024 * 1024
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from convex_evals.core.processes import Confinement, Limits, base_environment
+from convex_evals.core.processes import LIBRARIES, Confinement, Limits, base_environment
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.workspace import Workspace
 
@@ -13,6 +13,8 @@ MEGABYTE: Final = 1024 * 1024
 LIMITS: Final = Limits(cpu_seconds=60, file_size=256 * MEGABYTE, data=4096 * MEGABYTE, open_files=4096)
 TOOL_SECONDS: Final = 120.0
 LOOPBACK: Final = ("127.0.0.1", "localhost")
+NAMES: Final = tuple(Path("/etc") / name for name in ("hosts", "resolv.conf", "nsswitch.conf", "ssl", "pki"))
+"""What finding and trusting a deployment of the user's takes, elsewhere in the network."""
 
 
 def tool_confinement(
@@ -22,11 +24,11 @@ def tool_confinement(
     readable = (tools.toolchain.node.executable.resolve(), *(path.resolve() for path in read))
     writable = (workspace.home.resolve(), *(path.resolve() for path in write))
     if url is None:
-        return Confinement(readable, writable, network="own", sockets="none")
+        return Confinement(readable, writable, LIBRARIES, network="own", sockets="none")
     host, port = urlsplit(url).hostname, urlsplit(url).port
     if host in LOOPBACK and port is not None:
-        return Confinement(readable, writable, network="own", ports=(port,), sockets="tcp")
-    return Confinement(readable, writable, network="host", sockets="ip")  # a deployment of the user's, elsewhere
+        return Confinement(readable, writable, LIBRARIES, network="own", ports=(port,), sockets="tcp")
+    return Confinement(readable, writable, (*LIBRARIES, *NAMES), network="host", sockets="ip")
 
 
 def linked_packages(folder: Path, tools: Tools) -> tuple[Path, ...]:

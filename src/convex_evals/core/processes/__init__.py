@@ -1,6 +1,6 @@
 """Starting programs: argument list, cleared environment, limits, time-out; the whole family is gone afterwards."""
 
-from convex_evals.core.processes.confinement import UNCONFINED, Confinement
+from convex_evals.core.processes.confinement import LIBRARIES, UNCONFINED, Confinement
 from convex_evals.core.processes.environment import base_environment
 from convex_evals.core.processes.limits import Limits
 from convex_evals.core.processes.output import Output
@@ -9,6 +9,7 @@ from convex_evals.core.processes.process import Ended, Process, Usage, start
 from convex_evals.core.processes.run import ProcessResult, run
 
 __all__ = [
+    "LIBRARIES",
     "UNCONFINED",
     "Confinement",
     "Ended",

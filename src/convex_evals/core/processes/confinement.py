@@ -18,6 +18,17 @@ SYSTEM: Final = tuple(
 )
 """What programs read to start and run at all. Nobody's own files are among it."""
 
+LIBRARIES: Final = tuple(
+    Path(path)
+    for path in (
+        *("/lib", "/lib32", "/lib64", "/libx32", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/nix/store"),
+        *("/usr/local/lib", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"),
+        *("/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf"),
+        *("/dev/zero", "/dev/urandom", "/dev/random"),
+    )
+)
+"""What programs load to start at all: for tools that open whatever file a model names."""
+
 DEVICES: Final = (Path("/dev/null"), Path("/dev/full"))
 SCRATCH_BYTES: Final = 64 * 1024 * 1024
 
@@ -27,7 +38,7 @@ Sockets = Literal["any", "ip", "tcp", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """Paths stand for everything below them; SYSTEM may always be read. `read` None: no file is out of reach.
+    """Paths stand for everything below them; `system` may be read, too. `read` None: no file is out of reach.
 
     A program with files out of reach also has its own user, PID and IPC namespaces, no capabilities, and no system
     calls that sandboxes are left through. It is stopped with SIGKILL, never asked to end.
@@ -35,6 +46,8 @@ class Confinement:
 
     read: tuple[Path, ...] | None = None
     write: tuple[Path, ...] = ()
+    system: tuple[Path, ...] = SYSTEM
+    """What of the system it reads; LIBRARIES is less than that."""
     network: Network = "host"
     """`own`: nothing is reachable but `ports`."""
     ports: tuple[int, ...] = ()
@@ -57,7 +70,7 @@ class Confinement:
         return replace(self, strict=False)
 
     def to_wire(self) -> wire.Confinement:
-        read = None if self.read is None else [str(path) for path in (*SYSTEM, *self.read)]
+        read = None if self.read is None else [str(path) for path in (*self.system, *self.read)]
         return {
             "read": read,
             "write": [str(path) for path in (*DEVICES, *self.write)],

@@ -12,19 +12,31 @@ _LOOPBACK: Final = "127.0.0.1"
 
 @asynccontextmanager
 async def relayed(listeners: Sequence[socket.socket], ports: Sequence[int]) -> AsyncIterator[None]:
-    """Inside the block, what is accepted at `listeners[i]` is connected to `ports[i]` of this machine's loopback."""
+    """Inside the block, what is accepted at `listeners[i]` is connected to `ports[i]` of this machine's loopback.
+    No connection outlives the block."""
+    relays: set[asyncio.Task[None]] = set()
     servers = [
-        await asyncio.start_server(_to(port), sock=listener) for listener, port in zip(listeners, ports, strict=True)
+        await asyncio.start_server(_to(port, relays), sock=listener)
+        for listener, port in zip(listeners, ports, strict=True)
     ]
     try:
         yield
     finally:
         for server in servers:
             server.close()
+        for relay in relays:
+            relay.cancel()
+        await asyncio.gather(*relays, return_exceptions=True)
 
 
-def _to(port: int) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
+def _to(
+    port: int, relays: "set[asyncio.Task[None]]"
+) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
     async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        relays.add(task)
+        task.add_done_callback(relays.discard)
         try:
             answers, questions = await asyncio.open_connection(_LOOPBACK, port)
         except OSError:

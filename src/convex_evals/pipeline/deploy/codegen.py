@@ -127,7 +127,7 @@ async def learn_generated_code(step: RunningStep, cli: ConvexCli, *, has_schema:
     async with file_lock(kept.with_suffix(".lock")):
         if (known := _kept(kept)) is not None:
             return known
-        code = await _ask(step.tools, cli, has_schema)
+        code = await ask_cli(step.tools, cli, has_schema)
     if code is None:
         step.say(f"convex {cli.version} was asked what it generates, and its answer is not usable")
     else:
@@ -140,7 +140,7 @@ def _kept(path: Path) -> GeneratedCode | None:
     return None if content is None else GeneratedCode(content["files"], content["definition"])
 
 
-async def _ask(tools: Tools, cli: ConvexCli, has_schema: bool) -> GeneratedCode | None:
+async def ask_cli(tools: Tools, cli: ConvexCli, has_schema: bool) -> GeneratedCode | None:
     """With a project of ours: the code that Node compiles meanwhile is kept for all others."""
     compiled_code(tools).mkdir(parents=True, exist_ok=True)
     with step_apart(tools) as asking:

@@ -7,11 +7,11 @@ from convex_evals.backend.errors import SystemFailure
 from convex_evals.core.toolchain import OLDEST_CONVEX
 from convex_evals.pipeline.deploy.backends import Backend
 from convex_evals.pipeline.deploy.cli import ConvexCli, excerpt_of, find_cli, installed_version, push
-from convex_evals.pipeline.deploy.codegen import learn_generated_code
+from convex_evals.pipeline.deploy.codegen import ask_cli
 from convex_evals.pipeline.deploy.direct import Refused, build_request, push_request
 from convex_evals.pipeline.project_config import FILE, ConfigError, read_config
 from convex_evals.pipeline.step import RunningStep
-from convex_evals.pipeline.trial import blame
+from convex_evals.pipeline.trial import blame, works
 from convex_evals.pipeline.types import GradingOptions, StepResult
 
 
@@ -50,18 +50,20 @@ async def _push_with_cli(step: RunningStep, cli: ConvexCli, backend: Backend) ->
     result = await push(step, cli, step.workspace.project, backend.target)
     if result.ok and await backend.is_pushed():
         return step.passed()
-    accident = step.accident(result)
-    if accident is not None:
-        kind = await blame(step, accident, result, f"convex {cli.version}", lambda trial: _deploys(trial, cli))
-        return step.failed(kind, f"The convex command was {result.ending}.\n{excerpt_of(result)}")
     if not await backend.answers():
         return step.failed("backend-failed", f"The deployment does not answer.\n{excerpt_of(result)}")
-    return step.failed("push-unfinished" if result.ok else "deploy-refused", excerpt_of(result))
+    if result.ok:
+        return step.failed("push-unfinished", excerpt_of(result))
+    tool, accident = f"convex {cli.version}", step.accident(result)
+    if accident is None and await works(step.tools, tool, lambda trial: _deploys(trial, cli)):
+        return step.failed("deploy-refused", excerpt_of(result))
+    kind = await blame(step, accident or "tool-crashed", result, tool, lambda trial: _deploys(trial, cli))
+    return step.failed(kind, f"The convex command was {result.ending}.\n{excerpt_of(result)}")
 
 
 async def _deploys(trial: RunningStep, cli: ConvexCli) -> bool:
     """Whether the CLI deploys a project of ours."""
-    return await learn_generated_code(trial, cli, has_schema=False) is not None
+    return await ask_cli(trial.tools, cli, has_schema=False) is not None
 
 
 def _settle_config(step: RunningStep, project: Path) -> None:
