@@ -33,6 +33,7 @@ from convex_evals.backend.http.function_logs import FunctionLogs
 from convex_evals.backend.http.health import health_routes
 from convex_evals.backend.http.http_actions import HttpActions
 from convex_evals.backend.http.inline_queries import InlineQueryRoutes
+from convex_evals.backend.http.limits import PUBLIC_CONNECTIONS
 from convex_evals.backend.http.server import AppServer, LoopbackServer
 from convex_evals.backend.http.storage import StorageRoutes
 from convex_evals.backend.http.sync_route import sync_routes
@@ -100,7 +101,7 @@ class PublicServers:
 
     @classmethod
     def of(cls, app: ASGIApp) -> "PublicServers":
-        return cls(AppServer(app), AppServer(SiteApp(app)))
+        return cls(AppServer(app, PUBLIC_CONNECTIONS), AppServer(SiteApp(app), PUBLIC_CONNECTIONS))
 
     async def stop(self) -> None:
         await self.main.stop()

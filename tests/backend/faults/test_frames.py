@@ -13,7 +13,7 @@ import pytest_asyncio
 from websockets.exceptions import ConnectionClosed
 
 from convex_evals.backend.deployment import Deployment
-from convex_evals.backend.http.server import LARGEST_MESSAGE
+from convex_evals.backend.http.limits import MESSAGE_BYTES
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -91,7 +91,7 @@ async def test_a_binary_frame_is_an_internal_error(shared: Deployment, join: Joi
 async def test_an_oversized_frame_ends_the_socket(shared: Deployment, join: Join, bystander: Any) -> None:
     client = await join(shared)
     with pytest.raises(ConnectionClosed) as closed:
-        await client.connection.send("x" * (LARGEST_MESSAGE + 1))
+        await client.connection.send("x" * (MESSAGE_BYTES + 1))
         await client.connection.recv()
     assert closed.value.rcvd is None or closed.value.rcvd.code == 1009
     await require_service(bystander)

@@ -161,3 +161,21 @@ async def test_a_connection_that_comes_after_the_end_is_closed() -> None:
         async with httpx.AsyncClient(base_url=url, timeout=60) as public:
             with pytest.raises(httpx.TransportError):
                 await public.get("/version")
+
+
+async def test_functions_have_a_number_of_connections_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("convex_evals.backend.deployment.PUBLIC_CONNECTIONS", 3)
+    async with Deployment.start() as running, public_port(running, site=False) as url:
+        port = int(url.rpartition(":")[2])
+        opened = []
+        for _ in range(3):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert (await reader.readline()).startswith(b"HTTP/1.1 200 ")
+            opened.append(writer)
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        assert await reader.read() == b""
+        async with httpx.AsyncClient(timeout=60) as graders:
+            assert (await graders.get(f"{running.url}/version")).status_code == 200
+        for each in (*opened, writer):
+            each.close()

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -11,6 +12,7 @@ from convex_evals.backend.errors import BackendError, DeveloperError, RequestErr
 from convex_evals.backend.http.access import THIS_MACHINE, Access
 from convex_evals.backend.http.errors import (
     on_developer_error,
+    on_disconnect,
     on_failure,
     on_http_exception,
     on_request_error,
@@ -26,6 +28,7 @@ def main_app(routes: Sequence[BaseRoute], access: Access = THIS_MACHINE) -> ASGI
             RequestError: on_request_error,
             DeveloperError: on_developer_error,
             BackendError: on_failure,
+            ClientDisconnect: on_disconnect,
             Exception: on_failure,
         },
     )

@@ -7,8 +7,7 @@ import orjson
 from starlette.requests import Request
 
 from convex_evals.backend.errors import RequestError
-
-FUNCTION_BODY_LIMIT = 16 * 1024 * 1024 + 2000
+from convex_evals.backend.http.limits import FUNCTION_BODY_BYTES
 
 T = TypeVar("T")
 
@@ -60,7 +59,7 @@ class Fields:
         return RequestError(400, self._code, self._prefix + text)
 
 
-async def read_json(request: Request, limit: int = FUNCTION_BODY_LIMIT) -> Fields:
+async def read_json(request: Request, limit: int = FUNCTION_BODY_BYTES) -> Fields:
     if not is_json(request.headers.get("content-type", "")):
         raise RequestError(400, "BadJsonBody", "Expected request with `Content-Type: application/json`")
     body = await read_bytes(request, limit)

@@ -8,11 +8,10 @@ from starlette.requests import Request
 
 from convex_evals.backend.errors import RequestError
 from convex_evals.backend.http.bodies import is_json, read_bytes
+from convex_evals.backend.http.limits import PUSH_BYTES
 
-MAX_DECODED_BYTES = 200 * 1024 * 1024
 
-
-async def read_encoded_json(request: Request, limit: int = MAX_DECODED_BYTES) -> dict[str, object]:
+async def read_encoded_json(request: Request, limit: int = PUSH_BYTES) -> dict[str, object]:
     """Raises RequestError for anything but a JSON object of at most `limit` bytes after decoding."""
     if not is_json(request.headers.get("content-type", "")):
         raise RequestError(400, "BadJsonBody", "Expected request with `Content-Type: application/json`")
@@ -26,7 +25,7 @@ async def read_encoded_json(request: Request, limit: int = MAX_DECODED_BYTES) ->
     return json
 
 
-def decode(body: bytes, encoding: str, limit: int = MAX_DECODED_BYTES) -> bytes:
+def decode(body: bytes, encoding: str, limit: int = PUSH_BYTES) -> bytes:
     match encoding.strip().lower():
         case "identity" | "":
             return body

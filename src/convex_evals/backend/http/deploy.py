@@ -8,6 +8,7 @@ from starlette.routing import Route
 from convex_evals.backend.authentication import Authenticator
 from convex_evals.backend.http.content_encoding import read_encoded_json
 from convex_evals.backend.http.identities import identify_admin
+from convex_evals.backend.http.limits import FUNCTION_BODY_BYTES
 from convex_evals.backend.push import Pusher, PushRequest
 
 Json = dict[str, object]
@@ -53,7 +54,10 @@ class DeployRoutes:
 
     async def _read(self, request: Request) -> Json:
         """The body of an administrator's request. The key is in the header, in the body, or in both."""
-        body = await read_encoded_json(request)
+        if "authorization" in request.headers:
+            await identify_admin(self._authenticator, request)
+            return await read_encoded_json(request)
+        body = await read_encoded_json(request, FUNCTION_BODY_BYTES)  # as from anybody, until the key is known
         key = body.get("adminKey")
         await identify_admin(self._authenticator, request, key if isinstance(key, str) else None)
         return body

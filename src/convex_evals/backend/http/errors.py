@@ -35,6 +35,11 @@ async def on_http_exception(request: Request, error: Exception) -> Response:
     return Response(status_code=error.status_code, headers=error.headers)
 
 
+async def on_disconnect(request: Request, error: Exception) -> Response:
+    """Nobody hears the answer, and nobody here did anything wrong."""
+    return Response(status_code=408)
+
+
 async def on_failure(request: Request, error: Exception) -> Response:
     logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
     return envelope(INTERNAL)

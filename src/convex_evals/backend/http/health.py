@@ -6,6 +6,9 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from convex_evals.backend.http.bodies import read_bytes
+from convex_evals.backend.http.limits import FUNCTION_BODY_BYTES
+
 
 def health_routes(instance_name: str) -> list[Route]:
     async def greeting(request: Request) -> Response:
@@ -18,7 +21,7 @@ def health_routes(instance_name: str) -> list[Route]:
         return PlainTextResponse(instance_name)
 
     async def echo(request: Request) -> Response:
-        return Response(await request.body(), media_type=request.headers.get("content-type"))
+        return Response(await read_bytes(request, FUNCTION_BODY_BYTES), media_type=request.headers.get("content-type"))
 
     return [
         Route("/", greeting),

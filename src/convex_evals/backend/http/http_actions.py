@@ -17,9 +17,9 @@ from convex_evals.backend.functions.http_routing import ROUTABLE_METHODS
 from convex_evals.backend.http.forwarding import scheme_of
 from convex_evals.backend.http.identities import identify_for_http_action
 from convex_evals.backend.http.incoming_body import IncomingBody, too_large
+from convex_evals.backend.http.limits import HTTP_ACTION_BODY_BYTES
 
 PREFIX: Final = "/http"
-MOST_REQUEST_BYTES: Final = 20 * 1024 * 1024
 BODILESS_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 BODILESS_STATUSES: Final = (204, 304)
 OWN_HEADERS: Final = ("connection", "keep-alive", "transfer-encoding")  # between us and the client, not the app's
@@ -40,7 +40,7 @@ class HttpActions:
         if request.method not in ROUTABLE_METHODS:
             return await Response(status_code=405)(scope, receive, send)
         _check_size(request)
-        body = IncomingBody(receive, MOST_REQUEST_BYTES)
+        body = IncomingBody(receive, HTTP_ACTION_BODY_BYTES)
         has_body = request.method not in BODILESS_METHODS
         watch = asyncio.create_task(body.watch(after_body=has_body))
         try:
@@ -68,8 +68,8 @@ class HttpActions:
 
 def _check_size(request: Request) -> None:
     declared = request.headers.get("content-length", "")
-    if declared.isdigit() and int(declared) > MOST_REQUEST_BYTES:
-        raise too_large(MOST_REQUEST_BYTES)
+    if declared.isdigit() and int(declared) > HTTP_ACTION_BODY_BYTES:
+        raise too_large(HTTP_ACTION_BODY_BYTES)
 
 
 def _path_of(request: Request) -> str:

@@ -6,26 +6,26 @@ from typing import Self
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
+
+from convex_evals.backend.http.limits import IDLE_SECONDS, MESSAGE_BYTES, PING_SECONDS, SILENCE_SECONDS
+from convex_evals.backend.http.protocol import BoundedProtocol
 
 HOST = "127.0.0.1"
 BACKLOG = 2048
 GRACE_SECONDS = 0.5
-LARGEST_MESSAGE = 64 * 1024 * 1024
-PING_SECONDS = 5.0  # WebSocket clients of the Rust family leave after 30 seconds without a frame
-SILENCE_SECONDS = 120.0
 
 
 class AppServer:
     """Speaks HTTP and WebSocket for one ASGI app, on connections that somebody else has accepted."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, most_connections: int | None = None) -> None:
+        self._most_connections = most_connections
         self._config = uvicorn.Config(
             app,
             http="httptools",
             ws="websockets-sansio",
-            ws_max_size=LARGEST_MESSAGE,
+            ws_max_size=MESSAGE_BYTES,
             ws_ping_interval=PING_SECONDS,
             ws_ping_timeout=SILENCE_SECONDS,
             ws_per_message_deflate=False,
@@ -34,22 +34,26 @@ class AppServer:
             access_log=False,
             server_header=False,
             date_header=False,
-            timeout_keep_alive=60,
+            timeout_keep_alive=int(IDLE_SECONDS),
         )
         self._config.load()
         self._state = ServerState()
         self._stopped = False
 
     def protocol(self) -> asyncio.Protocol:
-        return HttpToolsProtocol(self._config, self._state, {})
+        return BoundedProtocol(self._config, self._state)
 
     async def serve(self, accepted: socket.socket) -> None:
-        """Takes the socket over, and returns before its requests are answered."""
-        if self._stopped:
+        """Takes the socket over, and returns before its requests are answered. One too many is closed."""
+        if self._stopped or self._is_full:
             accepted.close()
             return
         accepted.setblocking(False)
         await asyncio.get_running_loop().connect_accepted_socket(self.protocol, accepted)
+
+    @property
+    def _is_full(self) -> bool:
+        return self._most_connections is not None and len(self._state.connections) >= self._most_connections
 
     @property
     def requests(self) -> int:

@@ -1,6 +1,6 @@
 """Uploading and downloading files."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import TypeVar
 
 import orjson
@@ -13,6 +13,8 @@ from convex_evals.backend.functions.host import Host
 from convex_evals.backend.functions.state import read_state
 from convex_evals.backend.http.bodies import query_fields
 from convex_evals.backend.http.file_response import OpenFileResponse
+from convex_evals.backend.http.incoming_body import too_large
+from convex_evals.backend.http.limits import UPLOAD_BYTES
 from convex_evals.backend.http.ranges import ByteRange, UnsatisfiableRange, parse_range
 from convex_evals.backend.storage import FileRow, Files, ServedFile, Sha256Mismatch
 from convex_evals.backend.storage.digests import parse_digest_header, to_base64
@@ -43,7 +45,7 @@ class StorageRoutes:
         namespace = self._files.tokens.component_of(token)
         self._check_running()
         try:
-            storage_id = await self._files.save(namespace, request.stream(), content_type, digest)
+            storage_id = await self._files.save(namespace, _bounded(request.stream()), content_type, digest)
         except Sha256Mismatch as error:
             raise RequestError(400, "Sha256Mismatch", error.message) from error
         except ClientDisconnect:
@@ -77,6 +79,15 @@ class StorageRoutes:
             raise RequestError(
                 400, "BackendIsNotRunning", "Cannot perform this operation when the backend is not running"
             )
+
+
+async def _bounded(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    size = 0
+    async for chunk in chunks:
+        size += len(chunk)
+        if size > UPLOAD_BYTES:
+            raise too_large(UPLOAD_BYTES)
+        yield chunk
 
 
 def _header(request: Request, name: str, parse: Callable[[str], T | None]) -> T | None:

