@@ -2,7 +2,7 @@
 
 import hashlib
 import hmac
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 LOCAL_ADMIN_KEY = (
     "0135d8598650f8f5cb0f30c34ec2e2bb62793bc28717c8eb6fb577996d50be5f"
@@ -21,7 +21,7 @@ class AdminCredential:
     """`[kind:]name|secret[:payload]`, or a bare `secret[:payload]`, taken apart."""
 
     name: str | None  # None when the key is not bound to a deployment's name
-    secret: str
+    secret: str = field(repr=False)
     payload: str | None  # base64 JSON of the identity to act as
 
     @classmethod

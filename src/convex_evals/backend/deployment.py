@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from starlette.types import ASGIApp
@@ -63,7 +63,7 @@ class DeploymentSettings:
     database: Path | None = None
     storage: Path | None = None
     instance_name: str = DEFAULT_NAME
-    instance_secret: str = ""  # drawn when empty
+    instance_secret: str = field(default="", repr=False)  # drawn when empty
     accept_local_key: bool = False  # whether the well-known admin key opens it: for graders that know no other
     redact: bool = False
     network: NetworkPolicy = Network.LOOPBACK  # where functions may connect to, and auth providers be asked

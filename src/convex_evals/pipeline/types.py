@@ -31,7 +31,7 @@ class GradingOptions:
     linter: Linter = "oxlint"
     compiler: Compiler = "7"
     backend: str = "embedded"  # embedded, official, or a URL
-    admin_key: str | None = None  # of the deployment at that URL
+    admin_key: str | None = field(default=None, repr=False)  # of the deployment at that URL
     packages_before: date | None = None  # None: the suite's own date
     answer_files: tuple[str, ...] | None = None  # globs below answer/; None: the suite's own
     test_seconds: float = 60.0  # per test

@@ -3,8 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY
+import pytest
+
+from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY, AdminCredential
+from convex_evals.backend.deployment import DeploymentSettings
 from convex_evals.pipeline.grade import grade
+from convex_evals.pipeline.grading.types import GradedDeployment
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.types import GradingOptions, Submission
 from convex_evals.suite import Eval, load_suite, read_answer
@@ -53,3 +57,16 @@ def _files_with_the_key(folder: Path) -> list[Path]:
     logs = list(folder.rglob("*.log"))
     assert logs
     return [path for path in logs if LOCAL_ADMIN_KEY in path.read_text(errors="replace")]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        GradedDeployment("http://127.0.0.1:1", "http://127.0.0.1:2", "name|hushed"),
+        GradingOptions(admin_key="name|hushed"),
+        DeploymentSettings(instance_secret="hushed"),
+        AdminCredential.parse("name|hushed"),
+    ],
+)
+def test_keys_are_not_shown_where_values_are_printed(value: object) -> None:
+    assert "hushed" not in repr(value)

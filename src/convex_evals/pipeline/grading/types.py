@@ -1,6 +1,6 @@
 """What a grader is given, and what comes out of it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from convex_evals.pipeline.types import StepResult, TestCounts
@@ -21,7 +21,7 @@ class GradedDeployment:
 
     url: str
     site_url: str
-    admin_key: str
+    admin_key: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
