@@ -45,5 +45,7 @@ def test_one_model_or_everything_is_removed(convex_evals: Command, filled: dict[
 
 def test_an_empty_cache_is_no_error_and_no_folder(convex_evals: Command, tmp_path: Path) -> None:
     result = convex_evals("cache", "list", CONVEX_EVALS_CACHE=str(tmp_path / "none"))
-    assert (result.returncode, result.stdout) == (0, f"0 responses in {tmp_path / 'none' / 'responses'}\n")
+    responses, packages = result.stdout.splitlines()
+    assert (result.returncode, responses) == (0, f"0 responses in {tmp_path / 'none' / 'responses'}")
+    assert packages.startswith(f"0 sets of packages in {tmp_path / 'none' / 'projects'}: 0 of 10,000 MB")
     assert not (tmp_path / "none").exists()

@@ -1,10 +1,11 @@
 """package.json, as far as it decides what is installed."""
 
 import json
+from pathlib import Path
 
 import pytest
 
-from convex_evals.pipeline.install.manifest import ManifestError, read_manifest
+from convex_evals.pipeline.install.manifest import ManifestError, read_manifest, read_manifest_file
 
 
 def test_all_sections_count_and_the_same_packages_make_the_same_set() -> None:
@@ -57,6 +58,14 @@ def test_versions_ranges_and_tags_are_allowed(spec: str) -> None:
         (".bin", "1"),
         ("x" * 300, "1"),
         ("", "1"),
+        ("__proto__", "1"),
+        ("constructor/x", "1"),
+        ("Convex", "1"),
+        ("\u0441onvex", "1"),
+        ("convex\u200b", "1"),
+        ("convex ", "1"),
+        ("a", "1\0"),
+        ("a", "\ud800"),
     ],
 )
 def test_what_does_not_come_from_the_registry_under_its_own_name_is_refused(name: str, spec: str) -> None:
@@ -75,10 +84,40 @@ def test_what_does_not_come_from_the_registry_under_its_own_name_is_refused(name
         ('{"dependencies": {"a": 1}}', "must map names to versions"),
         ("[" * 100_000, "nested too deeply"),
         (" " * 300_000, "300000 characters"),
+        ('{"a": NaN}', "NaN is not a value"),
+        ('{"dependencies": {"a": "1", "a": "2"}}', 'has the key "a" twice'),
+        ('{"dependencies": {}, "dependencies": {"a": "1"}}', 'has the key "dependencies" twice'),
+        ('{"a": "\0"}', "not valid JSON"),
+        (b"\xff\xfe{}", "must be UTF-8, but byte 1 is not"),
+        (b'{"a": "\xe9"}', "must be UTF-8, but byte 8 is not"),
+        ('{"dependencies": {"a": ' + "1" * 5_000 + "}}", "must map names to versions"),
+        ('{"dependencies": ' + '{"a":' * 20_000, "nested too deeply"),
         (json.dumps({"dependencies": {f"p{n}": "1" for n in range(201)}}), "more than 200"),
     ],
 )
-def test_what_npm_could_not_read_is_refused(text: str, message: str) -> None:
+def test_what_npm_could_not_read_is_refused(text: str | bytes, message: str) -> None:
     with pytest.raises(ManifestError, match=message) as caught:
         read_manifest(text)
+    assert caught.value.kind == "manifest-invalid"
+
+
+def test_a_byte_order_mark_and_long_numbers_are_harmless() -> None:
+    text = b'\xef\xbb\xbf{"version": ' + b"9" * 5_000 + b', "__proto__": {"x": 1}, "dependencies": {"a": "1"}}'
+    assert read_manifest(text).dependencies == {"a": "1"}
+
+
+@pytest.mark.parametrize("kind", ["folder", "link", "dangling link", "50 MB"])
+def test_what_is_not_a_file_of_a_reasonable_size_is_refused(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "package.json"
+    match kind:
+        case "folder":
+            path.mkdir()
+        case "link":
+            path.symlink_to("/etc/passwd")
+        case "dangling link":
+            path.symlink_to(tmp_path / "nowhere")
+        case _:
+            path.write_bytes(b" " * 50_000_000)
+    with pytest.raises(ManifestError, match=r"^package\.json (must be a file|has 50000000 bytes)") as caught:
+        read_manifest_file(path)
     assert caught.value.kind == "manifest-invalid"

@@ -25,6 +25,11 @@ from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.types import GradingOptions, StepResult
 from convex_evals.pipeline.workspace import Workspace
 
+TRAPS = {
+    "trap-git": {"dependencies": {"x": "git+https://127.0.0.1:1/x.git"}},
+    "trap-alias": {"dependencies": {"prettier": "npm:evil@1.0.0"}},
+    "trap-broken": {"dependencies": {"evil": {"version": 1}}},
+}
 EVIL = {"name": "evil", "version": "1.0.0", "scripts": {"postinstall": "touch ../../ran"}}
 OLD, NEW = "2026-01-01T00:00:00.000Z", "2026-12-01T00:00:00.000Z"
 
@@ -50,6 +55,10 @@ class Registry:
         self.asked.append(path)
         if match := re.fullmatch(r"/evil/-/evil-(.+)\.tgz", path):
             return 200, _tarball({**EVIL, "version": match[1]})
+        if (trap := path[1:]) in TRAPS:
+            versions = {"1.0.0": {**self._version("1.0.0"), "name": trap, **TRAPS[trap]}}
+            packument = {"name": trap, "dist-tags": {"latest": "1.0.0"}, "versions": versions, "time": {"1.0.0": OLD}}
+            return 200, json.dumps(packument).encode()
         if path != "/evil":
             return 404, b'{"error": "Not found"}'
         versions = {version: self._version(version) for version in ("1.0.0", "2.0.0")}
@@ -139,6 +148,9 @@ async def test_the_same_packages_are_not_asked_for_again(
         ('{"dependencies": {"evil": "^9"}}', "version-not-found", "No matching version found for evil@^9"),
         ('{"dependencies": {"evil": "2.0.0"}}', "version-not-found", "with a date before"),
         ('{"dependencies": {"evil": "file:/etc"}}', "dependency-refused", "must come from the registry"),
+        ('{"dependencies": {"trap-git": "1"}}', "dependency-refused", "package.json > trap-git@1.0.0 > x@git+https"),
+        ('{"dependencies": {"trap-alias": "1"}}', "dependency-refused", "under another package's name"),
+        ('{"dependencies": {"trap-broken": "1"}}', "packages-unusable", "failed"),
         ("{", "manifest-invalid", "not valid JSON"),
     ],
 )
@@ -148,6 +160,17 @@ async def test_a_package_that_does_not_exist_is_the_models_failure(
     result = await run(manifest, registry.url)
     assert (result.status, result.failure) == ("failed", failure)
     assert excerpt in result.excerpt
+
+
+@pytest.mark.parametrize("kind", ["folder", "link"])
+async def test_a_package_json_that_is_no_file_is_the_models_failure(
+    run: Callable[..., Awaitable[StepResult]], registry: Registry, tmp_path: Path, kind: str
+) -> None:
+    path = tmp_path / "workspace/project/package.json"
+    path.parent.mkdir(parents=True)
+    path.mkdir() if kind == "folder" else path.symlink_to("/nonexistent")
+    result = await run(None, registry.url)
+    assert (result.status, result.failure) == ("failed", "manifest-invalid")
 
 
 async def test_an_unreachable_registry_is_not_the_models_failure(run: Callable[..., Awaitable[StepResult]]) -> None:

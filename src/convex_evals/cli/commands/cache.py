@@ -16,19 +16,25 @@ def group() -> None:
 
 @cache.command("list")
 def list_cached(json: Json = False) -> None:
-    """List what the cache has: responses and bytes by model."""
-    from convex_evals.cli.output import print_json, print_table, remark, table
+    """List what the cache has: responses and bytes by model, and what the packages of graded projects take."""
+    from convex_evals.cli.output import count, print_json, print_table, remark, table
     from convex_evals.core.settings import read_settings
+    from convex_evals.core.toolchain import PROJECTS_QUOTA, Shelf
     from convex_evals.models.cache import ResponseCache
 
-    found = ResponseCache.of(read_settings(), remark)
+    settings = read_settings()
+    found = ResponseCache.of(settings, remark)
     summaries = found.summaries()
+    packages = Shelf(settings.cache_folder / "projects")
+    sets = packages.sets()
+    taken = sum(each.size.bytes for each in sets)
     if json:
         models = [
             {"model": each.model, "responses": each.responses, "bytes": each.size, "newest": each.newest.isoformat()}
             for each in summaries
         ]
-        print_json({"folder": str(found.folder), "models": models})
+        shelved = {"folder": str(packages.root), "sets": len(sets), "bytes": taken, "quota": PROJECTS_QUOTA}
+        print_json({"folder": str(found.folder), "models": models, "packages": shelved})
         return
     rows = table(["model", "responses", "kB", "newest (UTC)"])
     for each in summaries:
@@ -36,6 +42,10 @@ def list_cached(json: Json = False) -> None:
     if summaries:
         print_table(rows)
     typer.echo(f"{sum(each.responses for each in summaries)} responses in {found.folder}")
+    typer.echo(
+        f"{count(len(sets), 'set')} of packages in {packages.root}: "
+        f"{taken / 1e6:,.0f} of {PROJECTS_QUOTA / 1e6:,.0f} MB; those used longest ago go first"
+    )
 
 
 @cache.command("clear")

@@ -5,6 +5,7 @@ from convex_evals.core.toolchain.node import Node, find_node
 from convex_evals.core.toolchain.npm import REFUSED, TOO_LARGE, UNUSABLE, NpmError
 from convex_evals.core.toolchain.package_set import PackageSet
 from convex_evals.core.toolchain.packages import InstalledPackages
+from convex_evals.core.toolchain.shelf import Shelf, ShelvedSet
 from convex_evals.core.toolchain.store import PackageStore, Progress
 from convex_evals.core.toolchain.toolchain import (
     PROJECTS_QUOTA,
@@ -29,6 +30,8 @@ __all__ = [
     "PackageSet",
     "PackageStore",
     "Progress",
+    "Shelf",
+    "ShelvedSet",
     "Toolchain",
     "find_convex_cli",
     "find_node",

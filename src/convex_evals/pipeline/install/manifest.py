@@ -1,8 +1,10 @@
 """package.json, as far as it decides what is installed. Everything else in it is ignored, and said so."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from convex_evals.pipeline.install.specs import refuse_name, refuse_spec
@@ -45,8 +47,18 @@ class Manifest:
         return json.dumps(content, indent=1).encode()
 
 
-def read_manifest(text: str) -> Manifest:
-    content = _parse(text)
+def read_manifest_file(path: Path) -> Manifest:
+    """Raises ManifestError for whatever a model may have put there."""
+    if path.is_symlink() or not path.is_file():
+        raise ManifestError("manifest-invalid", "package.json must be a file, but it is a folder or a link.")
+    if path.stat().st_size > LARGEST:
+        size = path.stat().st_size
+        raise ManifestError("manifest-invalid", f"package.json has {size} bytes; at most {LARGEST} are read.")
+    return read_manifest(path.read_bytes())
+
+
+def read_manifest(text: bytes | str) -> Manifest:
+    content = _parse(text if isinstance(text, str) else _decode(text))
     required: dict[str, str] = {}
     for section in _REQUIRED:
         required.update(_section(content, section))
@@ -56,11 +68,26 @@ def read_manifest(text: str) -> Manifest:
     return Manifest(required, optional, list(_notes(content)))
 
 
+def _decode(content: bytes) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise ManifestError(
+            "manifest-invalid", f"package.json must be UTF-8, but byte {error.start + 1} is not."
+        ) from error
+
+
 def _parse(text: str) -> dict[str, object]:
     if len(text) > LARGEST:
         raise ManifestError("manifest-invalid", f"package.json has {len(text)} characters; at most {LARGEST} are read.")
     try:
-        content = json.loads(text.removeprefix("\ufeff"))
+        # Numbers decide nothing here, and Python refuses to convert very long ones.
+        content = json.loads(
+            text.removeprefix("\ufeff"),
+            parse_int=lambda _: 0,
+            parse_constant=_refuse_constant,
+            object_pairs_hook=_unique_keys,
+        )
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise ManifestError("manifest-invalid", f"package.json is not valid JSON ({place}: {error.msg}).") from error
@@ -69,6 +96,19 @@ def _parse(text: str) -> dict[str, object]:
     if not isinstance(content, dict):
         raise ManifestError("manifest-invalid", "package.json must hold a JSON object.")
     return content
+
+
+def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """A name given twice means one thing to us and may mean another to a tool."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ManifestError("manifest-invalid", f"package.json has the key {_quote(twice)} twice; say it once.")
+    return content
+
+
+def _refuse_constant(word: str) -> object:
+    raise ManifestError("manifest-invalid", f"package.json is not valid JSON ({word} is not a value).")
 
 
 def _section(content: dict[str, object], name: str) -> dict[str, str]:
@@ -99,4 +139,4 @@ def _notes(content: dict[str, object]) -> Iterator[str]:
 
 
 def _quote(text: str) -> str:
-    return json.dumps(text if len(text) <= 100 else f"{text[:100]}…")
+    return json.dumps(text if len(text) <= 100 else f"{text[:100]}...")

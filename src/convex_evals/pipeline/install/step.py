@@ -6,7 +6,7 @@ from typing import Final
 
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.toolchain import REFUSED, TOO_LARGE, UNUSABLE, InstalledPackages, NpmError, PackageSet
-from convex_evals.pipeline.install.manifest import Manifest, ManifestError, read_manifest
+from convex_evals.pipeline.install.manifest import Manifest, ManifestError, read_manifest_file
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.types import GradingOptions, StepResult
@@ -49,7 +49,7 @@ _KINDS: Final = {
 async def install_packages(step: RunningStep, options: GradingOptions) -> StepResult:
     project = step.workspace.project
     try:
-        manifest = read_manifest(_package_json(step, project / "package.json"))
+        manifest = _manifest(step, project / "package.json")
     except ManifestError as error:
         return step.failed(error.kind, str(error))
     for note in manifest.notes:
@@ -77,12 +77,12 @@ def link_packages(project: Path, installed: InstalledPackages) -> None:
     (project / "node_modules").symlink_to(installed.node_modules, target_is_directory=True)
 
 
-def _package_json(step: RunningStep, path: Path) -> str:
-    if not path.is_file():
+def _manifest(step: RunningStep, path: Path) -> Manifest:
+    if not path.exists() and not path.is_symlink():
         default = {"private": True, "dependencies": {"convex": step.tools.toolchain.packages.version("convex")}}
         path.write_text(json.dumps(default, indent=2))
         step.note(f"package.json is missing: assumed {json.dumps(default)}")
-    return path.read_text(encoding="utf-8")
+    return read_manifest_file(path)
 
 
 def _npm_failed(step: RunningStep, error: NpmError) -> StepResult:
