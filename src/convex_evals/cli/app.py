@@ -12,6 +12,7 @@ from convex_evals.cli.commands.ablate import ablate
 from convex_evals.cli.commands.analyze import analyze
 from convex_evals.cli.commands.backend import backend
 from convex_evals.cli.commands.bench import bench
+from convex_evals.cli.commands.benchmark import benchmark
 from convex_evals.cli.commands.cache import cache
 from convex_evals.cli.commands.compare import compare
 from convex_evals.cli.commands.conformance import conformance
@@ -19,6 +20,7 @@ from convex_evals.cli.commands.controls import controls
 from convex_evals.cli.commands.db import db
 from convex_evals.cli.commands.demo import demo
 from convex_evals.cli.commands.doctor import doctor
+from convex_evals.cli.commands.leaderboard import leaderboard
 from convex_evals.cli.commands.list import list_evals
 from convex_evals.cli.commands.models import models
 from convex_evals.cli.commands.new_eval import new_eval
@@ -75,6 +77,8 @@ def command_tree() -> TyperGroup:
     app.command("status")(status)
     app.command("show")(show)
     app.command("compare")(compare)
+    app.command("leaderboard")(leaderboard)
+    app.add_typer(benchmark, name="benchmark")
     app.add_typer(analyze, name="analyze")
     app.command("list")(list_evals)
     app.add_typer(models, name="models")

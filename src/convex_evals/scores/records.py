@@ -148,6 +148,21 @@ class RunExport:
 
 
 @dataclass(frozen=True, slots=True)
+class Benchmark:
+    """A version of the benchmark: the fingerprints that runs must have to be ranked together.
+
+    `prompts` is by experiment. Answers that nobody was asked for (recordings) have no prompt, and fit any.
+    """
+
+    name: str
+    evals: tuple[PlannedEval, ...]
+    prompts: Mapping[str, str]
+    pipeline: str
+    toolchain: str
+    minted_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class PendingEval:
     """An eval and trial without a verdict. With `generated_by` the model need not be asked again."""
 

@@ -204,3 +204,16 @@ class StepRow(Row):
     log: Mapped[str | None] = mapped_column(ForeignKey("artifacts.sha256"))
     notes: Mapped[list[Any]]
     recorded_at: Mapped[datetime]
+
+
+class BenchmarkRow(Row):
+    """A version of the benchmark: what runs must have been asked and graded with to be ranked together."""
+
+    __tablename__ = "benchmarks"
+
+    name: Mapped[str] = mapped_column(String(64), primary_key=True)
+    evals: Mapped[dict[str, Any]]  # by name: [content, grader]
+    prompts: Mapped[dict[str, Any]]  # by experiment
+    pipeline: Mapped[str]
+    toolchain: Mapped[str]
+    minted_at: Mapped[datetime]

@@ -7,16 +7,17 @@ from typing import Self
 
 from sqlalchemy.orm import Session
 
-from convex_evals.scores import artifacts, attempts, generations, holding, pending, runs, steps
+from convex_evals.scores import artifacts, attempts, benchmarks, generations, holding, pending, runs, steps
 from convex_evals.scores.database import Database
 from convex_evals.scores.databases import make_folder
 from convex_evals.scores.evidence import Generation, GradedStep, Outcome
 from convex_evals.scores.location import find_location
-from convex_evals.scores.plans import RunPlan
+from convex_evals.scores.plans import PlannedEval, RunPlan
 from convex_evals.scores.records import (
     EVERY_RUN,
     AttemptDetails,
     AttemptRecord,
+    Benchmark,
     GenerationRecord,
     OpenAttempt,
     PendingEval,
@@ -116,7 +117,21 @@ class ScoresStore:
             session.flush()
             return pending.read_pending(session, run_id)
 
+    def mint_benchmark(self, benchmark: Benchmark) -> None:
+        """Raises UsageError when there is one of that name."""
+        with self._database.writing() as session:
+            benchmarks.insert_benchmark(session, benchmark)
+
     # Asking
+
+    def benchmarks(self) -> tuple[Benchmark, ...]:
+        """Every version of the benchmark, the newest first."""
+        with self._database.reading() as session:
+            return benchmarks.read_benchmarks(session)
+
+    def planned(self, run_id: str) -> tuple[PlannedEval, ...]:
+        with self._database.reading() as session:
+            return runs.read_planned(session, run_id)
 
     def find_run(self, reference: str) -> RunRecord:
         """By its id or the beginning of it, at least four characters. Raises UsageError."""

@@ -1,7 +1,7 @@
 """How sure we are: pure functions over plain values. What they mean is on docs/statistics.md."""
 
 from convex_evals.statistics.comparison import SIGNIFICANT, Comparison, Needed, Verdict, compare
-from convex_evals.statistics.costs import Durations, TotalCost, durations
+from convex_evals.statistics.durations import Durations, durations
 from convex_evals.statistics.intervals import Interval, wilson_interval
 from convex_evals.statistics.ranking import Ranked, holm, rank
 from convex_evals.statistics.scores import (
@@ -28,7 +28,6 @@ __all__ = [
     "Score",
     "Tallies",
     "Tally",
-    "TotalCost",
     "Verdict",
     "compare",
     "durations",

@@ -69,8 +69,8 @@ def verdict_text(found: Comparison) -> str:
     if needed is None:
         return "cannot tell"
     ways = [count(needed.trials, "trial") + " of each eval"] if needed.trials else []
-    ways += [f"about {needed.evals} evals"] if needed.evals and needed.evals > found.evals else []
-    return f"cannot tell; it would take {' or '.join(ways)}" if ways else "cannot tell"
+    ways += [f"{needed.evals} evals"] if needed.evals and needed.evals > found.evals else []
+    return f"cannot tell; it would take at least {' or '.join(ways)}" if ways else "cannot tell"
 
 
 def points(difference: float) -> str:

@@ -1,17 +1,11 @@
-"""Cost and speed."""
+"""How long answers took."""
 
 import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from convex_evals.statistics import TotalCost, durations
-
-
-def test_an_unknown_cost_makes_the_total_a_lower_bound() -> None:
-    total = TotalCost.of([0.5, None, 0.25])
-    assert (total.known, total.unknown, total.is_complete) == (0.75, 1, False)
-    assert TotalCost.of([]).is_complete
+from convex_evals.statistics import durations
 
 
 @given(some.lists(some.floats(0, 1e6), min_size=1, max_size=50))

@@ -1,27 +1,8 @@
-"""What answers cost and how long they took."""
+"""How long answers took."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Self
-
-
-@dataclass(frozen=True, slots=True)
-class TotalCost:
-    """In US dollars. `unknown` answers are not in it: it is a lower bound then."""
-
-    known: float
-    unknown: int
-
-    @classmethod
-    def of(cls, costs: Iterable[float | None]) -> Self:
-        """Of every answer that was asked for, retries included."""
-        given = list(costs)
-        return cls(sum(cost for cost in given if cost is not None), sum(cost is None for cost in given))
-
-    @property
-    def is_complete(self) -> bool:
-        return self.unknown == 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,128 @@
+"""The leaderboard as lines for people, as JSON and as CSV."""
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from convex_evals.cli.output import count, table, table_lines, visible
+from convex_evals.cli.runs.comparison import points, statistics_json
+from convex_evals.core.ids import prefix
+from convex_evals.runner.leaderboard import Leaderboard, Standing
+from convex_evals.statistics import Durations, Score
+
+NAMED = 5
+METHOD = (
+    "score: mean over evals of the pass rate; interval: Wilson for one trial of each, else Student's t over evals; "
+    "rank: all pairs, Holm at 5%"
+)
+HEADINGS = ("rank", "model", "score", "95% interval", "runs", "cost", "generation")
+COLUMNS = (
+    "rank_best",
+    "rank_worst",
+    "model",
+    "score",
+    "low",
+    "high",
+    "evals",
+    "trials",
+    "runs",
+    "cost_usd",
+    "cost_unknown",
+)
+
+
+def leaderboard_lines(found: Leaderboard) -> Iterator[str]:
+    version = found.benchmark
+    yield f"benchmark {version.name} · {count(len(version.evals), 'eval')} · experiment {found.experiment}"
+    if not found.standings:
+        yield "No complete run belongs to it yet."
+    else:
+        rows = table(HEADINGS)
+        for each in found.standings:
+            rows.add_row(*_row(each))
+        yield from table_lines(rows)
+        yield METHOD
+    for left in found.left_out[:NAMED]:
+        yield f"not ranked: run {prefix(left.run.id)} of {visible(left.run.model)}: {left.why}"
+    if len(found.left_out) > NAMED:
+        yield f"not ranked: {count(len(found.left_out) - NAMED, 'more run')} (--json lists them)"
+
+
+def leaderboard_json(found: Leaderboard) -> dict[str, Any]:
+    version = found.benchmark
+    return {
+        "benchmark": {"name": version.name, "evals": len(version.evals), "mintedAt": version.minted_at.isoformat()},
+        "experiment": found.experiment,
+        "models": [_standing_json(each) for each in found.standings],
+        "notRanked": [
+            {"run": each.run.id, "model": each.run.model, "experiment": each.run.experiment, "why": each.why}
+            for each in found.left_out
+        ],
+    }
+
+
+def leaderboard_csv(found: Leaderboard) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for each in found.standings:
+        scored = each.ranked.score
+        interval = (f"{scored.interval.low:.4f}", f"{scored.interval.high:.4f}")
+        cost = "" if each.cost.value is None else f"{each.cost.value:.4f}"
+        counts = (scored.evals, scored.trials, len(each.runs), cost, each.cost.unknown)
+        writer.writerow(
+            (each.ranked.best, each.ranked.worst, each.ranked.name, f"{scored.value:.4f}", *interval, *counts)
+        )
+    return text.getvalue()
+
+
+def _row(each: Standing) -> tuple[str, ...]:
+    scored = each.ranked.score
+    interval = f"{scored.interval.low:.1%} to {scored.interval.high:.1%}"
+    name = visible(each.ranked.name)
+    return (each.ranked.rank, name, f"{scored.value:.1%}", interval, str(len(each.runs)), _cost(each), _time(each))
+
+
+def _cost(each: Standing) -> str:
+    """Of one run of the suite."""
+    if each.cost.value is None:
+        return "unknown" if each.cost.unknown else "–"
+    return f"${each.cost.value:.2f}" if not each.cost.unknown else f"≥ ${each.cost.value:.2f}"
+
+
+def _time(each: Standing) -> str:
+    return "–" if each.generation is None else f"{each.generation.median / 1000:.1f} s"
+
+
+def _standing_json(each: Standing) -> dict[str, Any]:
+    worth = each.guidelines
+    return {
+        "model": each.ranked.name,
+        "rank": [each.ranked.best, each.ranked.worst],
+        "score": score_json(each.ranked.score),
+        "categories": {name: score_json(found) for name, found in each.categories.items()},
+        "runs": list(each.runs),
+        "trials": each.trials,
+        "spread": each.spread,
+        "costPerSuite": each.cost.value,
+        "costUnknown": each.cost.unknown,
+        "firstTokenMs": _durations_json(each.first_token),
+        "generationMs": _durations_json(each.generation),
+        "last": each.last.isoformat(),
+        "guidelines": {**(statistics_json(worth) or {}), "points": points(worth.difference)} if worth else None,
+    }
+
+
+def score_json(found: Score) -> dict[str, Any]:
+    return {
+        "value": found.value,
+        "interval": [found.interval.low, found.interval.high],
+        "method": found.method,
+        "evals": found.evals,
+        "trials": found.trials,
+    }
+
+
+def _durations_json(found: Durations | None) -> dict[str, Any] | None:
+    return {"median": found.median, "p90": found.p90, "count": found.count} if found else None

@@ -1,0 +1,126 @@
+"""Versions of the benchmark: what is minted, and which runs belong to one."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from convex_evals.core.errors import UsageError
+from convex_evals.models.experiments import Experiment
+from convex_evals.models.prompt import prompt_fingerprint
+from convex_evals.pipeline.types import GradingOptions
+from convex_evals.runner.options import complete_options, pipeline_fingerprint
+from convex_evals.runner.planning import ABLATION, CHECK, VALIDATE
+from convex_evals.scores import Benchmark, PlannedEval, RunRecord
+from convex_evals.suite import Suite
+
+if TYPE_CHECKING:
+    from convex_evals.scores import ScoresStore
+
+NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+NOT_SCORES: Final = frozenset({VALIDATE, CHECK, ABLATION})
+"""Labels of runs that say nothing about a model."""
+
+
+def mint(name: str, suite: Suite, experiments: Mapping[str, Experiment], store: "ScoresStore") -> Benchmark:
+    """Records the suite of today as a version. Raises UsageError unless it is whole and its references all pass."""
+    if not NAME.fullmatch(name):
+        raise UsageError(f"A benchmark version is named in small letters, digits and . _ -, not {name!r}.")
+    if suite.problems:
+        raise UsageError(f"The suite has broken evals ({suite.problems[0]}); `convex-evals list` shows them.")
+    options = complete_options(GradingOptions(), suite.settings)
+    evals = tuple(PlannedEval(each.id, each.fingerprints.content, each.fingerprints.grader) for each in suite.evals)
+    pipeline = pipeline_fingerprint(options)
+    benchmark = Benchmark(
+        name,
+        evals,
+        {
+            each.name: prompt_fingerprint(each.prompt_settings(options.answer_files or ()))
+            for each in experiments.values()
+        },
+        pipeline,
+        _toolchain_of_proof(store, evals, pipeline),
+        datetime.now(UTC),
+    )
+    store.mint_benchmark(benchmark)
+    return benchmark
+
+
+def _toolchain_of_proof(store: "ScoresStore", evals: Sequence[PlannedEval], pipeline: str) -> str:
+    """That of a `validate` run of exactly these evals in which all passed."""
+    for run in store.runs():
+        proves = VALIDATE in run.labels and run.counts.passed == run.counts.total and run.fingerprints.toolchain
+        if proves and run.fingerprints.pipeline == pipeline and set(store.planned(run.id)) == set(evals):
+            return str(run.fingerprints.toolchain)
+    raise UsageError(
+        "These scores have no run that shows that every reference answer of this suite passes; "
+        "run `convex-evals validate` first."
+    )
+
+
+def find_benchmark(store: "ScoresStore", name: str | None) -> Benchmark | None:
+    """By name; the newest without one, None when there is none at all. Raises UsageError."""
+    known = store.benchmarks()
+    if name is None:
+        return known[0] if known else None
+    found = [each for each in known if each.name == name]
+    if not found:
+        names = ", ".join(each.name for each in known) or "none yet; `convex-evals benchmark mint NAME` makes one"
+        raise UsageError(f"There is no benchmark version {name!r}; there are: {names}.")
+    return found[0]
+
+
+def why_not_ranked(run: RunRecord, planned: Iterable[PlannedEval], benchmark: Benchmark) -> str | None:
+    """Why a run does not belong to a version; None when it does."""
+    label = next((label for label in run.labels if label in NOT_SCORES), None)
+    if label is not None:
+        return f"a {label} run"
+    if run.counts.remaining or run.counts.infrastructure or run.counts.skipped:
+        missing = run.counts.remaining + run.counts.infrastructure + run.counts.skipped
+        return f"incomplete: {missing} of {run.counts.total} have no verdict"
+    matching = set(planned) & set(benchmark.evals)
+    if len(matching) < len(benchmark.evals) or run.counts.total != len(benchmark.evals) * run.trials:
+        return f"other evals: {len(matching)} of {len(benchmark.evals)} are those of {benchmark.name}"
+    if run.fingerprints.pipeline != benchmark.pipeline:
+        return "graded with other options or another version of convex-evals"
+    if run.fingerprints.toolchain != benchmark.toolchain:
+        return "graded with another toolchain"
+    if run.fingerprints.prompt not in (None, benchmark.prompts.get(run.experiment)):
+        return "asked with another prompt"
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkChange:
+    """What is different from one version to another. Evals that are in neither list are comparable."""
+
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    task_changed: tuple[str, ...]
+    grader_changed: tuple[str, ...]
+    same: tuple[str, ...]
+    others: tuple[str, ...]
+    """Of pipeline, toolchain and the prompts of experiments, those that differ."""
+
+
+def difference(before: Benchmark, after: Benchmark) -> BenchmarkChange:
+    first, second = ({each.eval: each for each in side.evals} for side in (before, after))
+    both = sorted(first.keys() & second.keys())
+    return BenchmarkChange(
+        added=tuple(sorted(second.keys() - first.keys())),
+        removed=tuple(sorted(first.keys() - second.keys())),
+        task_changed=tuple(name for name in both if first[name].content != second[name].content),
+        grader_changed=tuple(name for name in both if first[name].grader != second[name].grader),
+        same=tuple(name for name in both if first[name] == second[name]),
+        others=_other_changes(before, after),
+    )
+
+
+def _other_changes(before: Benchmark, after: Benchmark) -> tuple[str, ...]:
+    prompts = sorted(before.prompts.keys() | after.prompts.keys())
+    return (
+        *(["pipeline"] if before.pipeline != after.pipeline else []),
+        *(["toolchain"] if before.toolchain != after.toolchain else []),
+        *(f"prompt of {name}" for name in prompts if before.prompts.get(name) != after.prompts.get(name)),
+    )

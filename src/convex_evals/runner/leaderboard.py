@@ -1,0 +1,133 @@
+"""Which model is better: complete runs of one benchmark version, ranked with ties."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from convex_evals.runner.benchmarks import NOT_SCORES, why_not_ranked
+from convex_evals.runner.comparison import tallies
+from convex_evals.runner.spending import Spending, Sum
+from convex_evals.scores import Benchmark, RunRecord, Usage
+from convex_evals.statistics import (
+    Comparison,
+    Durations,
+    Ranked,
+    Score,
+    Tallies,
+    compare,
+    durations,
+    merged,
+    rank,
+    score,
+    spread,
+)
+
+if TYPE_CHECKING:
+    from convex_evals.scores import ScoresStore
+
+SAMPLE: Final = "sample/"
+WITHOUT_GUIDELINES: Final = "no_guidelines"
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    run: RunRecord
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One model. `cost` is per run of the suite; `guidelines` is what they are worth: this experiment less none."""
+
+    ranked: Ranked
+    categories: Mapping[str, Score]
+    runs: tuple[str, ...]
+    trials: int
+    spread: float | None
+    cost: Sum
+    first_token: Durations | None
+    generation: Durations | None
+    last: datetime
+    guidelines: Comparison | None
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    benchmark: Benchmark
+    experiment: str
+    standings: tuple[Standing, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def leaderboard(store: "ScoresStore", benchmark: Benchmark, experiment: str) -> Leaderboard:
+    chosen, left_out = _choose(store, benchmark)
+    of_experiment = {model: runs for model, runs in _by_model(chosen, experiment).items() if runs}
+    without = _by_model(chosen, WITHOUT_GUIDELINES) if experiment != WITHOUT_GUIDELINES else {}
+    results = {model: [tallies(store.results(run.id)) for run in runs] for model, runs in of_experiment.items()}
+    together = {model: merged(each) for model, each in results.items()}
+    standings = tuple(
+        _standing(store, ranked, of_experiment[ranked.name], results[ranked.name], without.get(ranked.name, []))
+        for ranked in rank(together)
+    )
+    return Leaderboard(benchmark, experiment, standings, tuple(left_out))
+
+
+def _choose(store: "ScoresStore", benchmark: Benchmark) -> tuple[list[RunRecord], list[LeftOut]]:
+    """Runs that belong to the version. Samples are ranked only where there is nothing else."""
+    chosen, left_out = list[RunRecord](), list[LeftOut]()
+    for run in store.runs():
+        why = why_not_ranked(run, store.planned(run.id), benchmark)
+        if why is None:
+            chosen.append(run)
+        elif not NOT_SCORES & set(run.labels):
+            left_out.append(LeftOut(run, why))
+    real = [run for run in chosen if not run.model.startswith(SAMPLE)]
+    if real:
+        left_out += [LeftOut(run, "a sample, not a model") for run in chosen if run not in real]
+    return real or chosen, left_out
+
+
+def _by_model(runs: Sequence[RunRecord], experiment: str) -> dict[str, list[RunRecord]]:
+    found: dict[str, list[RunRecord]] = {}
+    for run in runs:
+        if run.experiment == experiment:
+            found.setdefault(run.model, []).append(run)
+    return found
+
+
+def _standing(
+    store: "ScoresStore",
+    ranked: Ranked,
+    runs: Sequence[RunRecord],
+    results: Sequence[Tallies],
+    without: Sequence[RunRecord],
+) -> Standing:
+    generations = [record for run in runs for record in store.generations(run.id)]
+    asked = [each.usage for each in generations if each.usage and not each.from_cache and each.reused_from is None]
+    together = merged(results)
+    bare = merged([tallies(store.results(run.id)) for run in without])
+    total = Spending.of(generations).cost
+    return Standing(
+        ranked=ranked,
+        categories=_categories(together),
+        runs=tuple(run.id for run in runs),
+        trials=sum(run.trials for run in runs),
+        spread=spread(results),
+        cost=Sum(total.total / sum(run.trials for run in runs), total.known, total.unknown),
+        first_token=_durations(asked, "first_token_ms"),
+        generation=_durations(asked, "generation_ms"),
+        last=max(run.finished_at or run.started_at for run in runs),
+        guidelines=compare(bare, together) if bare else None,
+    )
+
+
+def _categories(together: Tallies) -> dict[str, Score]:
+    names = sorted({name.partition("/")[0] for name in together})
+    groups = {name: {key: each for key, each in together.items() if key.startswith(f"{name}/")} for name in names}
+    return {name: found for name, group in groups.items() if (found := score(group)) is not None}
+
+
+def _durations(usages: Sequence[Usage], figure: str) -> Durations | None:
+    values = [getattr(usage, figure) for usage in usages]
+    return durations([value for value in values if value is not None])

@@ -1,0 +1,103 @@
+"""Ranking: benchmark versions and the leaderboard, from real runs of quick evals."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+HelloSuite = Callable[..., Path]
+
+
+@pytest.fixture
+def minted(convex_evals: Command, hello_suite: HelloSuite) -> Path:
+    """Three evals whose references pass, minted as v1."""
+    evals = hello_suite(3)
+    assert convex_evals("validate").returncode == 0
+    made = convex_evals("benchmark", "mint", "v1")
+    assert made.stdout.startswith("Minted v1: 3 evals,"), made.stderr
+    return evals
+
+
+def answers(folder: Path, *, right: int) -> str:
+    """Recorded answers of which so many are right."""
+    for number in range(3):
+        answer = folder / "000-basics" / f"{number:03}-hello"
+        answer.mkdir(parents=True)
+        (answer / "hello.txt").write_text("hello\n")
+        (answer / "to.txt").write_text("world\n" if number < right else "nobody\n")
+    return f"replay:{folder}"
+
+
+def test_complete_runs_of_a_version_are_ranked(convex_evals: Command, minted: Path, tmp_path: Path) -> None:
+    for name, right in (("good", 3), ("fair", 1)):
+        assert convex_evals("run", "-m", answers(tmp_path / name, right=right)).returncode == 0
+    found = json.loads(convex_evals("leaderboard", "--json").stdout)
+    assert found["benchmark"]["name"] == "v1"
+    assert [(each["score"]["value"], each["rank"]) for each in found["models"]] == [
+        (1.0, [1, 2]),
+        (pytest.approx(1 / 3), [1, 2]),
+    ]
+    assert found["models"][0]["categories"]["000-basics"]["evals"] == 3
+    lines = convex_evals("leaderboard").stdout.splitlines()
+    assert lines[0] == "benchmark v1 · 3 evals · experiment default"
+    assert lines[2].split()[:2] == ["1–2", found["models"][0]["model"]]
+    rows = convex_evals("leaderboard", "--csv").stdout.splitlines()
+    assert rows[0].startswith("rank_best,rank_worst,model,score,low,high")
+    assert len(rows) == 3
+
+
+def test_runs_that_do_not_belong_are_listed_with_the_reason(
+    convex_evals: Command, minted: Path, tmp_path: Path
+) -> None:
+    model = answers(tmp_path / "good", right=3)
+    convex_evals("run", "-m", model, "--filter", "000-hello")
+    convex_evals("run", "-m", model, "--linter", "eslint")
+    found = json.loads(convex_evals("leaderboard", "--json").stdout)
+    assert found["models"] == []
+    assert sorted(each["why"] for each in found["notRanked"]) == [
+        "graded with other options or another version of convex-evals",
+        "other evals: 1 of 3 are those of v1",
+    ]
+    assert "No complete run belongs to it yet." in convex_evals("leaderboard").stdout
+
+
+def test_a_version_is_minted_only_from_a_suite_that_is_proven(
+    convex_evals: Command, hello_suite: HelloSuite, tmp_path: Path
+) -> None:
+    hello_suite(2, wrong=(1,))
+    assert convex_evals("validate").returncode == 1
+    refused = convex_evals("benchmark", "mint", "v1")
+    assert refused.returncode == 2
+    assert "run `convex-evals validate` first" in refused.stderr
+    assert "No benchmark version is minted" in convex_evals("leaderboard").stderr
+
+
+def test_a_changed_eval_is_another_version(convex_evals: Command, minted: Path) -> None:
+    (minted / "000-basics/001-hello/TASK.txt").write_text("Say hello politely.\n")
+    assert convex_evals("benchmark", "mint", "v2").returncode == 2
+    assert convex_evals("validate").returncode == 0
+    assert convex_evals("benchmark", "mint", "v2").returncode == 0
+    assert [line.split(" · ")[0] for line in convex_evals("benchmark", "list").stdout.splitlines()] == ["v2", "v1"]
+    changed = json.loads(convex_evals("benchmark", "diff", "v1", "v2", "--json").stdout)
+    assert changed["taskChanged"] == ["000-basics/001-hello"]
+    assert changed["same"] == ["000-basics/000-hello", "000-basics/002-hello"]
+    lines = convex_evals("benchmark", "diff", "v1", "v2").stdout.splitlines()
+    assert lines == ["task changed   000-basics/001-hello", "2 evals are the same in both and stay comparable"]
+
+
+@pytest.mark.parametrize("name", ["", "V1", "v 1", "x" * 65])
+def test_names_of_versions_are_plain(name: str, convex_evals: Command, minted: Path) -> None:
+    refused = convex_evals("benchmark", "mint", name)
+    assert refused.returncode == 2
+    assert "named in small letters" in refused.stderr
+
+
+def test_a_name_is_taken_once_and_unknown_ones_are_told(convex_evals: Command, minted: Path) -> None:
+    assert "already; choose another name" in convex_evals("benchmark", "mint", "v1").stderr
+    assert "there are: v1." in convex_evals("leaderboard", "--benchmark", "v9").stderr
+    shown = convex_evals("benchmark", "show", "v1").stdout
+    assert "000-basics/002-hello" in shown
+    assert json.loads(convex_evals("benchmark", "show", "v1", "--json").stdout)["evalCount"] == 3

@@ -1,0 +1,102 @@
+"""Which runs are ranked, and what is said of the others."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from convex_evals.runner.benchmarks import BenchmarkChange, difference
+from convex_evals.runner.leaderboard import leaderboard
+from convex_evals.runner.planning import CHECK
+from convex_evals.scores import Benchmark, Fingerprints, Outcome, PlannedEval, RunPlan, ScoresStore
+
+EVALS = tuple(PlannedEval(f"000-a/{number:03}-b", "content", "grader") for number in range(4))
+PRINTS = Fingerprints(pipeline="pipeline", toolchain="toolchain", prompt="prompt")
+V1 = Benchmark("v1", EVALS, {"default": "prompt", "no_guidelines": "bare"}, "pipeline", "toolchain", datetime.now(UTC))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[ScoresStore]:
+    with ScoresStore.open(tmp_path / "scores.db") as store:
+        yield store
+
+
+def record(store: ScoresStore, model: str, passed: int, prints: Fingerprints = PRINTS, **plan: object) -> str:
+    run = store.create_run(
+        RunPlan(model, "p", **{"experiment": "default", "evals": EVALS, "fingerprints": prints, **plan})
+    )  # type: ignore[arg-type]
+    for number, each in enumerate(EVALS):
+        status = "passed" if number < passed else "failed"
+        attempt = store.begin_attempt(run, each.eval)
+        store.finish_attempt(attempt.id, Outcome(status, None if status == "passed" else "tests"))
+    store.finish_run(run, "completed")
+    return run
+
+
+def test_samples_are_ranked_only_where_there_is_nothing_else(store: ScoresStore) -> None:
+    record(store, "sample/expert", 4)
+    assert [each.ranked.name for each in leaderboard(store, V1, "default").standings] == ["sample/expert"]
+    record(store, "real", 1)
+    found = leaderboard(store, V1, "default")
+    assert [each.ranked.name for each in found.standings] == ["real"]
+    assert [each.why for each in found.left_out] == ["a sample, not a model"]
+
+
+def test_runs_of_a_model_count_together_and_their_spread_is_told(store: ScoresStore) -> None:
+    record(store, "real", 2)
+    record(store, "real", 4)
+    (standing,) = leaderboard(store, V1, "default").standings
+    assert standing.ranked.score.value == 0.75
+    assert (standing.ranked.score.trials, len(standing.runs)) == (8, 2)
+    assert standing.spread == pytest.approx(0.3536, abs=1e-4)
+
+
+def test_what_guidelines_are_worth_is_the_difference_to_none(store: ScoresStore) -> None:
+    record(store, "real", 4)
+    record(
+        store,
+        "real",
+        1,
+        Fingerprints(pipeline="pipeline", toolchain="toolchain", prompt="bare"),
+        experiment="no_guidelines",
+    )
+    (standing,) = leaderboard(store, V1, "default").standings
+    assert standing.guidelines is not None
+    assert standing.guidelines.difference == 0.75
+    (bare,) = leaderboard(store, V1, "no_guidelines").standings
+    assert bare.guidelines is None
+
+
+@pytest.mark.parametrize(
+    ("prints", "why"),
+    [
+        (Fingerprints(pipeline="other", toolchain="toolchain", prompt="prompt"), "other options"),
+        (Fingerprints(pipeline="pipeline", toolchain="other", prompt="prompt"), "another toolchain"),
+        (Fingerprints(pipeline="pipeline", toolchain="toolchain", prompt="other"), "another prompt"),
+    ],
+)
+def test_runs_of_other_conditions_are_not_ranked(store: ScoresStore, prints: Fingerprints, why: str) -> None:
+    record(store, "real", 4, prints)
+    found = leaderboard(store, V1, "default")
+    assert found.standings == ()
+    assert why in found.left_out[0].why
+
+
+def test_check_runs_are_not_even_listed(store: ScoresStore) -> None:
+    record(store, "real", 4, labels=(CHECK,))
+    found = leaderboard(store, V1, "default")
+    assert (found.standings, found.left_out) == ((), ())
+
+
+def test_versions_differ_by_eval_and_by_conditions() -> None:
+    changed = (EVALS[0], PlannedEval(EVALS[1].eval, "other", "grader"), PlannedEval("001-new/000-x", "c", "g"))
+    v2 = Benchmark("v2", changed, {"default": "new"}, "pipeline", "new", datetime.now(UTC))
+    assert difference(V1, v2) == BenchmarkChange(
+        added=("001-new/000-x",),
+        removed=(EVALS[2].eval, EVALS[3].eval),
+        task_changed=(EVALS[1].eval,),
+        grader_changed=(),
+        same=(EVALS[0].eval,),
+        others=("toolchain", "prompt of default", "prompt of no_guidelines"),
+    )
