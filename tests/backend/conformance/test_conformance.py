@@ -18,11 +18,16 @@ PAGE = Path(checkout_root() or ".") / "docs" / "conformance.md"
 _results: dict[str, dict[int, ItemResult]] = {}
 
 
-def _section(letter: str) -> dict[int, ItemResult]:
-    """A section's checks share a deployment, so they run together, when the first of their tests asks."""
-    if letter not in _results:
-        _results[letter] = asyncio.run(_run([check for check in CHECKS if check.section == letter]))
-    return _results[letter]
+def _result(check: Check) -> ItemResult:
+    """Checks that share a deployment run together, the others by section, when the first of their tests asks."""
+    group = _group(check)
+    if group not in _results:
+        _results[group] = asyncio.run(_run([each for each in CHECKS if _group(each) == group]))
+    return _results[group][check.number]
+
+
+def _group(check: Check) -> str:
+    return check.section if check.owns_deployment else "shared"
 
 
 async def _run(checks: list[Check]) -> dict[int, ItemResult]:
@@ -31,10 +36,10 @@ async def _run(checks: list[Check]) -> dict[int, ItemResult]:
     return {item.check.number: item for item in results.items}
 
 
-@pytest.mark.timeout(900)  # the first test of a section waits for all of them
+@pytest.mark.timeout(900)  # the first test of a group waits for all of it
 @pytest.mark.parametrize("check", CHECKS, ids=[str(check.number) for check in CHECKS])
 def test_an_item_behaves_as_the_page_says(check: Check) -> None:
-    result = _section(check.section)[check.number]
+    result = _result(check)
     documented = _documented()[check.number]
     assert (result.status, check.behaviour) == (documented.status, documented.behaviour), result.detail
     assert result.status == "passed" or not check.p1, result.detail
