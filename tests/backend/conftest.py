@@ -26,6 +26,7 @@ APP = Path(__file__).parent / "app" / "convex"
 ALONE = {"schema.ts": "schema", "auth.config.ts": "auth"}  # bundles of their own, which share no chunks with functions
 
 TOOL_SECONDS = 120.0
+COMPILED = str(read_settings().cache_folder / "tests" / "compiled")  # or Node compiles the CLI each time
 
 Modules = list[dict[str, str | None]]
 Deploy = Callable[..., Awaitable[None]]
@@ -144,7 +145,7 @@ class CopiedProject:
 
     async def run(self, *command: str | Path) -> str:
         """What a tool printed; it must succeed."""
-        environment = base_environment(self.folder, {"CI": "1"})
+        environment = base_environment(self.folder, {"CI": "1", "NODE_COMPILE_CACHE": COMPILED})
         result = await run(command, cwd=self.folder, timeout=TOOL_SECONDS, environment=environment)
         assert result.ok, f"{result.ending}: {result.output.text}"
         return result.output.text

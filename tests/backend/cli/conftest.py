@@ -17,6 +17,7 @@ from convex_evals.core.toolchain import Node, PackageSet, PackageStore, find_nod
 
 CLIS = Path(__file__).parents[2] / "toolchain" / "convex-clis"
 PATIENCE = 120.0
+COMPILED = str(read_settings().cache_folder / "tests" / "compiled")  # or Node compiles the CLI each time
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ class Project:
 
     @property
     def _environment(self) -> dict[str, str]:
-        return base_environment(self.folder, {"CI": "1"})
+        return base_environment(self.folder, {"CI": "1", "NODE_COMPILE_CACHE": COMPILED})
 
 
 @pytest.fixture(scope="session")

@@ -26,6 +26,7 @@ from convex_evals.core.toolchain import InstalledPackages, PackageSet, PackageSt
 APPS = Path(__file__).parent / "apps"
 PACKAGES = Path(__file__).parent / "packages"
 PATIENCE = 100.0
+COMPILED = str(read_settings().cache_folder / "tests" / "compiled")  # or Node compiles the CLI each time
 READY = "Convex functions ready!"
 
 Json = Any
@@ -78,7 +79,7 @@ class Project:
         return await self._run([str(self.tools.toolchain.binary("tsc")), "--noEmit", "--project", "convex"])
 
     async def _run(self, command: list[str]) -> Answer:
-        environment = base_environment(self.folder, {"CI": "1"})
+        environment = base_environment(self.folder, {"CI": "1", "NODE_COMPILE_CACHE": COMPILED})
         result = await run(command, cwd=self.folder, timeout=PATIENCE, environment=environment)
         assert not result.timed_out, f"{command} hangs: {result.output.text}"
         return Answer(result.exit_code, result.output.text)
