@@ -40,7 +40,7 @@ from convex_evals.backend.http.sync_route import sync_routes
 from convex_evals.backend.identity import ADMIN, Identity
 from convex_evals.backend.logs import FunctionLog
 from convex_evals.backend.push import Analyzer, Pusher, VariableUpdates, load_application
-from convex_evals.backend.runtime import FunctionRuntime, Network, NetworkPolicy
+from convex_evals.backend.runtime import FunctionRuntime, Network, NetworkPolicy, OwnDeployment
 from convex_evals.backend.scheduler import Scheduler
 from convex_evals.backend.secret_file import draw_secret
 from convex_evals.backend.storage import BlobStore, Files, UploadTokens
@@ -67,6 +67,7 @@ class DeploymentSettings:
     accept_local_key: bool = False  # whether the well-known admin key opens it: for graders that know no other
     redact: bool = False
     network: NetworkPolicy = Network.LOOPBACK  # where functions may connect to, and auth providers be asked
+    strict: bool = True  # refuse to run functions where the kernel cannot confine them completely
     origin: str = ""  # what functions are told instead of the own addresses, when not empty
     site_origin: str = ""
     allow_hosts: tuple[str, ...] = ()  # names that requests may call it, beyond this machine's and the origins above
@@ -124,7 +125,8 @@ class Deployment:
         keys = AdminKeys(settings.instance_name, secret, accept_local_key=settings.accept_local_key)
         self.admin_key = keys.issue()
         self.log = FunctionLog()
-        self.runtime = FunctionRuntime(network=settings.network)
+        own = OwnDeployment(main.port, site.port, self.serve_public)
+        self.runtime = FunctionRuntime(network=settings.network, own=own, strict=settings.strict)
         self.current = CurrentApplication(load_application(self.database.begin()))
         tokens = JwtVerifier(self.current, network=settings.network, redact=settings.redact)
         self.authenticator = Authenticator(keys, tokens)

@@ -6,8 +6,9 @@ BackendError
 ├── RequestError          the request itself was refused: an HTTP status with {"code", "message"}
 ├── Conflict              a commit lost against another one (optimistic concurrency control); retried
 └── SystemFailure         our own failure: HTTP 500, never the app's fault
-    └── WorkerLost        the function worker died while running this call
-        └── Interrupted   or was asked to end it, because it took too long
+    └── WorkerLost        the function worker could not be started, or was stopped with its deployment
+        └── WorkerCrashed     it died while running this call
+            └── Interrupted   or was asked to end it, because it took too long
 """
 
 
@@ -57,5 +58,9 @@ class WorkerLost(SystemFailure):
     pass
 
 
-class Interrupted(WorkerLost):
+class WorkerCrashed(WorkerLost):
+    pass
+
+
+class Interrupted(WorkerCrashed):
     pass

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from convex_evals.backend.errors import RequestError, WorkerLost
+from convex_evals.backend.errors import RequestError, WorkerCrashed, WorkerLost
 from convex_evals.backend.functions.types import SessionRequest
 
 World = Any
@@ -172,7 +172,7 @@ async def test_a_failed_request_of_a_session_may_be_tried_again(world: World, th
 async def test_a_call_that_loses_its_worker_is_tried_again_once(world: World, kind: str, losses: int) -> None:
     async def killer(ctx: Context, args: dict[str, Any]) -> str:
         if len(world.runtime.executions) <= losses:
-            raise WorkerLost("gone")
+            raise WorkerCrashed("gone")
         return "survived"
 
     getattr(world, kind)("a:killer")(killer)
@@ -186,7 +186,7 @@ async def test_a_call_that_loses_its_worker_is_tried_again_once(world: World, ki
 async def test_an_action_that_loses_its_worker_is_not_run_twice(world: World) -> None:
     @world.action("a:killer")
     async def killer(ctx: Context, args: dict[str, Any]) -> str:
-        raise WorkerLost("gone")
+        raise WorkerCrashed("gone")
 
     with pytest.raises(WorkerLost):
         await world.runner.action(world.call("a:killer"))

@@ -8,7 +8,7 @@ import orjson
 import pytest
 import pytest_asyncio
 
-from convex_evals.backend.runtime import FunctionRuntime, Network, SyscallReply
+from convex_evals.backend.runtime import SyscallReply
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -244,8 +244,3 @@ async def test_module_state_never_survives_an_action(stage: Stage) -> None:
 async def test_import_constants_are_those_of_the_deploy(stage: Stage) -> None:
     stage.deploy_source("const t = Date.now(); export const f = { isAction: true, invokeAction: async () => `${t}` };")
     assert (await stage.run("test:f", kind="action")).result == "1700000000000"
-
-
-async def test_the_network_can_be_opened() -> None:
-    runtime = FunctionRuntime(network=Network.INTERNET)
-    assert runtime._sandbox._network == "network"

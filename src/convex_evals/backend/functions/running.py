@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from convex_evals.backend.errors import DeveloperError, Interrupted, WorkerLost
+from convex_evals.backend.errors import DeveloperError, Interrupted, WorkerCrashed
 from convex_evals.backend.functions.arguments import Arguments, check_arguments
 from convex_evals.backend.functions.attempt import Attempt
 from convex_evals.backend.functions.in_transaction import run_function
@@ -27,7 +27,7 @@ async def run_attempt(attempt: Attempt, *, suspect: bool = False) -> Finished:
             return await _run(attempt)
         except Interrupted:
             return Finished.failed(TIMED_OUT)
-        except WorkerLost:
+        except WorkerCrashed:
             return Finished.failed(OUT_OF_MEMORY)
 
 

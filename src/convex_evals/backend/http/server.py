@@ -92,7 +92,11 @@ class LoopbackServer:
 
     @property
     def origin(self) -> str:
-        return f"http://{HOST}:{self._socket.getsockname()[1]}"
+        return f"http://{HOST}:{self.port}"
+
+    @property
+    def port(self) -> int:
+        return int(self._socket.getsockname()[1])
 
     @property
     def requests(self) -> int:

@@ -10,7 +10,7 @@ from convex_evals.backend.canonical_urls import CanonicalUrls
 from convex_evals.backend.database import Database, Transaction
 from convex_evals.backend.deployed import ComponentInstance, CurrentApplication
 from convex_evals.backend.environment import read_variables
-from convex_evals.backend.errors import RequestError, WorkerLost
+from convex_evals.backend.errors import RequestError, WorkerCrashed
 from convex_evals.backend.push.activation import Activation, activate
 from convex_evals.backend.push.analysis import Analysis, Analyzer, Variables
 from convex_evals.backend.push.candidate import Candidate
@@ -120,7 +120,7 @@ class Pusher:
             return await self._analyzer.analyze(
                 request, stored, application.udf_config if application else None, variables
             )
-        except WorkerLost as error:
+        except WorkerCrashed as error:
             # Evaluation is tried again when a worker dies by accident. When it dies each time, the code kills it.
             raise invalid_modules("The modules ended the process that evaluates them.") from error
 

@@ -1,6 +1,7 @@
 """Node processes that execute functions, and the protocol to them. See docs/runtime-protocol.md."""
 
 from convex_evals.backend.runtime.action_exchange import HttpAnswer
+from convex_evals.backend.runtime.gateway import OwnDeployment
 from convex_evals.backend.runtime.network_policy import Network, NetworkPolicy, is_loopback
 from convex_evals.backend.runtime.runtime import FunctionRuntime
 from convex_evals.backend.runtime.types import (
@@ -30,6 +31,7 @@ __all__ = [
     "Network",
     "NetworkPolicy",
     "Outcome",
+    "OwnDeployment",
     "StorageBridge",
     "StoredBlob",
     "SyscallBridge",

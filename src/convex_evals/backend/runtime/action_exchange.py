@@ -6,8 +6,9 @@ from typing import Final
 
 from convex_evals.backend.errors import DeveloperError
 from convex_evals.backend.runtime.exchange import Exchange
-from convex_evals.backend.runtime.frames import BytesFrame, Message
+from convex_evals.backend.runtime.frames import BytesFrame, Message, ProtocolError
 from convex_evals.backend.runtime.log_lines import MAX_NODE_CHARACTERS, LogLines
+from convex_evals.backend.runtime.messages import Head, Load, Store, WorkerMessage
 from convex_evals.backend.runtime.process import WorkerProcess
 from convex_evals.backend.runtime.types import (
     Execution,
@@ -22,6 +23,8 @@ from convex_evals.backend.runtime.types import (
 )
 
 BODY_CHANNEL: Final = 1  # of the request body to the worker, and of the response body from it
+MOST_RESPONSE_BYTES: Final = 20 * 1024 * 1024
+MOST_STORED_BYTES: Final = 128 * 1024 * 1024
 BODILESS: Final = ("GET", "HEAD", "OPTIONS")
 
 
@@ -29,45 +32,59 @@ class ActionExchange(Exchange):
     def __init__(self, number: int, execution: Execution, bridge: SyscallBridge, worker: WorkerProcess) -> None:
         super().__init__(number, execution, bridge, worker.send)
         self._worker = worker
-        self._bytes: dict[int, bytes] = {}
+        self._bytes = BytesFrame(0, b"")  # the last; they belong to the message that follows
+        self._stored_bytes = 0  # in memory
+        self._transfer = asyncio.Lock()  # one file at a time is in memory
         if execution.environment == "node":
             self._logs = LogLines(MAX_NODE_CHARACTERS)
 
-    def received(self, message: Message | BytesFrame) -> None:
-        if isinstance(message, BytesFrame):
-            self._bytes[message.channel] = message.data
-            return
-        super().received(message)
-        match message["op"]:
-            case "store":
-                self.start(self._store(message))
-            case "load":
+    def received(self, message: WorkerMessage | BytesFrame) -> None:
+        match message:
+            case BytesFrame():
+                self._bytes = message
+            case Store():
+                self.start(self._store(message, self._take_bytes(message.seq)))
+            case Load():
                 self.start(self._load(message))
+            case _:
+                super().received(message)
+
+    def _take_bytes(self, seq: int) -> bytes:
+        taken, self._bytes = self._bytes, BytesFrame(0, b"")
+        if taken.channel != seq:
+            raise ProtocolError("a file without its bytes")
+        self._stored_bytes += len(taken.data)
+        if self._stored_bytes > MOST_STORED_BYTES:
+            raise ProtocolError(f"more than {MOST_STORED_BYTES} bytes to be stored at once")
+        return taken.data
 
     def _wrote(self, lines: Sequence[LogLine]) -> None:
         if isinstance(self._bridge, LogBridge):
             self._bridge.logged(lines)
 
-    async def _store(self, message: Message) -> None:
-        content = self._bytes.pop(message["seq"], b"")
+    async def _store(self, message: Store, content: bytes) -> None:
         try:
-            value = await self._storage.store_blob(content, message["contentType"], message["sha256"])
+            value = await self._storage.store_blob(content, message.content_type, message.sha256)
         except DeveloperError as error:
             self._reply_to_operation(message, {"error": error.message})
         else:
             self._reply_to_operation(message, {"value": value})
+        finally:
+            self._stored_bytes -= len(content)
 
-    async def _load(self, message: Message) -> None:
-        try:
-            blob = await self._storage.load_blob(message["storageId"])
-        except DeveloperError as error:
-            self._reply_to_operation(message, {"error": error.message})
-            return
-        if blob is None:
-            self._reply_to_operation(message, {"value": None})
-            return
-        self._worker.send_bytes(message["seq"], blob.content)
-        self._reply_to_operation(message, {"value": {"contentType": blob.content_type}})
+    async def _load(self, message: Load) -> None:
+        async with self._transfer:
+            await self._worker.writable()
+            try:
+                blob = await self._storage.load_blob(message.storage_id)
+            except DeveloperError as error:
+                self._reply_to_operation(message, {"error": error.message})
+                return
+            if blob is None:
+                self._reply_to_operation(message, {"value": None})
+                return
+            self._worker.send_bytes(message.seq, blob.content)
+            self._reply_to_operation(message, {"value": {"contentType": blob.content_type}})
 
     @property
     def _storage(self) -> StorageBridge:
@@ -75,8 +92,8 @@ class ActionExchange(Exchange):
             return self._bridge
         raise DeveloperError("This deployment has no file storage")
 
-    def _reply_to_operation(self, message: Message, reply: Message) -> None:
-        self._send({"op": "operation", "id": self.number, "seq": message["seq"], **reply})
+    def _reply_to_operation(self, message: Store | Load, reply: Message) -> None:
+        self._send({"op": "operation", "id": self.number, "seq": message.seq, **reply})
 
     def timed_out(self) -> None:
         seconds = round(self.execution.total_seconds)
@@ -107,6 +124,7 @@ class HttpExchange(ActionExchange):
         self._request_body = None if request.method in BODILESS else body
         self._chunks: asyncio.Queue[bytes | None] = asyncio.Queue()
         self.request_bytes = 0
+        self.response_bytes = 0
 
     def run_message(self, code: str, environment_id: str) -> Message:
         request = self._request
@@ -138,14 +156,17 @@ class HttpExchange(ActionExchange):
         await disconnected.wait()
         self.abort()
 
-    def received(self, message: Message | BytesFrame) -> None:
+    def received(self, message: WorkerMessage | BytesFrame) -> None:
         if isinstance(message, BytesFrame) and message.channel == BODY_CHANNEL:
+            self.response_bytes += len(message.data)
+            if self.response_bytes > MOST_RESPONSE_BYTES:
+                raise ProtocolError(f"a response of more than {MOST_RESPONSE_BYTES} bytes")
             self._chunks.put_nowait(message.data)
-            return
-        super().received(message)
-        if isinstance(message, dict) and message["op"] == "head" and not self.head.done():
-            headers = tuple((name, value) for name, value in message["headers"])
-            self.head.set_result(HttpResponseHead(message["status"], headers))
+        elif isinstance(message, Head):
+            if not self.head.done():
+                self.head.set_result(HttpResponseHead(message.status, message.headers))
+        else:
+            super().received(message)
 
     def finish(self, result: str | None, failure: Failure | None, clock_read: bool = False) -> None:
         super().finish(result, failure, clock_read)

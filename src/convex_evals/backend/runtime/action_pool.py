@@ -8,6 +8,7 @@ from typing import Final
 from convex_evals.backend.errors import WorkerLost
 from convex_evals.backend.runtime.action_worker import ActionWorker
 from convex_evals.backend.runtime.code import CodeStore
+from convex_evals.backend.runtime.gateway import Outside
 from convex_evals.backend.runtime.process import WorkerProcess
 from convex_evals.backend.runtime.program import WorkerCommand
 
@@ -19,8 +20,9 @@ SETTLING_SECONDS: Final = 0.05
 class ActionPool:
     """A worker is reused for actions of the same `key`."""
 
-    def __init__(self, code: CodeStore) -> None:
+    def __init__(self, code: CodeStore, outside: Outside) -> None:
         self._code = code
+        self._outside = outside
         self._slots = asyncio.Semaphore(MAX_WORKERS)
         self._idle: list[tuple[str, ActionWorker]] = []  # the one used last is at the end
         self._all: set[ActionWorker] = set()
@@ -81,7 +83,7 @@ class ActionPool:
         self._idle.clear()
 
     async def _start(self, command: WorkerCommand) -> ActionWorker:
-        worker = ActionWorker(self._code)
+        worker = ActionWorker(self._code, self._outside)
         await worker.start(command)
         if self._is_stopped:
             await worker.stop()

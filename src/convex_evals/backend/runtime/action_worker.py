@@ -1,35 +1,43 @@
 """A worker that runs one action at a time."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import errno
+from collections.abc import Coroutine
 from typing import Final
 
 from convex_evals.backend.errors import WorkerLost
 from convex_evals.backend.runtime.action_exchange import ActionExchange, HttpExchange
 from convex_evals.backend.runtime.code import CodeStore
-from convex_evals.backend.runtime.frames import BytesFrame, Message
+from convex_evals.backend.runtime.evaluation import Evaluated
+from convex_evals.backend.runtime.exchange import MOST_TASKS
+from convex_evals.backend.runtime.frames import BytesFrame, Message, ProtocolError
+from convex_evals.backend.runtime.gateway import Outside
+from convex_evals.backend.runtime.messages import Answer, Connect, Find, Idle, WorkerMessage
 from convex_evals.backend.runtime.process import WorkerDeath, WorkerProcess
 from convex_evals.backend.runtime.program import WorkerCommand
 from convex_evals.backend.runtime.types import Failure, Outcome
 
 SETTLE_SECONDS: Final = 1.0
+LOOK_SECONDS: Final = 0.25
 OUT_OF_MEMORY: Final = "JavaScript execution ran out of memory (maximum memory usage: 64 MB)"
 
 
 class ActionWorker:
     """One process. Between two actions it says that it is idle; one that does not is stuck in the last one's code."""
 
-    def __init__(self, code: CodeStore) -> None:
+    def __init__(self, code: CodeStore, outside: Outside) -> None:
         self._code = code
+        self._outside = outside
+        self._chores: set[asyncio.Task[None]] = set()
         self._exchange: ActionExchange | None = None
-        self._answer: asyncio.Future[Sequence[Mapping[str, object]]] | None = None
+        self._answer: asyncio.Future[Evaluated] | None = None
         self._is_idle = asyncio.Event()
         self._is_idle.set()
         self.process: WorkerProcess | None = None
         self.is_dead = False
 
     async def start(self, command: WorkerCommand) -> None:
-        self.process = await WorkerProcess.start(command, self)
+        self.process = await WorkerProcess.start(command, self, self._outside)
 
     @property
     def running(self) -> WorkerProcess:
@@ -38,7 +46,8 @@ class ActionWorker:
         return self.process
 
     async def run(self, exchange: ActionExchange, message: Message) -> Outcome:
-        """Raises WorkerLost unless the process died of what the action did."""
+        """A process that dies under it is the failure of the action: nobody else runs code in there. Raises WorkerLost
+        when the runtime is stopped."""
         self._exchange = exchange
         self._is_idle.clear()
         self.running.send(message)
@@ -56,12 +65,18 @@ class ActionWorker:
                 self.running.kill()
                 self.is_dead = True
 
-    async def evaluate(self, message: Message) -> Sequence[Mapping[str, object]]:
-        """Imports modules instead of running one. Raises WorkerLost."""
+    async def evaluate(self, message: Message, cpu_seconds: float, seconds: float) -> Evaluated:
+        """Imports modules instead of running one. Raises WorkerLost, and TimeoutError when that takes too long."""
         self._answer = asyncio.get_running_loop().create_future()
         self._is_idle.clear()
         self.running.send({**message, "id": 0})
-        return await self._answer
+        async with asyncio.timeout(seconds):
+            begun = self.running.main_thread_seconds()
+            while not self._answer.done():
+                if self.running.main_thread_seconds() - begun > cpu_seconds:
+                    raise TimeoutError
+                await asyncio.wait([self._answer], timeout=LOOK_SECONDS)
+            return await self._answer
 
     async def settle(self) -> bool:
         """Whether the worker can be used again."""
@@ -77,6 +92,7 @@ class ActionWorker:
     async def stop(self) -> None:
         """What it runs ends with WorkerLost."""
         self.is_dead = True
+        self._abandon_chores()
         if self.process is not None:
             await self.process.stop()
         lost = WorkerLost("the runtime was stopped")
@@ -87,14 +103,41 @@ class ActionWorker:
 
     # What the process says.
 
-    def received(self, message: Message | BytesFrame) -> None:
-        if isinstance(message, dict) and message["op"] == "idle":
-            self._is_idle.set()
-        elif isinstance(message, dict) and message["op"] == "answer":
-            if self._answer is not None and not self._answer.done():
-                self._answer.set_result(message["result"])
-        elif self._exchange is not None:
-            self._exchange.received(message)
+    def received(self, message: WorkerMessage | BytesFrame) -> None:
+        match message:
+            case Idle():
+                self._is_idle.set()
+            case Answer():
+                if self._answer is not None and not self._answer.done():
+                    self._answer.set_result(message.result)
+            case Connect():
+                self._do(self._connect(message))
+            case Find():
+                self._do(self._find(message))
+            case _ if self._exchange is not None:
+                self._exchange.received(message)
+
+    def _do(self, work: Coroutine[None, None, None]) -> None:
+        if len(self._chores) >= MOST_TASKS:
+            work.close()
+            raise ProtocolError(f"more than {MOST_TASKS} connections being made at once")
+        task = asyncio.create_task(work)
+        self._chores.add(task)
+        task.add_done_callback(self._chores.discard)
+
+    async def _connect(self, message: Connect) -> None:
+        gateway = self.running.gateway
+        error = await gateway.connect(message.from_port, message.host, message.port) if gateway else errno.EACCES
+        self.running.send({"op": "connected", "seq": message.seq, "error": error})
+
+    async def _find(self, message: Find) -> None:
+        gateway = self.running.gateway
+        found = await gateway.find(message.name) if gateway else None
+        self.running.send({"op": "found", "seq": message.seq, "found": found})
+
+    def _abandon_chores(self) -> None:
+        for chore in self._chores:
+            chore.cancel()
 
     def asked(self, question: Message) -> Message:
         if question["ask"] != "syscall":
@@ -103,6 +146,7 @@ class ActionWorker:
 
     def died(self, death: WorkerDeath) -> None:
         self.is_dead = True
+        self._abandon_chores()
         self._is_idle.set()
         if self._answer is not None and not self._answer.done():
             self._answer.set_exception(death.error())
@@ -116,7 +160,7 @@ class ActionWorker:
                 else ""
             )
             exchange.finish(None, Failure(OUT_OF_MEMORY + size, catchable=False))
-        elif exchange.execution.environment == "node" and death.status >= 0:
+        elif exchange.execution.environment == "node" and death.status >= 0 and death.fault is None:
             exchange.finish(None, Failure(f"process.exit() called with exit code {death.status}"))
         else:
-            exchange.lost(death.error())
+            exchange.finish(None, Failure(f"The function crashed its worker, which {death.how}", catchable=False))

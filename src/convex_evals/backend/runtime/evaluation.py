@@ -13,11 +13,13 @@ the import itself threw (`text` as in `Failure.message`, `logs` the last 100 con
 | definition | `inspectDefinition(namespace, describe)` | no clock or randomness; `definitions` can be imported |
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from convex_evals.backend.deployed import Environment, Module
+from convex_evals.backend.runtime.frames import Message
 
 Subject = Literal["functions", "schema", "auth", "definition"]
 
@@ -44,7 +46,27 @@ class Evaluation:
     definitions: tuple[ImportableDefinition, ...] = ()
 
 
+def evaluation_message(evaluation: Evaluation, code: str) -> Message:
+    return {
+        "op": "evaluate",
+        "subject": evaluation.subject,
+        "paths": evaluation.paths,
+        "code": code,
+        "env": None if evaluation.env is None else dict(evaluation.env),
+        "userMs": evaluation.user_seconds * 1000,
+    }
+
+
+def timed_out(evaluation: Evaluation) -> Mapping[str, object]:
+    """The result of a module whose evaluation had to be ended from outside."""
+    seconds = math.ceil(evaluation.user_seconds)
+    return {"thrown": {"text": f"Function execution timed out (maximum duration: {seconds}s)", "logs": []}}
+
+
+Evaluated = Sequence[Mapping[str, object]]
+
+
 class ModuleEvaluator(Protocol):
-    async def evaluate(self, evaluation: Evaluation) -> Sequence[Mapping[str, object]]:
+    async def evaluate(self, evaluation: Evaluation) -> Evaluated:
         """Raises WorkerLost only when trying again did not help."""
         ...

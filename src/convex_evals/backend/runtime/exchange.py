@@ -7,8 +7,9 @@ from typing import Final
 
 from convex_evals.backend.errors import DeveloperError, Interrupted
 from convex_evals.backend.runtime.budget import Budget, calling, nested_budget
-from convex_evals.backend.runtime.frames import BytesFrame, Message
+from convex_evals.backend.runtime.frames import BytesFrame, Message, ProtocolError
 from convex_evals.backend.runtime.log_lines import LogLines
+from convex_evals.backend.runtime.messages import Calls, Done, GotInterrupted, Log, News, WorkerMessage
 from convex_evals.backend.runtime.types import (
     Execution,
     Failure,
@@ -16,10 +17,11 @@ from convex_evals.backend.runtime.types import (
     Outcome,
     SyscallBridge,
     SyscallReply,
-    SyscallRequest,
 )
 
 TOO_MANY_OPERATIONS: Final = "Your request timed out performing too many system operations."
+
+MOST_TASKS: Final = 2048  # workers refuse their functions more than a thousand
 
 Send = Callable[[Message], None]
 
@@ -37,6 +39,7 @@ class Exchange:
         self._send = send
         self._logs = LogLines()
         self._user_ms = 0.0
+        self._started = time.monotonic()
         self._tasks: set[asyncio.Task[None]] = set()
 
     def run_message(self, code: str, environment_id: str) -> Message:
@@ -56,30 +59,30 @@ class Exchange:
             "userMs": execution.user_seconds * 1000,
         }
 
-    def received(self, message: Message | BytesFrame) -> None:
-        if isinstance(message, BytesFrame):
-            return
-        self._take_news(message)
-        match message["op"]:
-            case "calls":
+    def received(self, message: WorkerMessage | BytesFrame) -> None:
+        """Raises ProtocolError."""
+        if isinstance(message, Log | Calls | Done | GotInterrupted):
+            self._take_news(message.news)
+        match message:
+            case Calls():
                 self.is_at_worker = False
                 self.start(self._answer(message))
-            case "done":
-                self._done(message)
-            case "interrupted":
+            case Done():
+                self.is_done = True
+                self.finish(message.result, message.failure, message.clock_read)
+            case GotInterrupted():
                 self.is_done = True
                 self.lost(Interrupted("the function was interrupted, another one was meant"))
 
-    def _take_news(self, message: Message) -> None:
-        """Every message carries the log lines written since the last one, and how much was read and spent."""
-        written = self._logs.add_from_worker(message.get("logs", ()))
+    def _take_news(self, news: News) -> None:
+        written = self._logs.add_kept(news.log_lines)
         if written:
             self._wrote(written)
-        self._user_ms = message.get("userMs", self._user_ms)
-        pulled = dict(message.get("pulled", ()))
-        if pulled:
+        if news.user_ms is not None:
+            self._user_ms = min(news.user_ms, (time.monotonic() - self._started) * 1000)  # it cannot have been more
+        if news.pulled:
             try:
-                self._bridge.pulled(pulled)
+                self._bridge.pulled(news.pulled)
             except DeveloperError as error:
                 self.finish(None, Failure(error.message))
 
@@ -94,6 +97,9 @@ class Exchange:
             return {"error": error.message}
 
     def start(self, work: Coroutine[None, None, None]) -> None:
+        if len(self._tasks) >= MOST_TASKS:
+            work.close()
+            raise ProtocolError(f"more than {MOST_TASKS} operations at once")
         task = asyncio.create_task(self._guarded(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -106,20 +112,11 @@ class Exchange:
         except Exception as error:
             self.lost(error)
 
-    async def _answer(self, message: Message) -> None:
-        replies = await self._bridge.call([SyscallRequest(name, args) for name, args in message["calls"]])
+    async def _answer(self, message: Calls) -> None:
+        replies = await self._bridge.call(message.calls)
         for reply in replies:
             self._logs.add(reply.log_lines)
-        self._send({"op": "replies", "id": self.number, "seq": message.get("seq"), "replies": _plain(replies)})
-
-    def _done(self, message: Message) -> None:
-        self.is_done = True
-        failure = message.get("failure")
-        if failure is not None:
-            failed = Failure(failure["message"], failure.get("data"), failure.get("catchable", True))
-            self.finish(None, failed, message.get("clockRead", False))
-        else:
-            self.finish(message["result"], None, message.get("clockRead", False))
+        self._send({"op": "replies", "id": self.number, "seq": message.seq, "replies": _plain(replies)})
 
     def finish(self, result: str | None, failure: Failure | None, clock_read: bool = False) -> None:
         if not self.outcome.done():
@@ -154,15 +151,14 @@ class TransactionExchange(Exchange):
     def run_message(self, code: str, environment_id: str) -> Message:
         return {**super().run_message(code, environment_id), "userMs": self._budget.limit_ms}
 
-    async def _answer(self, message: Message) -> None:
+    async def _answer(self, message: Calls) -> None:
         self._budget.spent_ms = self._user_ms - self._budget.nested_ms
         before = self._budget.nested_ms
         started = time.monotonic()
         try:
             async with asyncio.timeout(self._system_seconds):
-                calls = [SyscallRequest(name, args) for name, args in message["calls"]]
                 token = calling.set(self._budget)
-                replies = await self._bridge.call(calls)
+                replies = await self._bridge.call(message.calls)
                 calling.reset(token)
         except TimeoutError:
             self.finish(None, Failure(TOO_MANY_OPERATIONS, catchable=False))

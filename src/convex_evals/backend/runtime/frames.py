@@ -12,7 +12,13 @@ _CHANNEL: Final = struct.Struct(">I")
 _JSON: Final = 0
 _BYTES: Final = 1
 
+LARGEST_FRAME: Final = 65 * 1024 * 1024  # the largest file in one piece, and room for what is said about it
+
 Message = dict[str, Any]
+
+
+class ProtocolError(Exception):
+    """A worker sent what ours never send: user code has got hold of its channel. Nothing it says is believed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,23 +37,38 @@ def bytes_frame(channel: int, data: bytes) -> bytes:
 
 
 class FrameParser:
+    """Never keeps more than one frame that is not complete."""
+
     def __init__(self) -> None:
         self._pending = bytearray()
 
     def feed(self, data: bytes) -> Iterator[Message | BytesFrame]:
+        """Raises ProtocolError."""
         self._pending += data
         start = 0
         while len(self._pending) - start >= _HEADER.size:
             length, kind = _HEADER.unpack_from(self._pending, start)
+            if length > LARGEST_FRAME:
+                raise ProtocolError(f"a frame of {length} bytes, where {LARGEST_FRAME} is the limit")
             end = start + _HEADER.size + length
             if len(self._pending) < end:
                 break
             payload = bytes(self._pending[start + _HEADER.size : end])
             start = end
-            yield _bytes(payload) if kind == _BYTES else orjson.loads(payload)
+            yield _parse(kind, payload)
         del self._pending[:start]
 
 
-def _bytes(payload: bytes) -> BytesFrame:
-    (channel,) = _CHANNEL.unpack_from(payload)
-    return BytesFrame(channel, payload[_CHANNEL.size :])
+def _parse(kind: int, payload: bytes) -> Message | BytesFrame:
+    if kind == _BYTES and len(payload) >= _CHANNEL.size:
+        (channel,) = _CHANNEL.unpack_from(payload)
+        return BytesFrame(channel, payload[_CHANNEL.size :])
+    if kind != _JSON:
+        raise ProtocolError(f"a frame of kind {kind} with {len(payload)} bytes")
+    try:
+        message = orjson.loads(payload)
+    except orjson.JSONDecodeError as error:
+        raise ProtocolError(f"a message that is not JSON: {error}") from error
+    if not isinstance(message, dict):
+        raise ProtocolError("a message that is not an object")
+    return message

@@ -4,12 +4,14 @@ import asyncio
 import contextlib
 import itertools
 import math
-from typing import Any, Final
+from typing import Final
 
-from convex_evals.backend.errors import SystemFailure, WorkerLost
+from convex_evals.backend.errors import WorkerLost
 from convex_evals.backend.runtime.code import CodeStore
+from convex_evals.backend.runtime.evaluation import Evaluated
 from convex_evals.backend.runtime.exchange import TransactionExchange
-from convex_evals.backend.runtime.frames import BytesFrame, Message
+from convex_evals.backend.runtime.frames import BytesFrame, Message, ProtocolError
+from convex_evals.backend.runtime.messages import Answer, Calls, Done, GotInterrupted, Log, WorkerMessage
 from convex_evals.backend.runtime.process import WorkerDeath, WorkerProcess
 from convex_evals.backend.runtime.sandbox import Sandbox
 from convex_evals.backend.runtime.types import Execution, Outcome, SyscallBridge
@@ -24,7 +26,7 @@ class FunctionsWorker:
         self._code = code
         self._numbers = itertools.count(1)
         self._exchanges: dict[int, TransactionExchange] = {}
-        self._answers: dict[int, asyncio.Future[Any]] = {}
+        self._answers: dict[int, asyncio.Future[Evaluated]] = {}
         self._process: asyncio.Task[WorkerProcess] | None = None
         self._watch = Watch(self._seconds_left)
 
@@ -55,14 +57,19 @@ class FunctionsWorker:
             if not exchange.is_done:
                 process.send({"op": "cancel", "id": exchange.number})
 
-    async def ask(self, message: Message) -> Any:
-        """Sends a request that is no execution and waits for its answer."""
+    async def evaluate(self, message: Message, seconds: float) -> Evaluated:
+        """Raises TimeoutError when the worker has not answered by then; it is killed, for nothing else stops it."""
         process = await self._running()
         number = next(self._numbers)
-        future = self._answers[number] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Evaluated] = asyncio.get_running_loop().create_future()
+        self._answers[number] = future
         process.send({**message, "id": number})
         try:
-            return await future
+            async with asyncio.timeout(seconds):
+                return await future
+        except TimeoutError:
+            process.kill()
+            raise
         finally:
             del self._answers[number]
 
@@ -87,15 +94,18 @@ class FunctionsWorker:
 
     # What the process says.
 
-    def received(self, message: Message | BytesFrame) -> None:
-        if isinstance(message, BytesFrame):
-            raise SystemFailure("queries and mutations send no bytes")
-        number = message["id"]
-        if message["op"] == "answer":
-            if number in self._answers:
-                self._answers[number].set_result(message["result"])
-        elif number in self._exchanges:
-            self._exchanges[number].received(message)
+    def received(self, message: WorkerMessage | BytesFrame) -> None:
+        match message:
+            case Answer():
+                future = self._answers.get(message.id)
+                if future is not None and not future.done():
+                    future.set_result(message.result)
+            case Log() | Calls() | Done() | GotInterrupted():
+                exchange = self._exchanges.get(message.id)
+                if exchange is not None:
+                    exchange.received(message)
+            case _:
+                raise ProtocolError("what queries and mutations never say")
 
     def asked(self, question: Message) -> Message:
         if question["ask"] != "syscall":

@@ -1,7 +1,7 @@
 """Collects the log lines of one execution, in order, up to the number that is shown."""
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 from convex_evals.backend.runtime.types import LogLine
 
@@ -18,12 +18,10 @@ class LogLines:
         self._characters = 0
         self._max_characters = max_characters
 
-    def add_from_worker(self, lines: Iterable[dict[str, Any]]) -> list[LogLine]:
+    def add_kept(self, lines: Iterable[LogLine]) -> list[LogLine]:
         """Returns the lines that were kept."""
         before = len(self.lines)
-        self.add(
-            LogLine(line["level"], tuple(line["messages"]), line["timestamp"], line["isTruncated"]) for line in lines
-        )
+        self.add(lines)
         return self.lines[before:]
 
     def add(self, lines: Iterable[LogLine]) -> None:

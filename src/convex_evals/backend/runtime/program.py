@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Final
 
 from convex_evals.backend.errors import WorkerLost
+from convex_evals.backend.runtime.gateway import PORT, open_listener
 from convex_evals.core.errors import ProcessError
-from convex_evals.core.processes import Confinement, Process, start
+from convex_evals.core.processes import Confinement, Limits, Process, start
 
 KEPT_OUTPUT: Final = 16384
 FRAMES: Final = 3  # file descriptors of the program
 QUESTIONS: Final = 4
+LIMITS: Final = Limits(file_size=64 * 1024 * 1024, open_files=512)
 WALL_PER_CPU: Final = 2.0  # how much slower than its processor time a function may run
 
 
@@ -31,6 +33,9 @@ class WorkerCommand:
     environment: dict[str, str] = field(default_factory=dict, hash=False)
     read: tuple[Path, ...] = ()  # folders, besides the scripts and its working directory
     write: tuple[Path, ...] = ()
+    scratch: Path | None = None  # becomes an empty folder in memory
+    has_port: bool = False  # whether there is a port in its network, which is `Program.listener` here
+    strict: bool = True  # False: what the kernel cannot confine is left as it is
     memory_bytes: int | None = None  # what it may allocate after it has started, array buffers included
     arguments: Sequence[str] = ()  # after the file descriptors
 
@@ -38,7 +43,16 @@ class WorkerCommand:
     def confinement(self) -> Confinement:
         """What Node's own permissions say as well; this holds even if they should fail."""
         node = self.node.resolve().parents[1]
-        return Confinement((node, self.script.parent, self.folder, *self.read), self.write)
+        return Confinement(
+            read=(node, self.script.parent, self.folder, *self.read),
+            write=self.write,
+            network="own",
+            ports=(PORT,) if self.has_port else (),
+            sockets="tcp" if self.has_port else "none",
+            children=False,
+            scratch=self.scratch,
+            strict=self.strict,
+        )
 
     @property
     def words(self) -> list[str | Path]:
@@ -49,9 +63,15 @@ class Program:
     """Use `start`. `frames` and `questions` are our ends of the two sockets to it."""
 
     def __init__(
-        self, process: Process, frames: socket.socket, questions: socket.socket, errors: socket.socket
+        self,
+        process: Process,
+        frames: socket.socket,
+        questions: socket.socket,
+        errors: socket.socket,
+        listener: socket.socket | None,
     ) -> None:
         self._process = process
+        self.listener = listener  # of the port in its network; ours to close
         self.frames = frames
         self.questions = questions
         self._output = asyncio.create_task(_read_end(errors))
@@ -71,6 +91,7 @@ class Program:
                 stderr=errors,
                 more=(frames, questions),
                 environment=command.environment,
+                limits=LIMITS,
                 confinement=command.confinement,
             )
         except BaseException as error:
@@ -83,7 +104,8 @@ class Program:
             os.close(nothing)
             for end in theirs:
                 end.close()
-        return cls(process, *ours)
+        listener = next(iter(process.listeners), None) or (open_listener() if command.has_port else None)
+        return cls(process, ours[0], ours[1], ours[2], listener)
 
     @property
     def pid(self) -> int:

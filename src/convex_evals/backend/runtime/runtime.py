@@ -2,32 +2,38 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from convex_evals.backend.deployed import Application
-from convex_evals.backend.errors import WorkerLost
+from convex_evals.backend.errors import WorkerCrashed, WorkerLost
 from convex_evals.backend.runtime.action_exchange import ActionExchange, HttpAnswer, HttpExchange
 from convex_evals.backend.runtime.action_pool import ActionPool, PooledWorker
+from convex_evals.backend.runtime.action_worker import ActionWorker
 from convex_evals.backend.runtime.code import CodeBundle, CodeStore
 from convex_evals.backend.runtime.evaluated_code import evaluated_code
-from convex_evals.backend.runtime.evaluation import Evaluation
+from convex_evals.backend.runtime.evaluation import Evaluated, Evaluation, evaluation_message, timed_out
 from convex_evals.backend.runtime.functions_worker import FunctionsWorker
+from convex_evals.backend.runtime.gateway import Outside, OwnDeployment
 from convex_evals.backend.runtime.network_policy import Network, NetworkPolicy
 from convex_evals.backend.runtime.program import WorkerCommand
 from convex_evals.backend.runtime.quarantine import Quarantine
 from convex_evals.backend.runtime.sandbox import Sandbox
 from convex_evals.backend.runtime.types import Execution, HttpRequestHead, Outcome, SyscallBridge
 
+EVALUATION_SECONDS: Final = 30.0  # for all modules that are evaluated at once
+IMPORT_SECONDS: Final = 15.0  # for a module that waits
 ISOLATE: Final = ""  # the key of workers that run any action of the default runtime
 
 
 class FunctionRuntime:
     """Queries and mutations share one worker; actions get one each, started when they are needed.
 
-    `network` says where actions may connect to. `node_modules` is what Node.js actions can import.
+    `network` says where actions may connect to besides their `own` deployment. `node_modules` is what Node.js actions
+    can import. `strict` False: workers run although this kernel cannot confine them completely.
     """
 
     def __init__(
@@ -35,13 +41,16 @@ class FunctionRuntime:
         node: Path | None = None,
         network: NetworkPolicy = Network.LOOPBACK,
         node_modules: Path | None = None,
+        own: OwnDeployment | None = None,
+        strict: bool = True,
     ) -> None:
-        self._sandbox = Sandbox(node, network is Network.INTERNET, node_modules)
+        outside = Outside(network, own)
+        self._sandbox = Sandbox(node, network, node_modules, strict)
         self._code = CodeStore()
         self._functions = FunctionsWorker(self._sandbox, self._code)
         self._quarantine = Quarantine(self._sandbox, self._code)
-        self._actions = ActionPool(self._code)
-        self._node_actions = ActionPool(self._code)
+        self._actions = ActionPool(self._code, outside)
+        self._node_actions = ActionPool(self._code, outside)
         self._numbers = itertools.count(1)
 
     async def start(self) -> None:
@@ -106,7 +115,7 @@ class FunctionRuntime:
             raise
         return HttpAnswer(exchange, head, outcome)
 
-    async def evaluate(self, evaluation: Evaluation) -> Sequence[Mapping[str, object]]:
+    async def evaluate(self, evaluation: Evaluation) -> Evaluated:
         """Imports pushed modules and reports what they export. Raises WorkerLost when trying again did not help."""
         try:
             return await self._evaluate(evaluation)
@@ -135,23 +144,38 @@ class FunctionRuntime:
                 message = exchange.run_message(code, self._code.environment_id(execution.env))
                 return await worker.run(exchange, message)
 
-    async def _evaluate(self, evaluation: Evaluation) -> Sequence[Mapping[str, object]]:
+    async def _evaluate(self, evaluation: Evaluation) -> Evaluated:
         key = f"evaluation/{next(self._numbers)}"
         bundle = evaluated_code(evaluation)
         self._code.add(key, bundle)
-        message = {
-            "op": "evaluate",
-            "subject": evaluation.subject,
-            "paths": evaluation.paths,
-            "code": key,
-            "env": None if evaluation.env is None else dict(evaluation.env),
-            "userMs": evaluation.user_seconds * 1000,
-        }
         try:
             if evaluation.environment == "isolate":
-                results: Sequence[Mapping[str, object]] = await self._functions.ask(message)
-                return results
-            async with await self._node_actions.take(*self._node_command(bundle, evaluation.env or {})) as worker:
-                return await worker.evaluate(message)
+                return await self._functions.evaluate(evaluation_message(evaluation, key), EVALUATION_SECONDS)
+            return await self._evaluate_in_node(evaluation, bundle, key)
+        except TimeoutError:
+            return [timed_out(evaluation)]
         finally:
             self._code.remove(key)
+
+    async def _evaluate_in_node(self, evaluation: Evaluation, bundle: CodeBundle, key: str) -> Evaluated:
+        """In a process that reaches nothing and runs nothing else, before or after. One path at a time, so that the one
+        that never ends can be named."""
+        variables = evaluation.env or {}
+        worker = ActionWorker(self._code, Outside(Network.NONE))
+        results: list[Mapping[str, object]] = []
+        try:
+            await worker.start(self._sandbox.node_evaluation(self._sandbox.write_modules(bundle.modules), variables))
+            async with asyncio.timeout(EVALUATION_SECONDS):
+                for path in evaluation.paths:
+                    message = evaluation_message(replace(evaluation, paths=(path,)), key)
+                    (result,) = await worker.evaluate(message, evaluation.user_seconds, IMPORT_SECONDS)
+                    results.append(result)
+                    if "thrown" in result:
+                        break
+        except TimeoutError:
+            results.append(timed_out(evaluation))
+        except ValueError as error:
+            raise WorkerCrashed("the evaluation of modules was answered with more, or less, than one result") from error
+        finally:
+            await worker.stop()
+        return results

@@ -12,6 +12,7 @@ from typing import Final
 
 from convex_evals.backend.deployed import Module
 from convex_evals.backend.errors import SystemFailure
+from convex_evals.backend.runtime.network_policy import Network, NetworkPolicy
 from convex_evals.backend.runtime.program import WorkerCommand
 
 SCRIPTS: Final = Path(__file__).parent / "js"
@@ -38,9 +39,10 @@ def find_node() -> Path:
 class Sandbox:
     """Makes the commands. Its temporary folder is the only place that Node.js actions may write to."""
 
-    def __init__(self, node: Path | None, allow_network: bool, node_modules: Path | None) -> None:
+    def __init__(self, node: Path | None, network: NetworkPolicy, node_modules: Path | None, strict: bool) -> None:
         self._node = node or find_node()
-        self._network = "network" if allow_network else "loopback"
+        self._network = network
+        self._strict = strict
         self._node_modules = node_modules
         self._created: Path | None = None
 
@@ -64,7 +66,17 @@ class Sandbox:
         return replace(command, flags=(*command.flags, "--expose-internals"))  # see signals.mjs
 
     def actions(self) -> WorkerCommand:
-        return self._isolate("actions.mjs", ACTION_HEAP_MB, self._network)
+        command = self._isolate("actions.mjs", ACTION_HEAP_MB, self._mode)
+        return replace(command, has_port=self._has_port)
+
+    @property
+    def _mode(self) -> str:
+        """How actions are told what they may reach."""
+        return self._network.value if isinstance(self._network, Network) else Network.LOOPBACK.value
+
+    @property
+    def _has_port(self) -> bool:
+        return self._network is not Network.NONE
 
     def _isolate(self, script: str, heap_mb: int, *arguments: str) -> WorkerCommand:
         flags = (
@@ -76,8 +88,15 @@ class Sandbox:
         )
         return self._command(flags, script, self._folder / "empty", heap_mb, arguments)
 
+    def node_evaluation(self, folder: Path, variables: Mapping[str, str]) -> WorkerCommand:
+        """Without any network: nothing is to be reached while code is pushed."""
+        return self._node_command(folder, variables, Network.NONE.value)
+
     def node_action(self, folder: Path, variables: Mapping[str, str]) -> WorkerCommand:
         """`folder` holds the code, see `write_modules`."""
+        return replace(self._node_command(folder, variables, self._mode), has_port=self._has_port)
+
+    def _node_command(self, folder: Path, variables: Mapping[str, str], mode: str) -> WorkerCommand:
         scratch = folder / "tmp"
         readable = [SCRIPTS, folder, *([self._node_modules.resolve()] if self._node_modules else [])]
         flags = (
@@ -86,8 +105,8 @@ class Sandbox:
             f"--allow-fs-write={scratch}/*",
         )
         environment = {**HOST_VARIABLES, "PWD": str(scratch), "TMPDIR": str(scratch), **variables}
-        command = self._command(flags, "node.mjs", scratch, NODE_HEAP_MB, (self._network, str(folder)), environment)
-        return replace(command, read=tuple(readable), write=(scratch,))
+        command = self._command(flags, "node.mjs", scratch, NODE_HEAP_MB, (mode, str(folder)), environment)
+        return replace(command, read=tuple(readable), write=(scratch,), scratch=scratch)
 
     def write_modules(self, modules: Mapping[str, Module]) -> Path:
         """Writes the Node.js modules of a definition where a worker can import them, once for the same modules."""
@@ -121,6 +140,7 @@ class Sandbox:
             SCRIPTS / script,
             folder,
             dict(environment),
+            strict=self._strict,
             memory_bytes=memory_bytes,
             arguments=arguments,
         )

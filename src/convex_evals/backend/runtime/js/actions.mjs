@@ -4,11 +4,11 @@ import { Channel, channelFds } from "./channel.mjs";
 import { CodeLibrary } from "./code.mjs";
 import { hardenIntrinsics } from "./harden.mjs";
 import { usesLessThan } from "./memory.mjs";
-import { allowOnlyLoopback } from "./network.mjs";
+import { Network } from "./network.mjs";
 
 const REUSABLE_MB = 64;
 
-const [, , , , network] = process.argv;
+const [, , , , mode] = process.argv;
 
 class ActionsWorker {
   #current = undefined;
@@ -18,6 +18,7 @@ class ActionsWorker {
       onJson: (message) => this.#receive(message),
       onBytes: (channel, bytes) => this.#current?.received(channel, bytes),
     });
+    this.network = new Network((message) => this.channel.send(message), mode);
     this.library = new CodeLibrary((question) => this.channel.ask(question));
     process.on("unhandledRejection", (reason) => this.#current?.unhandled(reason));
     process.on("uncaughtException", (error) => this.#current?.unhandled(error));
@@ -41,6 +42,11 @@ class ActionsWorker {
         return this.#current?.operationDone(message);
       case "bodyEnd":
         return this.#current?.bodyEnd();
+      case "network":
+        return this.network.open(message);
+      case "connected":
+      case "found":
+        return this.network.answer(message);
       case "abort":
         return this.#current?.abort();
       default:
@@ -49,7 +55,6 @@ class ActionsWorker {
   }
 }
 
-if (network !== "network") allowOnlyLoopback();
 const worker = new ActionsWorker();
 hardenIntrinsics();
 worker.channel.send({ op: "ready" });

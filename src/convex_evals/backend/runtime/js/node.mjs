@@ -6,12 +6,12 @@ import { Channel, channelFds } from "./channel.mjs";
 import { CodeLibrary } from "./code.mjs";
 import { logLine } from "./log_lines.mjs";
 import { usesLessThan } from "./memory.mjs";
-import { allowOnlyLoopback } from "./network.mjs";
+import { Network } from "./network.mjs";
 import { NodeAction } from "./node_action.mjs";
 import { NodeErrors } from "./node_errors.mjs";
 import { installCommonJs, installConsole, installConvex } from "./node_globals.mjs";
 
-const [, , , , network, folder] = process.argv;
+const [, , , , mode, folder] = process.argv;
 const USER = path.join(folder, "user");
 const SHOWN_LOGS = 100;
 const REUSABLE_MB = 256;
@@ -29,6 +29,7 @@ class NodeWorker {
       onJson: (message) => this.#receive(message),
       onBytes: (channel, bytes) => this.#current?.received(channel, bytes),
     });
+    this.network = new Network((message) => this.channel.send(message), mode);
     this.library = new CodeLibrary((question) => this.channel.ask(question), "node");
     installCommonJs(USER);
     installConsole((level, messages) => this.#log(level, messages));
@@ -76,6 +77,11 @@ class NodeWorker {
         return this.#current.start();
       case "evaluate":
         return this.#evaluate(message);
+      case "network":
+        return this.network.open(message);
+      case "connected":
+      case "found":
+        return this.network.answer(message);
       case "replies":
         return this.#current?.answer(message.seq, message.replies[0]);
       case "operation":
@@ -116,7 +122,6 @@ class NodeWorker {
   }
 }
 
-if (network !== "network") allowOnlyLoopback();
 process.env = { ...process.env };
 const worker = new NodeWorker();
 worker.channel.send({ op: "ready" });
