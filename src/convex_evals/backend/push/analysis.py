@@ -6,7 +6,7 @@ component definitions, the tree of components.
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import urandom
 from typing import cast
 
@@ -31,10 +31,13 @@ from convex_evals.backend.push.request import PushedComponent, PushRequest
 from convex_evals.backend.push.schemas import parse_schema
 from convex_evals.backend.push.tree import MountedComponent, TreeBuilder
 from convex_evals.backend.runtime.evaluation import Evaluation, ImportableDefinition, ModuleEvaluator
+from convex_evals.backend.runtime.frames import ProtocolError
 from convex_evals.backend.schema import Schema
 
 FUNCTION_SECONDS = 4.0
 CONFIG_SECONDS = 1.0
+ROUTER_PATH = "http.js"
+CRONS_PATH = "crons.js"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +166,10 @@ class _PushInProgress:
                 user_seconds=FUNCTION_SECONDS,
             )
         )
-        return {path: _analyzed(own[path], result) for path, result in zip(paths, results, strict=False)}
+        analyzed = {path: _analyzed(own[path], result) for path, result in zip(paths, results, strict=False)}
+        if len(results) != len(paths):
+            raise ProtocolError(f"{len(results)} results for {len(paths)} modules, none of which failed")
+        return analyzed
 
     async def auth_providers(self, module: Module | None) -> tuple[Provider, ...]:
         if module is None:
@@ -217,7 +223,7 @@ class _PushInProgress:
         env: dict[str, str] | None,
         definitions: tuple[ImportableDefinition, ...] = (),
     ) -> Mapping[str, object]:
-        (facts,) = await self.evaluator.evaluate(
+        results = await self.evaluator.evaluate(
             Evaluation(
                 subject=subject,  # type: ignore[arg-type]
                 paths=(module.path,),
@@ -230,7 +236,9 @@ class _PushInProgress:
                 definitions=definitions,
             )
         )
-        return facts
+        if len(results) != 1:
+            raise ProtocolError(f"{len(results)} results for one module")
+        return results[0]
 
 
 def _udf_config(version: str, previous: UdfConfig | None) -> UdfConfig:
@@ -243,7 +251,15 @@ def _udf_config(version: str, previous: UdfConfig | None) -> UdfConfig:
 def _analyzed(module: Module, result: Mapping[str, object]) -> AnalyzedModule:
     if "thrown" in result:
         raise failed_to_analyze(module.path, Thrown.parse(cast(Json, result["thrown"])))
-    return analyze_module(module, ModuleFacts.parse(result))
+    facts = ModuleFacts.parse(result)
+    return analyze_module(
+        module,
+        replace(
+            facts,
+            router=facts.router if module.path == ROUTER_PATH else None,
+            crons=facts.crons if module.path == CRONS_PATH else None,
+        ),
+    )
 
 
 def _thrown_or_exported(facts: Mapping[str, object]) -> Exported:

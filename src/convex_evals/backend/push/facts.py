@@ -1,10 +1,16 @@
-"""What the worker reports about an evaluated module (`runtime/js/analyze.mjs`), before any rule is applied to it."""
+"""What the worker reports about an evaluated module (`runtime/js/analyze.mjs`), before any rule is applied to it.
 
-from collections.abc import Iterable, Mapping
+Every `parse` raises ProtocolError: a worker runs what was pushed, and may report anything."""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Any, Final, Literal
 
-Json = Mapping[str, object]
+from convex_evals.backend.runtime.messages import Fields
+
+Json = Mapping[str, Any]
+Handler = Literal["absent", "function", "invalid"]
+HANDLERS: Final[Mapping[str, Handler]] = {"absent": "absent", "function": "function"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +23,8 @@ class Thrown:
 
     @classmethod
     def parse(cls, json: Json) -> "Thrown":
-        variable = json.get("missingVariable")
-        logs = cast(Iterable[str], json.get("logs") or ())
-        return cls(str(json["text"]), tuple(logs), None if variable is None else str(variable))
+        fields = Fields(json)
+        return cls(fields.text("text"), fields.texts("logs"), fields.optional_text("missingVariable"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +39,12 @@ class Exported:
     def parse(cls, json: Json | None) -> "Exported":
         if json is None:
             return cls()
-        if "thrown" in json:
-            return cls(thrown=Thrown.parse(_object(json["thrown"])))
-        if "text" in json:
-            return cls(text=str(json["text"]))
-        return cls(problem="notString" if json["problem"] == "notString" else "notFunction")
+        fields = Fields(json)
+        if fields.has("thrown"):
+            return cls(thrown=Thrown.parse(json["thrown"]))
+        if fields.has("text"):
+            return cls(text=fields.text("text"))
+        return cls(problem="notString" if fields.text("problem") == "notString" else "notFunction")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +56,7 @@ class SourcePosition:
     def parse(cls, json: object) -> "SourcePosition | None":
         if json is None:
             return None
-        return cls(cast(int, _object(json)["line"]), cast(int, _object(json)["column"]))
+        return cls(Fields(json).integer("line"), Fields(json).integer("column"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +67,21 @@ class ExportFacts:
     markers: frozenset[str]
     args: Exported
     returns: Exported
-    handler: Literal["absent", "function", "invalid"]
+    handler: Handler
     callable: bool
     position: SourcePosition | None
 
     @classmethod
     def parse(cls, json: Json) -> "ExportFacts":
+        fields = Fields(json)
         return cls(
-            name=str(json["name"]),
-            markers=frozenset(cast(Iterable[str], json["markers"])),
-            args=Exported.parse(_optional(json["args"])),
-            returns=Exported.parse(_optional(json["returns"])),
-            handler=cast(Literal["absent", "function", "invalid"], json["handler"]),
-            callable=bool(json["callable"]),
-            position=SourcePosition.parse(json["position"]),
+            name=fields.text("name"),
+            markers=frozenset(fields.texts("markers")),
+            args=Exported.parse(json.get("args")),
+            returns=Exported.parse(json.get("returns")),
+            handler=HANDLERS.get(fields.text("handler"), "invalid"),
+            callable=fields.flag("callable"),
+            position=SourcePosition.parse(json.get("position")),
         )
 
 
@@ -91,13 +98,14 @@ class RouteFacts:
 
     @classmethod
     def parse(cls, json: Json) -> "RouteFacts":
+        fields = Fields(json)
         return cls(
-            is_entry=bool(json["isEntry"]),
-            path=cast(str | None, json["path"]),
-            method=cast(str | None, json["method"]),
-            is_action=bool(json["isAction"]),
-            has_handler=bool(json["hasHandler"]),
-            position=SourcePosition.parse(json["position"]),
+            is_entry=fields.flag("isEntry"),
+            path=fields.optional_text("path"),
+            method=fields.optional_text("method"),
+            is_action=fields.flag("isAction"),
+            has_handler=fields.flag("hasHandler"),
+            position=SourcePosition.parse(json.get("position")),
         )
 
 
@@ -111,14 +119,13 @@ class RouterFacts:
 
     @classmethod
     def parse(cls, json: Json) -> "RouterFacts":
-        routes = cast("list[Json] | None", json.get("routes"))
-        thrown = _optional(json.get("thrown"))
+        fields = Fields(json)
         return cls(
-            exported=bool(json["exported"]),
-            is_router=bool(json.get("isRouter")),
-            has_routes=bool(json.get("hasRoutes")),
-            routes=None if routes is None else tuple(RouteFacts.parse(route) for route in routes),
-            thrown=None if thrown is None else Thrown.parse(thrown),
+            exported=fields.flag("exported"),
+            is_router=fields.flag("isRouter"),
+            has_routes=fields.flag("hasRoutes"),
+            routes=tuple(map(RouteFacts.parse, fields.objects("routes"))) if fields.has("routes") else None,
+            thrown=Thrown.parse(json["thrown"]) if fields.has("thrown") else None,
         )
 
 
@@ -130,7 +137,8 @@ class CronsFacts:
 
     @classmethod
     def parse(cls, json: Json) -> "CronsFacts":
-        return cls(bool(json["exported"]), bool(json.get("isCrons")), Exported.parse(_optional(json.get("export"))))
+        fields = Fields(json)
+        return cls(fields.flag("exported"), fields.flag("isCrons"), Exported.parse(json.get("export")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,18 +149,9 @@ class ModuleFacts:
 
     @classmethod
     def parse(cls, json: Json) -> "ModuleFacts":
-        exports = cast("list[Json]", json["exports"])
-        router, crons = _optional(json.get("router")), _optional(json.get("crons"))
+        fields = Fields(json)
         return cls(
-            exports=tuple(ExportFacts.parse(export) for export in exports),
-            router=None if router is None else RouterFacts.parse(router),
-            crons=None if crons is None else CronsFacts.parse(crons),
+            exports=tuple(map(ExportFacts.parse, fields.objects("exports"))),
+            router=RouterFacts.parse(json["router"]) if fields.has("router") else None,
+            crons=CronsFacts.parse(json["crons"]) if fields.has("crons") else None,
         )
-
-
-def _object(json: object) -> Json:
-    return cast(Json, json)
-
-
-def _optional(json: object) -> Json | None:
-    return cast("Json | None", json)

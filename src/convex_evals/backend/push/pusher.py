@@ -26,6 +26,7 @@ from convex_evals.backend.push.schema_changes import (
     validate_changes,
     validate_dry_run,
 )
+from convex_evals.backend.runtime.frames import ProtocolError
 
 KEPT_CANDIDATES = 8  # most pushes that are never finished are codegen runs; nobody comes back for them
 
@@ -123,6 +124,10 @@ class Pusher:
         except WorkerCrashed as error:
             # Evaluation is tried again when a worker dies by accident. When it dies each time, the code kills it.
             raise invalid_modules("The modules ended the process that evaluates them.") from error
+        except ProtocolError as error:
+            raise invalid_modules("The modules disturbed the process that evaluates them.") from error
+        except RecursionError as error:
+            raise invalid_modules("A validator, schema or configuration is nested too deeply.") from error
 
     @property
     def _instances(self) -> dict[str, ComponentInstance]:

@@ -160,6 +160,15 @@ class Fields:
     def items(self, name: str) -> list[object]:
         return self._typed(name, list) if self.has(name) else []
 
+    def texts(self, name: str) -> tuple[str, ...]:
+        return _texts(self.items(name))
+
+    def objects(self, name: str) -> list[dict[str, object]]:
+        found = [item for item in self.items(name) if isinstance(item, dict)]
+        if len(found) != len(self.items(name)):
+            raise ProtocolError(f"`{name}` has an item that is not an object")
+        return found
+
     def fields(self, name: str) -> "Fields":
         return Fields(self._json.get(name))
 
@@ -209,7 +218,7 @@ def _log_line(line: Fields) -> LogLine:
     level = LEVELS.get(line.text("level"))
     if level is None:
         raise ProtocolError("an unknown level of log lines")
-    return LogLine(level, _texts(line.items("messages")), line.number("timestamp"), line.flag("isTruncated"))
+    return LogLine(level, line.texts("messages"), line.number("timestamp"), line.flag("isTruncated"))
 
 
 def _texts(items: list[object]) -> tuple[str, ...]:
@@ -260,12 +269,7 @@ def _is_json(text: str) -> bool:
 
 
 def _answer(fields: Fields) -> Answer:
-    results = []
-    for item in fields.items("result"):
-        if not isinstance(item, dict):
-            raise ProtocolError("a result that is not an object")
-        results.append(item)
-    return Answer(fields.integer("id"), tuple(results))
+    return Answer(fields.integer("id"), tuple(fields.objects("result")))
 
 
 _PARSERS: Final[Mapping[str, Callable[[Fields], WorkerMessage]]] = {
