@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
+import orjson
+
 from convex_evals.backend.canonical_urls import CanonicalUrls
 from convex_evals.backend.database import Database, Transaction
 from convex_evals.backend.deployed import ComponentInstance, CurrentApplication
@@ -126,7 +128,7 @@ class Pusher:
             raise invalid_modules("The modules ended the process that evaluates them.") from error
         except ProtocolError as error:
             raise invalid_modules("The modules disturbed the process that evaluates them.") from error
-        except RecursionError as error:
+        except (RecursionError, orjson.JSONEncodeError) as error:
             raise invalid_modules("A validator, schema or configuration is nested too deeply.") from error
 
     @property
