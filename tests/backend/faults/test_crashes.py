@@ -70,7 +70,7 @@ export const forge = action(async () => {
 });
 export const flood = action(async () => {
   const line = Buffer.alloc(1 << 20, "x");
-  for (let i = 0; i < 300; i++) fs.writeSync(2, line);
+  for (let i = 0; i < 300; i++) process.stderr.write(line);
   const logs = [{ level: "LOG", messages: [String(line)], timestamp: 1 }];
   for (let i = 0; i < 300; i++) send({ op: "log", id: 1, logs });
   return "done";
