@@ -63,6 +63,10 @@ const CASES = {
 };
 export const crash = action(async (ctx, { name }) => await CASES[name]());
 export const signal = action(async (ctx, { signal }) => process.kill(process.pid, signal));
+export const surrogate = action(async () => {
+  console.log("half \\ud800");
+  throw new Error("half \\ud800");
+});
 export const forge = action(async () => {
   process.exit = undefined;
   send({ op: "done", id: 1, result: JSON.stringify({ $integer: "nonsense" }), userMs: 1e15 });
@@ -224,3 +228,9 @@ async def test_a_validator_without_bottom_is_refused(crashing: Deployment, deplo
     for text in (source, deeper):
         with pytest.raises(Exception, match=r"nested too deep|Invalid JSON"):
             await deploy(crashing, {"deep.ts": text})
+
+
+async def test_half_a_character_in_a_log_line_or_error_harms_nobody(crashing: Deployment) -> None:
+    outcome = await crashing.action("node:surrogate")
+    assert outcome.failure is not None
+    assert outcome.failure.message.startswith("Uncaught Error: half \ufffd")

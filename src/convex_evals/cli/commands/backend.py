@@ -99,6 +99,7 @@ def backend(
         instance_secret=instance_secret or (secret_beside(db) if db else ""),
         redact=redact_logs_to_client,
         network=Network(network),
+        strict=False,
         origin=convex_origin.rstrip("/"),
         site_origin=convex_site.rstrip("/"),
         allow_hosts=tuple(allow_host or ()),

@@ -19,6 +19,12 @@ function frame(kind, ...parts) {
   return Buffer.concat([header, ...parts], HEADER + length);
 }
 
+/** Without halves of characters, which JSON can write and Python's parser refuses: `"\\ud800"`. */
+function wellFormed(json) {
+  if (!json.includes("\\ud")) return json;
+  return stringify(parse(json, (_, value) => (typeof value === "string" ? value.toWellFormed() : value)));
+}
+
 export class FrameParser {
   #chunks = []; // of a frame that is not complete; joined once it is, for a frame may have hundreds
   #length = 0;
@@ -69,7 +75,7 @@ export class Channel {
   }
 
   send(message) {
-    this.#socket.write(frame(JSON_FRAME, Buffer.from(stringify(message))));
+    this.#socket.write(frame(JSON_FRAME, Buffer.from(wellFormed(stringify(message)))));
   }
 
   /** The last thing this process does: it exits when everything is sent. */
@@ -85,7 +91,7 @@ export class Channel {
 
   /** Blocks until Python has answered. */
   ask(question) {
-    const bytes = frame(JSON_FRAME, Buffer.from(stringify(question)));
+    const bytes = frame(JSON_FRAME, Buffer.from(wellFormed(stringify(question))));
     for (let sent = 0; sent < bytes.length; ) sent += fs.writeSync(this.#questionFd, bytes, sent);
     const header = this.#readExactly(HEADER);
     return parse(this.#readExactly(header.readUInt32BE(0)).toString("utf8"));

@@ -7,6 +7,7 @@ import { Outstanding } from "./outstanding.mjs";
 const FIRST_SEQ = 16;
 const MAX_MESSAGE = 65536;
 const MAX_PENDING = 1000;
+const MAX_FILE = 64 * 1024 * 1024;
 const DANGLING = "https://docs.convex.dev/functions/actions#dangling-promises";
 const TOO_MANY = "Too many concurrent operations. See https://docs.convex.dev/functions/actions#limits for more information.";
 
@@ -120,6 +121,7 @@ export class NodeAction {
     }
     const id = Symbol("store");
     this.#outstanding.beginOperation(id, "storage.store");
+    if (blob.size > MAX_FILE) throw new Error(`File is too large (maximum size: 64 MiB): ${blob.size} bytes`);
     const bytes = Buffer.from(await blob.arrayBuffer());
     const args = { contentType: blob.type || null, sha256: options?.sha256 ?? null };
     return valueOf((await this.#request(id, { op: "store", ...args }, bytes)).reply);
