@@ -101,6 +101,33 @@ async def test_the_answer_is_bundled_once(grade_files: GradeFiles, write_eval: W
     assert commands == [1, 0]
 
 
+async def test_a_kept_answer_that_was_altered_is_bundled_again(
+    grade_files: GradeFiles, write_eval: WriteEval, tools: Tools, tmp_path: Path
+) -> None:
+    eval = write_eval({**PROJECT, "convex/fresh.ts": f"// altered {tmp_path}\nexport const fresh = 1;\n"})
+    folder = tools.cache / "answers"
+    before = set(folder.glob("*.json"))
+    await grade_files(PROJECT, eval)
+    (kept,) = set(folder.glob("*.json")) - before
+    original = kept.read_bytes()
+    kept.write_bytes(original.replace(b"fresh", b"stale"))
+    shutil.rmtree(tmp_path / "workspace")
+    result = await grade_files(PROJECT, eval)
+    assert result.status == "passed", shown(result)
+    assert b"stale" not in kept.read_bytes()
+
+
+async def test_nothing_of_a_model_gets_into_what_is_kept(grade_files: GradeFiles, tools: Tools, tmp_path: Path) -> None:
+    """What the CLI compiles and generates for all comes from projects of ours."""
+    await grade_files(PROJECT, options=GradingOptions(fast_push=False))
+    folders = [tools.cache / name for name in ("compiled", "generated")]
+    before = {path: path.stat().st_mtime_ns for folder in folders for path in folder.rglob("*")}
+    shutil.rmtree(tmp_path / "workspace")
+    result = await grade_files({**PROJECT, "convex.json": "{}"}, options=GradingOptions(fast_push=False))
+    assert result.status == "passed", shown(result)
+    assert {path: path.stat().st_mtime_ns for folder in folders for path in folder.rglob("*")} == before
+
+
 @pytest.mark.parametrize("fast", [True, False])
 async def test_the_cli_can_be_asked_to_deploy_always(grade_files: GradeFiles, fast: bool) -> None:
     result = await grade_files(PROJECT, options=GradingOptions(fast_push=fast))

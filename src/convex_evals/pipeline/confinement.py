@@ -20,11 +20,13 @@ NAMES: Final = tuple(Path("/etc") / name for name in ("hosts", "resolv.conf", "n
 def tool_confinement(
     workspace: Workspace, tools: Tools, read: Sequence[Path], write: Sequence[Path], url: str | None
 ) -> Confinement:
-    """A tool reads itself and `read`, writes its home and `write`, and talks to the deployment at `url` at most."""
+    """A tool reads itself and `read`, writes its home and `write`, and talks to the deployment at `url` at most. The
+    home of one that needs no deployment is in memory; the CLI moves files from there into the project."""
     readable = (tools.toolchain.node.executable.resolve(), *(path.resolve() for path in read))
-    writable = (workspace.home.resolve(), *(path.resolve() for path in write))
+    writable, home = tuple(path.resolve() for path in write), workspace.home.resolve()
     if url is None:
-        return Confinement(readable, writable, LIBRARIES, network="own", sockets="none")
+        return Confinement(readable, writable, LIBRARIES, network="own", sockets="none", scratch=home)
+    writable = (home, *writable)
     host, port = urlsplit(url).hostname, urlsplit(url).port
     if host in LOOPBACK and port is not None:
         return Confinement(readable, writable, LIBRARIES, network="own", ports=(port,), sockets="tcp")

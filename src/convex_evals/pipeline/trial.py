@@ -19,6 +19,7 @@ from convex_evals.pipeline.workspace import Workspace
 
 Trial = Callable[[RunningStep], Awaitable[bool]]
 
+_QUOTED: Final = 1000
 _MODULE: Final = "export const one: number = 1;\n"
 _working: set[tuple[Path, str]] = set()  # tools by installation and name: what worked once works
 
@@ -44,6 +45,12 @@ async def blame(step: RunningStep, kind: str, result: ProcessResult, tool: str, 
         step.say(f"{tool} does not work on our own files either")
         return kind
     return "tool-overwhelmed"
+
+
+def ending_of(kind: str, tool: str, result: ProcessResult) -> str:
+    """One sentence about a tool that did not do its work, and the beginning of what it said."""
+    because = ", and it works on other files" if kind == "tool-overwhelmed" else ""
+    return f"{tool} was {result.ending} on these files{because}.\n{result.output.text[:_QUOTED]}".strip()
 
 
 async def works(tools: Tools, tool: str, trial: Trial) -> bool:

@@ -1,5 +1,6 @@
 """Which paths a model may write: pure rules, no look at the disk."""
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ LONGEST_PATH: Final = 240
 LONGEST_NAME: Final = 120
 DEEPEST: Final = 16
 _GENERATED: Final = frozenset({"_generated", "node_modules"})
+_CONFIGURATION: Final = re.compile(r"(?:package|package-lock|convex|(?:ts|js)config.*)\.json", re.IGNORECASE)
 _FORBIDDEN: Final = frozenset('\\:*?"<>|')
 _DEVICES: Final = frozenset(
     {"con", "prn", "aux", "nul", *(f"{name}{number}" for name in ("com", "lpt") for number in range(1, 10))}
@@ -48,6 +50,9 @@ def refuse(path: str) -> Refusal | None:
     reason = _whole(path) or next((reason for name in path.split("/") if (reason := _name(name))), None)
     if reason:
         return Refusal(path, reason)
+    folders = path.split("/")[:-1]
+    if any(_CONFIGURATION.fullmatch(name) for name in folders):
+        return Refusal(path, "a folder must not be named like a file that configures tools")
     generated = _GENERATED.intersection(name.casefold() for name in path.split("/"))
     if generated:
         return Refusal(path, f"{min(generated)} is written by tools, never by hand", "generated-refused")

@@ -82,7 +82,7 @@ def _reports(step: RunningStep, result: ProcessResult) -> list[dict[str, Any]]:
             return list(json.loads(output_of(result.output)))
         except (ValueError, TypeError, RecursionError):
             pass  # said below: it is not a report
-    raise LintAccident(accident or "tool-crashed", result, f"ESLint was {result.ending}: {result.output.text[:1000]}")
+    raise LintAccident(accident or "tool-crashed", result)
 
 
 def _finding(message: dict[str, Any], path: Path, folder: Path) -> Finding:

@@ -28,8 +28,8 @@ def excerpt_of(findings: list[Finding]) -> str:
 
 
 class LintAccident(Exception):
-    """A linter did not do its work. `kind` is a key of the table of failures."""
+    """A linter did not do its work. `kind` is a key of the table of failures; without a message, its ending says it."""
 
-    def __init__(self, kind: str, result: ProcessResult, message: str) -> None:
+    def __init__(self, kind: str, result: ProcessResult, message: str = "") -> None:
         super().__init__(message)
         self.kind, self.result = kind, result

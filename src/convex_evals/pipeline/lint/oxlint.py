@@ -47,7 +47,7 @@ def _report(step: RunningStep, result: ProcessResult) -> dict[str, Any]:
             return dict(report)
     except (ValueError, KeyError, TypeError, RecursionError):
         pass  # said below: it is not a report
-    raise LintAccident(accident or "tool-crashed", result, f"oxlint was {result.ending}: {result.output.text[:1000]}")
+    raise LintAccident(accident or "tool-crashed", result)
 
 
 def _sources(folder: Path) -> int:

@@ -6,7 +6,7 @@ from convex_evals.pipeline.lint.eslint import run_eslint, suite_config
 from convex_evals.pipeline.lint.findings import Finding, LintAccident, excerpt_of
 from convex_evals.pipeline.lint.oxlint import run_oxlint
 from convex_evals.pipeline.step import RunningStep
-from convex_evals.pipeline.trial import blame
+from convex_evals.pipeline.trial import blame, ending_of
 from convex_evals.pipeline.typecheck.checked import Area, CheckedCopy, make_checked_copy
 from convex_evals.pipeline.types import Linter, StepResult
 from convex_evals.suite import Eval
@@ -25,7 +25,7 @@ async def lint(step: RunningStep, eval: Eval, checked: CheckedCopy, linter: Lint
             f"{linter} {eval.path.parents[1]}",
             lambda trial: _works(trial, eval, linter),
         )
-        return step.failed(kind, str(accident))
+        return step.failed(kind, str(accident) or ending_of(kind, linter, accident.result))
     findings = [finding for area in found for finding in area]
     for finding in sorted(findings):
         step.say(str(finding))

@@ -8,7 +8,7 @@ from typing import Final
 from convex_evals.core.processes import ProcessResult
 from convex_evals.pipeline.confinement import linked_packages
 from convex_evals.pipeline.step import RunningStep, output_of
-from convex_evals.pipeline.trial import blame
+from convex_evals.pipeline.trial import blame, ending_of
 from convex_evals.pipeline.typecheck.checked import Area, CheckedCopy, make_checked_copy
 from convex_evals.pipeline.types import Compiler, StepResult
 
@@ -43,7 +43,7 @@ async def check_types(step: RunningStep, checked: CheckedCopy, compiler: Compile
         found = _diagnostics(result)
         if not result.ok and (accident := step.accident(result) or (None if found else "tool-crashed")):
             kind = await blame(step, accident, result, f"tsc {compiler}", lambda trial: _works(trial, compiler))
-            return step.failed(kind, f"tsc was {result.ending}: {result.output.text[:1000]}")
+            return step.failed(kind, ending_of(kind, "tsc", result))
         diagnostics.update({diagnostic.text: diagnostic for diagnostic in found})
     for diagnostic in await _in_declarations(step, checked, compiler):
         diagnostics[diagnostic.text] = diagnostic

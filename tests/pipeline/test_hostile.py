@@ -1,0 +1,237 @@
+"""Answers that try to read, hide or break: each is graded for real, and gets the verdict that it deserves."""
+
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from convex_evals.pipeline.types import Grade, GradingOptions, StepResult
+
+MANIFEST = '{"private": true, "dependencies": {"convex": "1.44.0"}}'
+MODULE = (
+    'import { query } from "./_generated/server";\nexport const nothing = query({ args: {}, handler: () => null });\n'
+)
+PLAIN = {"package.json": MANIFEST, "convex/index.ts": MODULE}
+WRONG = "export const one: number = 'two';\n"
+GradeFiles = Callable[..., Awaitable[Grade]]
+
+
+def step_of(grade: Grade, name: str) -> StepResult:
+    return next(step for step in grade.steps if step.name == name)
+
+
+def shown(grade: Grade) -> list[tuple[str, str, str | None, str]]:
+    return [(step.name, step.status, step.failure, step.excerpt) for step in grade.steps]
+
+
+def logs(grade: Grade) -> str:
+    return "".join(step.log.read_text(errors="replace") for step in grade.steps)
+
+
+# ---------------------------------------------------------------- reading what is not theirs
+
+CANARY = "canary-of-the-reference"
+
+
+@pytest.mark.parametrize("fast", [True, pytest.param(False, marks=pytest.mark.exhaustive)], ids=["fast", "cli"])
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"convex/index.ts": 'export * from "%(outside)s/secret";\n'},
+        {"convex/index.ts": 'export * from "../../../outside/secret";\n'},
+        {"convex/index.ts": 'import data from "%(outside)s/secret.json";\nexport const a = data;\n'},
+        {"convex/index.ts": 'import text from "%(outside)s/secret.txt";\nexport const a = text;\n'},
+        {"convex/index.ts": "export const all = (name: string) => import(`../../../outside/${name}.json`);\n"},
+        {"convex/index.ts": f"{MODULE}//# sourceMappingURL=%(outside)s/secret.json\n"},
+        {"convex/index.ts": MODULE, "tsconfig.json": '{"extends": "%(outside)s/secret.json"}'},
+        {"convex/index.ts": MODULE, "convex/tsconfig.json": '{"extends": "%(outside)s/secret.json"}'},
+        {"convex/index.ts": MODULE, "convex/tsconfig.json": '{"extends": "/etc/passwd"}'},
+        {
+            "convex/index.ts": 'export * from "~/secret";\n',
+            "convex/tsconfig.json": '{"compilerOptions": {"paths": {"~/*": ["%(outside)s/*"]}}}',
+        },
+        {"convex/index.ts": f'/// <reference path="%(outside)s/secret.ts" />\n{MODULE}'},
+        {
+            "convex/index.ts": 'export * from "#secret";\n',
+            "package.json": '{"dependencies": {"convex": "1.44.0"}, "imports": {"#secret": "../../outside/secret.ts"}}',
+        },
+    ],
+)
+async def test_no_tool_reads_or_quotes_a_file_outside_the_project(
+    grade_files: GradeFiles, tmp_path: Path, files: dict[str, str], fast: bool
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.ts").write_text(f'export const secret = "{CANARY}";\n')
+    (outside / "secret.json").write_text(f'{{"secret": "{CANARY}" oops')
+    (outside / "secret.txt").write_text(CANARY)
+    texts = {name: text.replace("%(outside)s", str(outside)) for name, text in files.items()}
+    grade = await grade_files({**PLAIN, **texts}, options=GradingOptions(fast_push=fast))
+    assert grade.status in {"passed", "failed"}, shown(grade)
+    assert CANARY not in logs(grade)
+    assert "root:x:0" not in logs(grade)
+    if "reference path" not in texts["convex/index.ts"] and texts["convex/index.ts"].startswith(
+        ("export *", "import d")
+    ):
+        assert grade.failed_step == "deploy", shown(grade)
+
+
+async def test_the_reference_answer_is_in_no_folder_of_the_grading(grade_files: GradeFiles, tmp_path: Path) -> None:
+    grade = await grade_files({**PLAIN, "convex/index.ts": 'export * from "../../answer/convex/index";\n'})
+    assert (grade.status, grade.failed_step) == ("failed", "deploy"), shown(grade)
+    assert not list((tmp_path / "workspace").glob("**/answer/convex"))
+
+
+# ---------------------------------------------------------------- switching checks off
+
+
+def options(**values: object) -> str:
+    modern = {"target": "ESNext", "module": "ESNext", "moduleResolution": "Bundler"}
+    return json.dumps({"compilerOptions": {**modern, **values}})
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"convex/wrong.ts": f"// @ts-nocheck\n{WRONG}"},
+        {"convex/wrong.ts": f"/* @TS-NoCheck */\n{WRONG}"},
+        {"convex/wrong.ts": f"// @ts-ignore\n{WRONG}"},
+        {"convex/wrong.ts": f"// @ts-expect-error because\n{WRONG}"},
+        {"convex/wrong.tsx": f"/* {{/* @ts-ignore */\n{WRONG}"},
+        {"shared/wrong.ts": f"// @ts-nocheck\n{WRONG}", "convex/index.ts": f'import "../shared/wrong";\n{MODULE}'},
+        {"convex/wrong.ts": WRONG, "convex/tsconfig.json": options(noCheck=True)},
+        {"convex/wrong.ts": WRONG, "convex/tsconfig.json": '{"files": [], "include": [], "exclude": ["**/*"]}'},
+        {"convex/wrong.ts": WRONG, "convex/tsconfig.json": '{"files": [], "references": [{"path": ".."}]}'},
+        {
+            "convex/wrong.ts": f'/// <reference no-default-lib="true"/>\n/// <reference lib="esnext"/>\n{WRONG}',
+            "convex/tsconfig.json": options(skipDefaultLibCheck=True),
+        },
+        {
+            "convex/wrong.ts": "export const size = (text: string | null): number => text.length;\n",
+            "convex/tsconfig.json": options(strict=False, strictNullChecks=False),
+        },
+        {"convex/wrong.js": "/** @type {number} */\nexport const one = 'two';\n"},
+        {"convex/wrong.js": "/** @type {number} */\nexport const one = 'two';\n", "convex/tsconfig.json": options()},
+        {
+            "convex/wrong.js": "/** @type {number} */\nexport const one = 'two';\n",
+            "convex/wrong.d.ts": "export declare const one: number;\n",
+        },
+        {"convex/hidden.d.ts": 'import { Nope } from "./nowhere";\nexport declare const one: Nope;\n'},
+        {
+            "convex/wrong.ts": 'import { v } from "convex/values";\nexport const one = () => v.nothing();\n',
+            "convex/lie.d.ts": 'declare module "convex/values" { export const v: { nothing(): number } }\n',
+        },
+        {
+            "convex/use.ts": 'import { one } from "./one";\nexport const two: string = one;\n',
+            "convex/one.ts": "export const one: number = 1;\n",
+            "convex/one.fake.ts": "export const one: string = 'one';\n",
+            "convex/tsconfig.json": options(moduleSuffixes=[".fake", ""]),
+        },
+        {"convex/deep/wrong.ts": WRONG, "convex/deep/tsconfig.json": options(noCheck=True)},
+        {"convex/a (1).ts": WRONG},
+        {"backend/index.ts": MODULE, "backend/wrong.ts": WRONG, "convex.json": '{"functions": "backend/"}'},
+        {
+            "backend/index.ts": MODULE,
+            "backend/wrong.ts": WRONG,
+            "convex.json": '{"functions": "convex/", "functions": "backend/"}',
+        },
+    ],
+)
+async def test_no_answer_switches_the_type_check_off(grade_files: GradeFiles, files: dict[str, str]) -> None:
+    grade = await grade_files({**PLAIN, **files})
+    tsc = step_of(grade, "tsc")
+    assert (tsc.status, tsc.failure) == ("failed", "type-errors"), shown(grade)
+
+
+DEBUG = "export function stop() {\n  debugger;\n}\n"
+
+
+@pytest.mark.parametrize("linter", ["oxlint", pytest.param("eslint", marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"convex/loud.ts": f"/* eslint-disable */\n{DEBUG}"},
+        {"convex/loud.ts": f"/* oxlint-disable no-debugger */\n{DEBUG}"},
+        {"convex/loud.ts": "export function stop() {\n  // eslint-disable-next-line\n  debugger;\n}\n"},
+        {"convex/loud.ts": "export function stop() {\n  debugger; // oxlint-disable-line no-debugger\n}\n"},
+        {"convex/loud.ts": f"/* eslint no-debugger: 0 */\n{DEBUG}"},
+        {
+            "convex/loud.ts": DEBUG,
+            "eslint.config.js": 'export default [{ ignores: ["**/*"] }];\n',
+            "convex/eslint.config.mjs": 'export default [{ ignores: ["**/*"] }];\n',
+        },
+        {"convex/loud.ts": DEBUG, ".oxlintrc.json": '{"ignorePatterns": ["**/*"]}', ".gitignore": "convex"},
+        {"convex/loud.ts": DEBUG, ".eslintignore": "**/*", "convex/.gitignore": "*"},
+        {"convex/loud.ts": DEBUG, "convex/tsconfig.json": '{"exclude": ["**/*"]}'},
+        {"convex/loud.min.js": DEBUG},
+    ],
+)
+async def test_no_answer_switches_the_linter_off(grade_files: GradeFiles, files: dict[str, str], linter: str) -> None:
+    grade = await grade_files({**PLAIN, **files}, options=GradingOptions(linter=linter))  # type: ignore[arg-type]
+    assert step_of(grade, "eslint").status == "failed", shown(grade)
+
+
+async def test_directives_of_the_linter_are_noted_and_texts_about_directives_are_none(grade_files: GradeFiles) -> None:
+    quoting = (
+        'export const text = "// @ts-ignore and /* eslint-disable */";\nexport const more = `\n// @ts-nocheck\n`;\n'
+    )
+    grade = await grade_files(
+        {**PLAIN, "convex/a.ts": "/* eslint-disable */\nexport const a = 1;\n", "convex/b.ts": quoting}
+    )
+    assert grade.status == "passed", shown(grade)
+    assert step_of(grade, "eslint").notes == ("convex/a.ts(1,1): eslint-disable is ignored",)
+
+
+async def test_a_directive_of_the_compiler_is_reported_with_its_place(grade_files: GradeFiles) -> None:
+    grade = await grade_files({**PLAIN, "convex/a.ts": "export const a = 1;\n  // @ts-ignore\nexport const b = 2;\n"})
+    assert step_of(grade, "tsc").excerpt == (
+        "convex/a.ts(2,3): error TS90001: '@ts-ignore' hides errors, which is not allowed: they must be corrected."
+    )
+
+
+# ---------------------------------------------------------------- breaking our tools
+
+NESTED = "(" * 3_000 + "1" + ")" * 3_000
+ENDLESS = """
+type Digits = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
+type Pair<A, B> = A extends unknown ? (B extends unknown ? [A, B] : never) : never;
+type Grow<T, N extends unknown[]> = N["length"] extends 500 ? T : Grow<Pair<T, Digits>, [...N, 1]>;
+export const endless: Grow<Digits, []> = 1;
+"""
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"convex/deep.ts": f"export const a = {NESTED};\n"},
+        {"convex/deep.ts": f"export const a = {'[' * 50_000}1{']' * 50_000};\n"},
+        {"convex/deep.ts": f"export const a = {'-' * 100_000}1;\n".replace("--", "- ")},
+        {"convex/types.ts": ENDLESS},
+        {"convex/tsconfig.json": '{"extends": "./tsconfig.json"}'},
+        {"convex/tsconfig.json": "{" * 100_000},
+        {"convex/tsconfig.json": "\x00\x01"},
+        {"convex.json": "{" * 100_000},
+        {"convex.json": '{"functions": "backend/", "x": ' + "1" * 5_000 + "}", "backend/index.ts": MODULE},
+        {"convex.json": '{"functions": "--fix"}', "--fix/index.ts": "export const a = 1 +;\n"},
+        {"convex/zero.ts": "export const a = 1;\x00\x00\x00 +;\n"},
+        {"convex/tsconfig.json/index.ts": "export const a = 1;\n"},
+        {"convex/tsconfig.x.json/index.ts": "export const a = 1;\n"},
+        {"convex.json/index.ts": MODULE},
+        {"convex/new\nline.ts": MODULE},
+        {"convex/\x1b[2J.ts": MODULE},
+        {f"convex/{'x' * 300}.ts": MODULE},
+        {"convex": "no folder", "convex/index.ts": MODULE},
+        {"convex/INDEX.ts": MODULE},
+        {f"convex/m{number}.ts": MODULE for number in range(10_000)},
+        {"convex/line.ts": f"export const a = '{'x' * 50_000_000}';\n"},
+    ],
+    ids=lambda files: next(iter(files))[:20].encode("unicode_escape").decode(),
+)
+async def test_whoever_breaks_our_tools_fails_in_a_few_words(grade_files: GradeFiles, files: dict[str, str]) -> None:
+    grade = await grade_files({**PLAIN, **files})
+    assert grade.status == "failed", shown(grade)
+    failed = next(step for step in grade.steps if step.status == "failed")
+    assert failed.excerpt
+    assert max(len(line) for line in failed.excerpt.splitlines()) < 700
+    assert failed.excerpt.replace("\n", "").replace("\t", "").isprintable()
