@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import json
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -143,3 +144,34 @@ async def test_starting_and_stopping_take_no_time_and_leave_nothing() -> None:
     assert min(stopping) < 0.5
     assert asyncio.all_tasks() == tasks
     gc.collect()
+
+
+SELF_SERVICE = """
+import { actionGeneric as action, queryGeneric as query } from "convex/server";
+export const f = query(async () => 1);
+export const attempt = action(async (ctx, { url, key }: { url: string; key: string }) => {
+  const headers = { Authorization: `Convex ${key}`, "Content-Type": "application/json" };
+  const post = async (path: string, body: object) =>
+    (await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) })).status;
+  const anonymous = await fetch(`${url}/api/query`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ path: "self:f", args: {} }),
+  });
+  return [
+    await anonymous.json(),
+    await post("/api/update_environment_variables", { changes: [{ name: "X", value: "1" }] }),
+    await post("/api/deploy2/start_push", { adminKey: key }),
+  ];
+});
+"""
+
+
+async def test_functions_reach_their_own_deployment_but_never_as_administrators(deploy: Any) -> None:
+    async with Deployment.start() as deployment:
+        await deploy(deployment, {"self.ts": SELF_SERVICE})
+        outcome = await deployment.action("self:attempt", {"url": deployment.url, "key": deployment.admin_key})
+        assert outcome.failure is None
+        answer, *refusals = json.loads(str(outcome.value))
+        assert (answer["status"], answer["value"]) == ("success", 1)
+        assert all(400 <= status < 500 for status in refusals), refusals

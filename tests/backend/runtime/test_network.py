@@ -1,6 +1,7 @@
 """What functions reach, and what they do not. The boundary is the kernel's: user code may undo all our JavaScript."""
 
 import asyncio
+import errno
 import socket
 from collections.abc import AsyncIterator
 from typing import Any
@@ -11,6 +12,7 @@ import pytest_asyncio
 
 from convex_evals.backend.deployed import Module
 from convex_evals.backend.runtime import FunctionRuntime, Network, NetworkPolicy, OwnDeployment
+from convex_evals.backend.runtime.gateway import Outside
 from convex_evals.backend.runtime.network_policy import open_socket
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -176,6 +178,32 @@ async def test_forged_connections_obey_the_policy(staged: Any, echo: Echo) -> No
     assert await run_node(stage, body) == "ECONNREFUSED"
 
 
+@pytest.mark.parametrize(
+    ("host", "error"),
+    [
+        ("localhost", errno.EINVAL),
+        ("example.com", errno.EINVAL),
+        ("127.1", errno.EINVAL),
+        ("", errno.EINVAL),
+        ("\0", errno.EINVAL),
+        ("192.0.2.1", errno.EACCES),
+        ("0.0.0.0", errno.EACCES),
+        ("::", errno.EACCES),
+        ("::ffff:192.0.2.1", errno.EACCES),
+        ("127.8.8.8", errno.ECONNREFUSED),
+        ("::1%lo", errno.ECONNREFUSED),
+        ("::ffff:127.0.0.1", errno.ECONNREFUSED),
+    ],
+)
+async def test_a_policy_is_asked_for_plain_addresses_of_this_machine_only(host: str, error: int) -> None:
+    policy = OnlyPort(0)
+    inside, other = socket.socketpair()
+    with inside, other:
+        assert await Outside(policy).connect(inside, host, 9) == error
+    assert all(asked in ("127.8.8.8", "::1", "127.0.0.1") for asked, _ in policy.asked)
+    assert bool(policy.asked) == (error == errno.ECONNREFUSED)
+
+
 async def test_a_large_transfer_arrives_whole(stage: Stage) -> None:
     async def send(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -188,3 +216,18 @@ async def test_a_large_transfer_arrives_whole(stage: Stage) -> None:
         body = f"return (await (await fetch('http://127.0.0.1:{port}/')).text()).length;"
         assert await run_node(stage, body) == 8_000_000
         assert await stage.value(body, "action", total_seconds=60.0) == 8_000_000
+
+
+async def test_scratch_space_is_bounded_and_gone_with_its_process(own_stage: Stage) -> None:
+    body = """
+        const fs = require("node:fs"), path = require("node:path"), os = require("node:os");
+        const before = fs.readdirSync(os.tmpdir());
+        try {
+            for (let i = 0; i < 200; i++) fs.writeFileSync(path.join(os.tmpdir(), `f${i}`), Buffer.alloc(1 << 20));
+            return [before, "all of it"];
+        } catch (error) {
+            return [before, error.code];
+        }
+    """
+    assert await run_node(own_stage, body) == [[], "ENOSPC"]
+    assert await run_node(own_stage, f"const another = 1; {body}") == [[], "ENOSPC"]

@@ -13,7 +13,7 @@ import socket
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from convex_evals.backend.runtime.network_policy import Network, NetworkPolicy, is_loopback
+from convex_evals.backend.runtime.network_policy import Network, NetworkPolicy, is_loopback, plain_address
 
 PORT: Final = 1  # of the worker's own loopback
 MOST_UNCLAIMED: Final = 512
@@ -45,20 +45,26 @@ class Outside:
         """Connects a socket of a worker with whom it asked for, and takes it over: 0, or the number of an error."""
         with contextlib.ExitStack() as unused:
             unused.callback(inside.close)
+            address = plain_address(host)
+            if address is None:
+                return errno.EINVAL
+            is_here = is_loopback(address)
             own = self.own
-            if own is not None and is_loopback(host) and port in (own.port, own.site_port):
+            if own is not None and is_here and port in (own.port, own.site_port):
                 unused.pop_all()
                 await own.serve(inside, site=port == own.site_port)
                 return 0
+            if not is_here and self.policy is not Network.INTERNET:
+                return errno.EACCES
             try:
                 async with asyncio.timeout(CONNECT_SECONDS):
-                    opened = await self.policy.connect(host, port)
+                    opened = await self.policy.connect(address, port)
             except TimeoutError:
                 return errno.ETIMEDOUT
             except OSError as error:
                 return error.errno or errno.ECONNREFUSED
             if opened is None:
-                return errno.ECONNREFUSED if is_loopback(host) else errno.EACCES
+                return errno.ECONNREFUSED
             unused.callback(opened.close)
             await _join(inside, opened)
             unused.pop_all()

@@ -12,7 +12,8 @@ class NetworkPolicy(Protocol):
 
     async def connect(self, host: str, port: int) -> socket.socket | None:
         """A connected socket, non-blocking, which becomes the caller's; None when the function may not connect there.
-        `host` is an IP address. Raises OSError when it may, but nothing answers."""
+        `host` is an IP address, one of this machine's loopback unless the policy is `Network.INTERNET`. Raises OSError
+        when it may, but nothing answers."""
 
 
 class Network(Enum):
@@ -40,11 +41,17 @@ async def open_socket(host: str, port: int) -> socket.socket:
     return opened
 
 
+def plain_address(host: str) -> str | None:
+    """An IP address as it is usually written, without a zone, that of IPv4 in IPv6 as IPv4. None for a name."""
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return str(mapped or address)
+
+
 def is_loopback(host: str) -> bool:
     """Of an IP address; names are never resolved to find out."""
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return (mapped or address).is_loopback
+    address = plain_address(host)
+    return address is not None and ipaddress.ip_address(address).is_loopback
