@@ -62,7 +62,6 @@ def test_only_what_leads_to_the_registry_is_passed_on(configured: Settings, node
     assert found.registries == (
         "https://user.example/npm/",
         "https://corp.example/",
-        "https://registry.npmjs.org/",
     )
 
 

@@ -13,7 +13,6 @@ from typing import Final
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain.node import Node
 
-PUBLIC_REGISTRY: Final = "https://registry.npmjs.org/"
 _PREFIX: Final = "npm_config_"
 _KEYS: Final = frozenset(
     {
@@ -33,8 +32,8 @@ _LARGEST: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class RegistrySettings:
-    """`environment` is for npm; `files` are certificates and keys that it has to read; `registries` are addresses that
-    packages may come from."""
+    """`environment` is for npm; `files` are certificates and keys that it has to read; `registries` are the
+    addresses that the user has set; lock files leave npm's own default out."""
 
     environment: dict[str, str]
     files: tuple[Path, ...]
@@ -56,7 +55,7 @@ def read_registry_settings(settings: Settings, node: Node) -> RegistrySettings:
     return RegistrySettings(
         {**passed, **{f"{_PREFIX}{key}": value for key, value in merged.items()}},
         tuple(Path(file) for file in files if Path(file).is_absolute()),
-        tuple(f"{address.rstrip('/')}/" for address in (*registries, PUBLIC_REGISTRY)),
+        tuple(f"{address.rstrip('/')}/" for address in registries),
     )
 
 
