@@ -123,6 +123,21 @@ def options(**values: object) -> str:
             "convex/lie.d.ts": 'declare module "convex/values" { export const v: { nothing(): number } }\n',
         },
         {
+            "convex/wrong.ts": 'import { v } from "convex/values";\nexport const one = () => v.nothing();\n',
+            "convex/stub.d.ts": "export declare const v: { nothing(): number };\n",
+            "convex/tsconfig.json": options(paths={"convex/values": ["./stub"]}),
+        },
+        {
+            "convex/wrong.ts": 'import { v } from "convex/values";\nexport const one = () => v.nothing();\n',
+            "convex/values.d.ts": "export declare const v: { nothing(): number };\n",
+            "convex/tsconfig.json": options(baseUrl=".."),
+        },
+        {
+            "convex/wrong.ts": 'import { v } from "convex/values";\nexport const one = () => v.nothing();\n',
+            "stubs/values/index.d.ts": "export declare const v: { nothing(): number };\n",
+            "convex/tsconfig.json": options(paths={"convex/*": ["../stubs/*"]}),
+        },
+        {
             "convex/use.ts": 'import { one } from "./one";\nexport const two: string = one;\n',
             "convex/one.ts": "export const one: number = 1;\n",
             "convex/one.fake.ts": "export const one: string = 'one';\n",
@@ -181,6 +196,17 @@ async def test_directives_of_the_linter_are_noted_and_texts_about_directives_are
     )
     assert grade.status == "passed", shown(grade)
     assert step_of(grade, "eslint").notes == ("convex/a.ts(1,1): eslint-disable is ignored",)
+
+
+async def test_declarations_of_ones_own_are_allowed(grade_files: GradeFiles) -> None:
+    files = {
+        "convex/types.d.ts": "export interface Point { x: number }\n",
+        "convex/globals.d.ts": 'declare module "not-installed" { export const a: number }\n',
+        "convex/use.ts": 'import type { Point } from "convex/types";\nexport const zero: Point = { x: 0 };\n',
+        "convex/tsconfig.json": options(baseUrl=".."),
+    }
+    grade = await grade_files({**PLAIN, **files})
+    assert grade.status == "passed", shown(grade)
 
 
 async def test_a_directive_of_the_compiler_is_reported_with_its_place(grade_files: GradeFiles) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 _EXTENSIONS: Final = (".js", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".jsx")
 _IS_MODULE: Final = re.compile(r"^\s{0,100}(import|export)", re.MULTILINE)
-_USE_NODE_FIRST: Final = re.compile(r"""(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*(["'])use node\1\s*(?:;|\n)""")
+_USE_NODE_FIRST: Final = re.compile(r"""(?:\s|//[^\n]*+\n|/\*(?:[^*]|\*(?!/))*+\*/)*+(["'])use node\1\s*(?:;|\n)""")
 _ISOLATE_ONLY: Final = frozenset({"http", "crons"})
 _CONFIGURED: Final = ("convex.config.ts", "convex.config.js")
 

@@ -1,6 +1,7 @@
 """The copy of a project that is type-checked and linted: the same sources, our tsconfigs, no directives."""
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from convex_evals.pipeline.project_config import read_config
-from convex_evals.pipeline.typecheck.directives import SUFFIXES, remove_directives
+from convex_evals.pipeline.typecheck.directives import REPLACED, SUFFIXES, is_installed, remove_directives
 from convex_evals.pipeline.typecheck.options import CompilerOptions, read_options
 from convex_evals.pipeline.typecheck.tsconfig import ALWAYS, CONVEX_DEFAULTS, REACT_DEFAULTS, correct, rebased_paths
 from convex_evals.pipeline.workspace import Workspace
@@ -54,12 +55,14 @@ def make_checked_copy(workspace: Workspace) -> CheckedCopy:
     found = [areas.convex(read_config(project).folder)]
     if found[0].folder != "src" and any(path.is_relative_to(copy / "src") for path in sources):
         found.append(areas.react())
+    declarations = [path for path in sources if _is_declaration(path)]
+    replaced = [error for area in found for error in _replaced_by_paths(copy, area, declarations)]
     return CheckedCopy(
         folder=copy,
         areas=tuple(found),
         notes=tuple(notes),
-        errors=(*areas.errors, *directives.errors),
-        declarations=tuple(path.relative_to(copy).as_posix() for path in sources if _is_declaration(path)),
+        errors=(*areas.errors, *replaced, *directives.errors),
+        declarations=tuple(path.relative_to(copy).as_posix() for path in declarations),
         ignored=directives.notes,
     )
 
@@ -94,6 +97,40 @@ def _remove_shadows(copy: Path, sources: list[Path]) -> Iterator[str]:
         if match and any(path.with_name(f"{match['stem']}{match['suffix']}{end}").is_file() for end in ("js", "jsx")):
             path.unlink()
             yield f"{path.relative_to(copy).as_posix()} is left out: the JavaScript beside it is checked"
+
+
+def _replaced_by_paths(copy: Path, area: Area, declarations: list[Path]) -> Iterator[str]:
+    """`paths` that lead from a package to declarations of the model: the bundler, which needs code, goes elsewhere."""
+    paths = json.loads(area.tsconfig)["compilerOptions"].get("paths", {})
+    targets = [
+        (pattern, os.path.normpath(os.path.join(area.folder, target)))  # noqa: PTH118 - text with a star
+        for pattern, targets in paths.items()
+        for target in targets
+    ]
+    for path in declarations:
+        shown = path.relative_to(copy).as_posix()
+        places = {place.relative_to(copy).as_posix() for place in _importable(path) if place.is_relative_to(copy)}
+        names = {
+            name for pattern, target in targets for place in places for name in _imported_as(pattern, target, place)
+        }
+        yield from (f"{shown}(1,1): {REPLACED.format(name)}" for name in sorted(names) if is_installed(name, copy))
+
+
+def _importable(declaration: Path) -> Iterator[Path]:
+    """The paths, without their suffix, by which an import finds a declaration."""
+    stem = declaration.name.partition(".d.")[0]
+    yield from (declaration, declaration.with_name(stem))
+    yield from (folder for folder in declaration.parents if (folder / "package.json").is_file())
+    if stem == "index":
+        yield declaration.parent
+
+
+def _imported_as(pattern: str, target: str, place: str) -> Iterator[str]:
+    before, star, after = target.partition("*")
+    if star and place.startswith(before) and place.endswith(after) and len(place) > len(before) + len(after):
+        yield pattern.replace("*", place[len(before) : len(place) - len(after)])
+    elif not star and place == before:
+        yield pattern
 
 
 class _Areas:

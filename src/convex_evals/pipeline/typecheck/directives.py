@@ -4,6 +4,7 @@ They lose their effect wherever they stand, in the same number of bytes: whether
 to say, and a model could make two tools disagree. A finding, on the other hand, is a comment by its syntax.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ _OF_LINTER: Final = re.compile(r"(?:es|ox|ts)lint-(?:disable|enable|env)[a-z-]*|
 _CONFIGURES: Final = re.compile(rb"/\*\s*+(?:eslint|globals?|exported)\s")
 _DECLARES_MODULE: Final = re.compile(rb"\bmodule\b")
 _FORBIDDEN: Final = "error TS90001: '{}' hides errors, which is not allowed: they must be corrected."
-_REPLACED: Final = "error TS90002: '{}' is installed, so its types must not be declared again."
+REPLACED: Final = "error TS90002: '{}' is installed, so its types must not be declared again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def remove_directives(copy: Path, files: list[Path]) -> Directives:
         shown, root = path.relative_to(copy).as_posix(), _parse(source, path.suffix)
         found = [*_comments(root, _OF_COMPILER)]
         errors += [f"{shown}{_place(node)}: {_FORBIDDEN.format(text.lower())}" for node, text in found]
-        errors += [f"{shown}{_place(node)}: {_REPLACED.format(name)}" for node, name in _replaced(root, copy)]
+        errors += [f"{shown}{_place(node)}: {REPLACED.format(name)}" for node, name in _replaced(root, copy)]
         notes += [
             f"{shown}{_place(node)}: {text.strip(' /*')} is ignored" for node, text in _comments(root, _OF_LINTER)
         ]
@@ -77,16 +78,23 @@ def _replaced(root: SgNode, copy: Path) -> Iterator[tuple[SgNode, str]]:
         if name is None or name.kind() != "string":
             continue
         module = name.text().strip("\"'")
-        if _is_installed(module, copy):
+        if is_installed(module, copy):
             yield node, module
 
 
-def _is_installed(module: str, copy: Path) -> bool:
-    """A name that is spelled with escapes is one that somebody wants to hide."""
+def is_installed(module: str, copy: Path) -> bool:
+    """Whether an installed package offers this module. A name with escapes is one that somebody wants to hide."""
     if "\\" in module:
         return True
-    package = "/".join(module.split("/")[: 2 if module.startswith("@") else 1])
-    return bool(package) and package.isprintable() and (copy / "node_modules" / package / "package.json").is_file()
+    parts = module.split("/")
+    package, rest = ("/".join(parts[:2]), parts[2:]) if module.startswith("@") else (parts[0], parts[1:])
+    if not package.strip(".") or not module.isprintable():
+        return False
+    try:
+        exports = json.loads((copy / "node_modules" / package / "package.json").read_bytes()).get("exports")
+    except (OSError, ValueError, RecursionError, AttributeError):
+        return False
+    return not isinstance(exports, dict) or not rest or "/".join((".", *rest)) in exports
 
 
 def _place(node: SgNode) -> str:
