@@ -40,7 +40,7 @@ def test_json_has_every_fact(convex_evals: Command) -> None:
     assert set(facts["Python"]) == {"name", "status", "detail", "fix"}
     assert facts["Python"]["status"] == "ok"
     assert facts["JavaScript toolchain"]["fix"].endswith("-m convex_evals.core.toolchain")
-    assert {"Node", "Disk", "Memory", "Sandbox", "Provider keys"} <= set(facts)
+    assert {"Node", "Disk", "Memory", "Sandbox (a)", "Sandbox: files", "Provider keys"} <= set(facts)
 
 
 @pytest.mark.usefixtures("fresh_machine")

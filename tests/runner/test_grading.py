@@ -144,7 +144,7 @@ async def test_a_worker_that_cannot_start_says_why(
 async def test_a_worker_that_does_not_end_is_stopped(
     make_suite: MakeSuite, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(grading, "COMMAND", ("/bin/sleep", "60"))
+    monkeypatch.setattr(grading, "COMMAND", ("/bin/sh", "-c", "exec sleep 60"))
     monkeypatch.setitem(grading.GATE_SECONDS, "filesystem", 0.5)
     async with grading_worker(settings, tmp_path / "worker") as worker:
         step = broken_step(await worker.grade(assignment(make_suite(1), tmp_path / "1"), ignore))

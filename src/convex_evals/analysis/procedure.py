@@ -28,6 +28,7 @@ from convex_evals.analysis.report import (
 )
 from convex_evals.analysis.report.folders import ReportPaths
 from convex_evals.core.errors import SuiteError, UsageError
+from convex_evals.core.processes import Sandbox
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import find_toolchain
 from convex_evals.models.registry import load_registry
@@ -56,6 +57,7 @@ class Request:
     workers: int = 2
     probe_seconds: float = 0.0
     evals: Path | None = None
+    sandbox: Sandbox = "required"
 
     @property
     def folder(self) -> Path:
@@ -100,7 +102,7 @@ async def investigator(
             settings,
             toolchain,
             request.run,
-            _options(request.run),
+            _options(request),
             evals,
             _changed(store, request.run, evals),
             request.engine,
@@ -201,8 +203,8 @@ def _changed(store: "ScoresStore", run: RunRecord, evals: dict[str, Eval]) -> fr
     )
 
 
-def _options(run: RunRecord) -> GradingOptions:
+def _options(request: Request) -> GradingOptions:
     """As the run was graded, but on a deployment of our own: probes must not touch anybody else's."""
-    recorded = run.options.get("grading")
+    recorded = request.run.options.get("grading")
     options = options_from_json(recorded, None) if recorded else GradingOptions()
-    return replace(options, backend="embedded", admin_key=None)
+    return replace(options, backend="embedded", admin_key=None, sandbox=request.sandbox)

@@ -84,6 +84,13 @@ LinterName = Annotated[
 CompilerVersion = Annotated[
     Literal["7", "5.9"] | None, typer.Option("--compiler", help="Check types with TypeScript 7 (usual) or 5.9.")
 ]
+SandboxMode = Annotated[
+    Literal["required", "available", "none"] | None,
+    typer.Option(
+        "--sandbox",
+        help="Lock answers in or grade nothing (required, the default), as far as possible (available), or not (none).",
+    ),
+]
 Keep = Annotated[bool, typer.Option("--keep", help="Keep the temporary folder with everything that was written.")]
 Scores = Annotated[
     str | None,

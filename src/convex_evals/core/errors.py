@@ -7,6 +7,7 @@ ConvexEvalsError                one sentence for the user; never a traceback
 └── InfrastructureError exit 3  this machine, the network or a tool failed: there is no verdict
     ├── BrowserError            there is no browser and none can be installed
     ├── ProcessError            a program could not be started
+    ├── SandboxError            this machine cannot lock answers in
     └── ToolchainError          Node or the JavaScript toolchain is not usable
 """
 
@@ -38,6 +39,10 @@ class BrowserError(InfrastructureError):
 
 
 class ProcessError(InfrastructureError):
+    pass
+
+
+class SandboxError(InfrastructureError):
     pass
 
 

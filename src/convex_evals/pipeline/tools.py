@@ -32,7 +32,7 @@ class Tools:
 async def open_tools(settings: Settings, progress: Progress = no_progress) -> AsyncIterator[Tools]:
     """Installs the toolchain if need be and finds out what this machine can confine. Raises ToolchainError."""
     toolchain = await prepare_toolchain(settings, progress)
-    sandbox = await probe_sandbox(toolchain.node, settings)
+    sandbox = await probe_sandbox()
     packages = project_store(settings, toolchain.node)
     async with GraderHost.open() as graders:
         yield Tools(settings, toolchain, sandbox, packages, graders)

@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 from typing import Literal
 
+from convex_evals.core.processes import Sandbox
 from convex_evals.core.verdicts import Status, StepName
 
 Linter = Literal["oxlint", "eslint"]
@@ -37,6 +38,7 @@ class GradingOptions:
     test_seconds: float = 60.0  # per test
     grader_seconds: float = 300.0  # per grader
     fast_push: bool = True  # False: the CLI deploys, always
+    sandbox: Sandbox = "required"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,19 @@
 """A grading worker: a process that takes an eval and files, grades them, and says what came out, again and again.
 
-Started as `python -m convex_evals.pipeline.worker` with one socket as standard input and output. It has no keys, keeps
-nothing that matters, and ends when the socket does.
+Started as `python -m convex_evals.pipeline.worker SANDBOX` with one socket as standard input and output. It has no
+keys, keeps nothing that matters, and ends when the socket does.
 """
 
 import asyncio
 import os
 import socket
+import sys
 import traceback
 from pathlib import Path
+from typing import get_args
 
 from convex_evals.core.errors import ConvexEvalsError
+from convex_evals.core.processes import Sandbox, use_sandbox
 from convex_evals.core.settings import read_settings
 from convex_evals.pipeline.grade import grade
 from convex_evals.pipeline.messages import Assignment, Graded, StepDone, Trouble, receive, send
@@ -22,6 +25,7 @@ NOWHERE = Path("/")
 
 
 def main() -> None:
+    use_sandbox(next(each for each in get_args(Sandbox) if each == sys.argv[1]))
     asyncio.run(serve(take_channel()))
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from convex_evals.core.checkout import package_folder
 from convex_evals.core.errors import ProcessError
-from convex_evals.core.processes import Limits, PipedProcess, base_environment, start_piped
+from convex_evals.core.processes import Limits, PipedProcess, Sandbox, base_environment, start_piped
 from convex_evals.core.removal import remove_folder
 from convex_evals.core.settings import Settings
 from convex_evals.core.verdicts import GATES, StepName
@@ -40,6 +40,7 @@ class GradingWorker:
     folder: Path
     """Its temporary folder: also the working folder of the process, and where its own log is."""
     _process: PipedProcess | None = None
+    _sandbox: Sandbox = "required"
     _stack: AsyncExitStack | None = None
 
     async def grade(self, assignment: Assignment, on_step: OnStep) -> Grade:
@@ -54,7 +55,7 @@ class GradingWorker:
             await on_step(step)
 
         try:
-            grade = await self._converse(await self._running(), assignment, note, done)
+            grade = await self._converse(await self._running(assignment.options.sandbox), assignment, note, done)
         except _Accident as accident:
             grade = await self._broken_down(assignment, done, accident)
         if grade.status == "infrastructure" or await asyncio.to_thread(self._has_overflown):
@@ -72,14 +73,21 @@ class GradingWorker:
         await self.close()
         await asyncio.to_thread(remove_folder, self.folder)
 
-    async def _running(self) -> PipedProcess:
+    async def _running(self, sandbox: Sandbox) -> PipedProcess:
+        if self._sandbox != sandbox:
+            await self.discard()
+            self._sandbox = sandbox
         if self._process is None:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._stack = AsyncExitStack()
             log = self._stack.enter_context((self.folder / LOG).open("ab"))
             self._process = await self._stack.enter_async_context(
                 start_piped(
-                    COMMAND, cwd=self.folder, stderr=log.fileno(), environment=self._environment(), limits=LIMITS
+                    (*COMMAND, sandbox),
+                    cwd=self.folder,
+                    stderr=log.fileno(),
+                    environment=self._environment(),
+                    limits=LIMITS,
                 )
             )
         return self._process

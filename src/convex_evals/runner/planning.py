@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
@@ -63,6 +63,12 @@ class Plan:
     work: tuple[Work, ...]
     run: RunPlan | RunRecord
     left_out: tuple[str, ...] = ()
+
+    def with_note(self, name: str, value: Any) -> Self:
+        """The same plan with something recorded among the run's options; one that is resumed has its record already."""
+        if not value or isinstance(self.run, RunRecord):
+            return self
+        return replace(self, run=replace(self.run, options={**self.run.options, name: value}))
 
     def begin(self, store: "ScoresStore", toolchain: str | None = None) -> ActiveRun:
         """From here on the run is in the scores, running. One that is resumed must be held.

@@ -39,6 +39,7 @@ def show_failure(asked: Asked, eval: str, trial: int, *, as_json: bool) -> None:
 
 
 async def _investigate(asked: Asked, store: ScoresStore, settings: Settings, details: AttemptDetails) -> Investigated:
+    await asked.check_sandbox()
     request = asked.request(store, settings)
     prior = read_prior_reports(request.folder, request.reports, request.run.id)
     async with investigator(store, settings, request, prior, (details,)) as investigating:

@@ -16,8 +16,10 @@ from convex_evals.analysis.recommendations import summary_of
 from convex_evals.analysis.report import FailureReport, Report, report_json
 from convex_evals.cli.output import count, remark, visible, write_json
 from convex_evals.cli.runs.looking import existing_scores
+from convex_evals.cli.runs.sandbox import check_sandbox
 from convex_evals.cli.runs.session import cores
 from convex_evals.core.ids import prefix
+from convex_evals.core.processes import Sandbox
 from convex_evals.core.settings import Settings, read_settings
 from convex_evals.core.wording import shortened
 from convex_evals.scores import ScoresStore
@@ -40,6 +42,12 @@ class Asked:
     reports: Path
     scores: str | None
     analyst: Analyst | None = None
+    sandbox: Sandbox = "required"
+
+    async def check_sandbox(self) -> None:
+        """Only probes run anything of an answer. Raises SandboxError."""
+        if self.probe_seconds:
+            await check_sandbox(self.sandbox)
 
     def request(self, store: ScoresStore, settings: Settings) -> Request:
         return Request(
@@ -51,6 +59,7 @@ class Asked:
             min(self.jobs, cores()),
             self.probe_seconds,
             self.evals,
+            self.sandbox,
         )
 
 
@@ -59,6 +68,8 @@ def perform(asked: Asked, json: str | None) -> None:
     with existing_scores(asked.scores) as store:
         request = asked.request(store, settings)
         total = len(failed_details(store, request.run))
+        if total:
+            asyncio.run(asked.check_sandbox())
         _announce(request, total)
         report = asyncio.run(analyse(store, settings, request, Progress(total)))
     out = sys.stderr if json == "-" else sys.stdout

@@ -1,5 +1,6 @@
 """`convex-evals analyze`: why did each eval fail, and what should change?"""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -7,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from convex_evals.analysis.defaults import PROBE_SECONDS
-from convex_evals.cli.options import EvalsFolder, Json, JsonFile, Scores
+from convex_evals.cli.options import EvalsFolder, Json, JsonFile, SandboxMode, Scores
 from convex_evals.core.verdicts import FailureClass
 
 DEFAULT = "run"
@@ -69,6 +70,7 @@ def run(
     jobs: AnalyzeJobs = 4,
     probe_seconds: ProbeSeconds = PROBE_SECONDS,
     no_probe: NoProbe = False,
+    sandbox: SandboxMode = None,
     evals: EvalsFolder = None,
     reports: Reports = Path("reports"),
     analyst: AnalystModel = None,
@@ -86,7 +88,8 @@ def run(
     from convex_evals.cli.analysis.performing import Asked, perform
 
     seconds = 0.0 if no_probe else probe_seconds
-    perform(Asked(run, engine, jobs, seconds, evals, reports, scores, Analyst(analyst, base_url, budget)), json)
+    asked = Asked(run, engine, jobs, seconds, evals, reports, scores, Analyst(analyst, base_url, budget))
+    perform(replace(asked, sandbox=sandbox or "required"), json)
 
 
 @analyze.command("eval")
@@ -97,6 +100,7 @@ def eval(
     engine: Engine = "auto",
     probe_seconds: ProbeSeconds = PROBE_SECONDS,
     no_probe: NoProbe = False,
+    sandbox: SandboxMode = None,
     evals: EvalsFolder = None,
     reports: Reports = Path("reports"),
     json: Json = False,
@@ -107,7 +111,8 @@ def eval(
     from convex_evals.cli.analysis.performing import Asked
 
     seconds = 0.0 if no_probe else probe_seconds
-    show_failure(Asked(run, engine, 1, seconds, evals, reports, scores), eval, trial, as_json=json)
+    asked = Asked(run, engine, 1, seconds, evals, reports, scores, sandbox=sandbox or "required")
+    show_failure(asked, eval, trial, as_json=json)
 
 
 @analyze.command("label")

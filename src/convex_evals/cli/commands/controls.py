@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from convex_evals.cli.options import Categories, EvalsFolder, Filter, Jobs, JsonFile, Names
+from convex_evals.cli.options import Categories, EvalsFolder, Filter, Jobs, JsonFile, Names, SandboxMode
 
 MOST_MUTANTS = 25
 
@@ -22,6 +22,7 @@ def controls(
     ] = None,
     evals: EvalsFolder = None,
     jobs: Jobs = None,
+    sandbox: SandboxMode = None,
     json: JsonFile = None,
 ) -> None:
     """Check graders with answers whose verdict is known.
@@ -37,4 +38,5 @@ def controls(
     if mutants is not None and not mutate:
         raise UsageError("--mutants says how many mutants to make; add --mutate.")
     most = (mutants or MOST_MUTANTS) if mutate else None
-    raise typer.Exit(perform(Asked(Selection(category or (), filter, name or ()), evals, most, jobs, json)))
+    selection = Selection(category or (), filter, name or ())
+    raise typer.Exit(perform(Asked(selection, evals, most, jobs, json, sandbox or "required")))

@@ -2,13 +2,14 @@
 
 import typer
 
-from convex_evals.cli.options import Categories, Filter, Jobs, JsonFile, Scores
+from convex_evals.cli.options import Categories, Filter, Jobs, JsonFile, SandboxMode, Scores
 
 
 def demo(
     category: Categories = None,
     filter: Filter = None,
     jobs: Jobs = None,
+    sandbox: SandboxMode = None,
     json: JsonFile = None,
     scores: Scores = None,
 ) -> None:
@@ -27,6 +28,7 @@ def demo(
         pattern=filter,
         evals=own_suite(),
         jobs=jobs,
+        sandbox=sandbox,
         json=json,
         scores=scores,
     )

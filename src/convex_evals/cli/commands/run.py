@@ -24,6 +24,7 @@ from convex_evals.cli.options import (
     Models,
     Names,
     PackagesBefore,
+    SandboxMode,
     Scores,
     Trials,
 )
@@ -51,6 +52,7 @@ def run(
     packages_before: PackagesBefore = None,
     linter: LinterName = None,
     compiler: CompilerVersion = None,
+    sandbox: SandboxMode = None,
     resume: Annotated[
         str | None, typer.Option("--resume", metavar="RUN", help="Go on with a run: whatever has no verdict yet.")
     ] = None,
@@ -96,6 +98,7 @@ def run(
         packages_before=packages_before,
         linter=linter,
         compiler=compiler,
+        sandbox=sandbox,
         resume=resume,
         regrade=regrade,
         dry_run=dry_run,

@@ -17,6 +17,7 @@ from convex_evals.cli.options import (
     LinterName,
     Names,
     PackagesBefore,
+    SandboxMode,
     Scores,
     Trials,
 )
@@ -35,6 +36,7 @@ def validate(
     packages_before: PackagesBefore = None,
     linter: LinterName = None,
     compiler: CompilerVersion = None,
+    sandbox: SandboxMode = None,
     keep: Keep = False,
     json: JsonFile = None,
     events: Events = None,
@@ -61,6 +63,7 @@ def validate(
         packages_before=packages_before,
         linter=linter,
         compiler=compiler,
+        sandbox=sandbox,
         keep=keep,
         json=json,
         events=events,

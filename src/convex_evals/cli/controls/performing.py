@@ -9,6 +9,7 @@ from pathlib import Path
 from convex_evals.cli.controls.progress import watching
 from convex_evals.cli.controls.showing import print_findings
 from convex_evals.cli.output import count, remark, write_json
+from convex_evals.cli.runs.sandbox import check_sandbox
 from convex_evals.cli.runs.session import cores
 from convex_evals.controls import (
     TARGET,
@@ -24,6 +25,7 @@ from convex_evals.controls import (
     strays,
 )
 from convex_evals.core.errors import InfrastructureError, UsageError
+from convex_evals.core.processes import Sandbox
 from convex_evals.core.settings import Settings, read_settings
 from convex_evals.core.toolchain import prepare_toolchain
 from convex_evals.pipeline.types import GradingOptions
@@ -44,6 +46,7 @@ class Asked:
     """At most so many of each answer; None: no mutants."""
     jobs: int | None = None
     json: str | None = None
+    sandbox: Sandbox = "required"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +105,9 @@ async def _check(
     prepared: Prepared, asked: Asked, settings: Settings, checked: Callable[[Findings], None]
 ) -> list[Findings]:
     """`checked` is told of every eval, in the order in which they are done."""
+    await check_sandbox(asked.sandbox)
     await prepare_toolchain(settings, remark)
-    options = complete_options(GradingOptions(), prepared.suite.settings)
+    options = complete_options(GradingOptions(sandbox=asked.sandbox), prepared.suite.settings)
     with open_workspace(settings.output_folder) as folder, watching(prepared.checkups) as watcher:
         workshop = Workshop(settings, folder, asked.jobs or cores(), options)
         return await check(prepared.checkups, workshop, _telling(watcher, checked))

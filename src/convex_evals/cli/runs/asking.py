@@ -8,6 +8,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from convex_evals.core.errors import UsageError
+from convex_evals.core.processes import Sandbox
 from convex_evals.core.settings import Settings
 from convex_evals.pipeline.types import Compiler, GradingOptions, Linter
 from convex_evals.suite import Selection
@@ -40,6 +41,7 @@ class Asked:
     packages_before: str | None = None
     linter: Linter | None = None
     compiler: Compiler | None = None
+    sandbox: Sandbox | None = None
     resume: str | None = None
     regrade: str | None = None
     dry_run: bool = False
@@ -82,6 +84,7 @@ class Asked:
             admin_key=self.admin_key,
             packages_before=_day(self.packages_before),
             answer_files=_globs(self.answer_files),
+            sandbox=self.sandbox or "required",
         )
 
     def _asking_options(self) -> dict[str, object]:
@@ -108,6 +111,7 @@ class Asked:
             "--packages-before": self.packages_before,
             "--linter": self.linter,
             "--compiler": self.compiler,
+            "--sandbox": self.sandbox,
         }
 
     def _refuse(self, option: str, reason: str, others: dict[str, object]) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TextIO
 
 from convex_evals.cli.output import remark
@@ -12,6 +12,7 @@ from convex_evals.cli.progress import watching
 from convex_evals.cli.progress.event_log import event_stream, logging_events
 from convex_evals.cli.runs.asking import Asked
 from convex_evals.cli.runs.preparing import Prepared, prepare
+from convex_evals.cli.runs.sandbox import check_sandbox
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import prepare_toolchain
 from convex_evals.runner import ActiveRun, Budget, Equipment, Execution, Plan, open_budget, open_workspace
@@ -48,6 +49,7 @@ async def _carry_out(
         for run_id in resumed:
             stack.enter_context(store.hold_run(run_id))
         prepared = plan()
+        prepared = replace(prepared, plans=await _with_sandbox(prepared.plans))
         events = stack.enter_context(event_stream(asked.events))
         budget = None if asked.budget is None else open_budget(asked.budget, prepared.plans, store)
         toolchain = await prepare_toolchain(settings, remark)
@@ -58,6 +60,13 @@ async def _carry_out(
                 stack.enter_context(store.hold_run(run.id))
         complete = await _execute(runs, asked, settings, store, budget, events)
     return Session(tuple(store.find_run(run.id) for run in runs), prepared.problems, complete)
+
+
+async def _with_sandbox(plans: Sequence[Plan]) -> tuple[Plan, ...]:
+    """Plans that say what does not hold while they are graded. Raises SandboxError before anything is asked."""
+    sandboxes = dict.fromkeys(each.options.sandbox for each in plans if each.work)
+    missing = {sandbox: await check_sandbox(sandbox) for sandbox in sandboxes}
+    return tuple(each.with_note("notConfined", list(missing.get(each.options.sandbox, ()))) for each in plans)
 
 
 def _warn_of_other_tools(plans: Sequence[Plan], toolchain: str) -> None:

@@ -22,8 +22,11 @@ def restrict(confinement: wire.Confinement) -> None:
         scratch = confinement["scratch"]
         landlock.restrict(confinement["read"], [*writable, *([scratch] if scratch else [])], version)
     _renounce_capabilities()
-    if seccomp.is_known_machine() or confinement["strict"]:
+    try:
         seccomp.restrict(confinement)
+    except OSError:
+        if confinement["strict"]:
+            raise
 
 
 def _renounce_capabilities() -> None:

@@ -95,11 +95,6 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
 
 
-def is_known_machine() -> bool:
-    """Whether we have the numbers of its system calls."""
-    return libc.IS_LINUX and _machine is not None
-
-
 def restrict(confinement: wire.Confinement) -> None:
     """From now on, and for everything the program starts. Privileges must have been given up. Raises OSError."""
     if _machine is None:

@@ -12,16 +12,18 @@ from convex_evals.core.toolchain import Node, find_node
 async def gather_facts(settings: Settings, *, network: bool = True) -> tuple[Fact, ...]:
     """Looks at everything; changes nothing. `network=False` leaves the registries out."""
     node = await _node_or_error(settings)
-    support = sandbox.probe_sandbox(node if isinstance(node, Node) else None, settings)
-    questions = registries.gather(node if isinstance(node, Node) else None, settings) if network else _nothing()
-    mechanisms, reachable = await asyncio.gather(support, questions)
+    usable = node if isinstance(node, Node) else None
+    questions = registries.gather(usable, settings) if network else _nothing()
+    mechanisms, permission, reachable = await asyncio.gather(
+        sandbox.probe_sandbox(), sandbox.permissions_work(usable), questions
+    )
     return (
         software.python_fact(),
         software.node_fact(node),
         software.toolchain_fact(node, settings),
         resources.disk_fact(settings.cache_folder),
         resources.memory_fact(),
-        *sandbox.sandbox_facts(mechanisms),
+        *sandbox.sandbox_facts(mechanisms, permission),
         *reachable,
         software.provider_keys_fact(settings),
     )

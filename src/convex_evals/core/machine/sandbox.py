@@ -1,7 +1,13 @@
-"""Which mechanisms this machine has to lock untrusted code in. Each is tried, not guessed from version numbers."""
+"""Which mechanisms this machine has to lock answers in. Each is tried, not guessed from version numbers.
+
+What must hold for code that a model wrote: (a) nothing on the host changes or leaks, (b) no answer influences a verdict
+but by being right, (c) what an answer does to itself is its own failure.
+"""
 
 import asyncio
-import shutil
+import os
+import re
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,122 +16,206 @@ from typing import Final
 from convex_evals.core.errors import ProcessError
 from convex_evals.core.keeper import landlock
 from convex_evals.core.machine.fact import Fact, Status
-from convex_evals.core.processes import UNCONFINED, Confinement, Limits, base_environment, run
+from convex_evals.core.processes import UNCONFINED, Confinement, Limits, ProcessResult, base_environment, run
 from convex_evals.core.processes.process import UNLIMITED, Argument
-from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import Node
 
-PROBE_SECONDS: Final = 5.0
-# Landlock rules TCP from this version of its interface on.
-LANDLOCK_TCP_ABI: Final = 4
-_INSTALLERS: Final = {
-    "apt-get": "apt-get install",
-    "dnf": "dnf install",
-    "apk": "apk add",
-    "pacman": "pacman -S",
-    "zypper": "zypper install",
-}
-_USER_NAMESPACES_FIX: Final = "sysctl -w user.max_user_namespaces=10000 kernel.apparmor_restrict_unprivileged_userns=0"
+PROBE_SECONDS: Final = 10.0
+LANDLOCK_SIGNALS_ABI: Final = 6
+_PORT: Final = 9
+_LIMITS: Final = Limits(cpu_seconds=60, file_size=1_000_000, data=10**9, open_files=64)
+
+_LANDLOCK_FIX: Final = "boot Linux 5.13 or newer with lsm=landlock"
+_NAMESPACES_FIX: Final = "sysctl -w user.max_user_namespaces=10000 kernel.apparmor_restrict_unprivileged_userns=0"
+_SECCOMP_FIX: Final = "use x86-64 or arm64 Linux whose kernel has CONFIG_SECCOMP_FILTER"
 
 
 @dataclass(frozen=True, slots=True)
 class SandboxSupport:
-    """What worked when it was tried. `bubblewrap` is the program, `landlock` its ABI version or 0."""
+    """What worked when it was tried. `landlock` is the version of its interface, or 0."""
 
-    bubblewrap: Path | None
-    user_namespaces: bool
-    network_namespaces: bool
-    landlock: int
-    node_permission: bool
-    limits: bool
-
-    @property
-    def confines_files(self) -> bool:
-        return self.bubblewrap is not None or self.landlock > 0
+    landlock: int = 0
+    mounts: bool = False
+    """A file system with nothing in it but what may be reached: the layer for files where Landlock is missing."""
+    process_namespaces: bool = False
+    network_namespaces: bool = False
+    seccomp: bool = False
+    scratch: bool = False
+    limits: bool = False
 
     @property
-    def confines_network(self) -> bool:
-        return self.bubblewrap is not None or self.network_namespaces
+    def files(self) -> bool:
+        return self.landlock > 0 or self.mounts
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What nothing here sees to, as half sentences."""
+        return tuple(mechanism.lack for mechanism in MECHANISMS if not mechanism.works(self))
+
+    @property
+    def is_complete(self) -> bool:
+        return not self.missing
 
 
-async def probe_sandbox(node: Node | None, settings: Settings) -> SandboxSupport:
-    found = shutil.which("bwrap", path=settings.search_path)
-    wrapper = [found, "--ro-bind", "/", "/", "--unshare-all", "--die-with-parent", "--", "true"] if found else None
-    permission = [str(node.executable), "--permission", "--eval", "0"] if node else None
-    bubblewrap, user, network, allowed, limits = await asyncio.gather(
-        _works(wrapper),
-        _works(["unshare", "--user", "--map-root-user", "true"]),
-        _works(["true"], confinement=Confinement(network="own")),
-        _works(permission),
-        _works(["true"], Limits(cpu_seconds=60, file_size=1_000_000, data=10**9, processes=1000, open_files=64)),
-    )
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """`field` of SandboxSupport says whether it works. `needed_for` are those of (a), (b), (c) that rest on it."""
+
+    name: str
+    field: str
+    needed_for: str
+    lack: str
+    fix: str
+
+    def works(self, support: SandboxSupport) -> bool:
+        return bool(getattr(support, self.field))
+
+
+MECHANISMS: Final = (
+    Mechanism("files", "files", "ab", "neither Landlock nor mounts of its own confine its files", _LANDLOCK_FIX),
+    Mechanism(
+        "processes",
+        "process_namespaces",
+        "abc",
+        "no PID namespace keeps it from other processes",
+        _NAMESPACES_FIX,
+    ),
+    Mechanism("network", "network_namespaces", "ab", "no network namespace keeps it from the network", _NAMESPACES_FIX),
+    Mechanism("system calls", "seccomp", "ab", "seccomp does not filter its system calls", _SECCOMP_FIX),
+    Mechanism("scratch space", "scratch", "ac", "its scratch space is not bounded", _NAMESPACES_FIX),
+    Mechanism("resource limits", "limits", "ac", "its processor time and memory are not limited", "raise `ulimit -H`"),
+)
+GUARANTEES: Final = {
+    "a": "nothing on this machine changes or leaks",
+    "b": "no answer influences a verdict but by being right",
+    "c": "what an answer does to itself is its own failure",
+}
+
+
+async def probe_sandbox() -> SandboxSupport:
+    with tempfile.TemporaryDirectory(prefix="convex-evals-probe-") as name:
+        folder = Path(name)
+        canary, scratch = folder / "canary", folder / "scratch"
+        canary.write_text("canary")
+        scratch.mkdir()
+        rules, mounts, processes, network, seccomp, bounded, limits = await asyncio.gather(
+            _hides(canary, Confinement(read=(), strict=False)),
+            _hides(canary, Confinement(read=(), landlock=False)),
+            _works(["sh", "-c", "test $$ = 1"], confinement=Confinement(read=())),
+            _works(["true"], confinement=Confinement(network="own", ports=(_PORT,))),
+            _filters_calls(),
+            _bounds_scratch(scratch),
+            _works(["true"], _LIMITS),
+        )
     return SandboxSupport(
-        bubblewrap=Path(found) if found and bubblewrap else None,
-        user_namespaces=user,
+        landlock=landlock.abi() if rules else 0,
+        mounts=mounts,
+        process_namespaces=processes,
         network_namespaces=network,
-        landlock=landlock.abi(),
-        node_permission=allowed,
+        seccomp=seccomp,
+        scratch=bounded,
         limits=limits,
     )
 
 
-async def _works(
-    arguments: Sequence[Argument] | None, limits: Limits = UNLIMITED, confinement: Confinement = UNCONFINED
-) -> bool:
-    if arguments is None:
+async def _hides(canary: Path, confinement: Confinement) -> bool:
+    """Whether a program runs in it and cannot read a file that it was not given."""
+    script = 'cat "$0" 2>/dev/null || echo hidden'
+    result = await _run(["sh", "-c", script, canary], confinement=confinement)
+    return result is not None and result.ok and result.output.text == "hidden\n"
+
+
+async def _filters_calls() -> bool:
+    """Whether a confined program has a filter more than this process."""
+    result = await _run(["cat", "/proc/self/status"], confinement=Confinement(read=(), strict=False))
+    if result is None or not result.ok:
         return False
-    environment = base_environment(Path("/nonexistent"))
+    ours = await asyncio.to_thread(Path("/proc/self/status").read_text)
+    return _filters(result.output.text) > _filters(ours)
+
+
+def _filters(status: str) -> int:
+    """Kernels before 5.9 only say whether there is one."""
+    found = re.search(r"^Seccomp_filters:\s*(\d+)", status, re.MULTILINE)
+    return int(found[1]) if found else int("Seccomp:\t2" in status)
+
+
+async def _bounds_scratch(scratch: Path) -> bool:
+    """Whether it takes some, refuses more, and nothing of it arrives here."""
+    script = 'cd "$0" && echo x > small && ! head -c 2000000 /dev/zero > large'
+    confinement = Confinement(read=(), scratch=scratch, scratch_bytes=1_000_000)
+    worked = await _works(["sh", "-c", script, scratch], confinement=confinement)
+    return worked and not await asyncio.to_thread(os.listdir, scratch)
+
+
+async def permissions_work(node: Node | None) -> bool:
+    return node is not None and await _works([node.executable, "--permission", "--eval", "0"])
+
+
+async def _works(
+    arguments: Sequence[Argument], limits: Limits = UNLIMITED, confinement: Confinement = UNCONFINED
+) -> bool:
+    result = await _run(arguments, limits, confinement)
+    return result is not None and result.ok
+
+
+async def _run(
+    arguments: Sequence[Argument], limits: Limits = UNLIMITED, confinement: Confinement = UNCONFINED
+) -> ProcessResult | None:
+    """None: it could not be started so."""
     try:
-        result = await run(
+        return await run(
             arguments,
             cwd=Path("/"),
             timeout=PROBE_SECONDS,
-            environment=environment,
+            environment=base_environment(Path("/nonexistent")),
             limits=limits,
             confinement=confinement,
         )
     except ProcessError:
-        return False
-    return result.ok
+        return None
 
 
-def sandbox_facts(support: SandboxSupport) -> tuple[Fact, ...]:
-    """First the verdict, then the mechanisms behind it."""
+def sandbox_facts(support: SandboxSupport, node_permission: bool) -> tuple[Fact, ...]:
+    """First what holds, then the mechanisms behind it."""
     return (
-        _verdict(support),
-        _mechanism("bubblewrap", support.bubblewrap is not None, str(support.bubblewrap), _bubblewrap_fix()),
-        _mechanism("user namespaces", support.user_namespaces, "usable by this user", _USER_NAMESPACES_FIX),
-        _mechanism("network namespaces", support.network_namespaces, "usable by this user", _USER_NAMESPACES_FIX),
-        _landlock(support.landlock),
-        _mechanism("Node permissions", support.node_permission, "node --permission works", "unset CONVEX_EVALS_NODE"),
-        _mechanism("resource limits", support.limits, "processor, memory, files, processes", "raise `ulimit -H`"),
+        *(_guarantee(letter, meaning, support) for letter, meaning in GUARANTEES.items()),
+        *(_mechanism(mechanism, support) for mechanism in MECHANISMS),
+        _node_permissions(node_permission),
     )
 
 
-def _verdict(support: SandboxSupport) -> Fact:
-    open_sides = [
-        side
-        for side, closed in (("files", support.confines_files), ("network", support.confines_network))
-        if not closed
-    ]
-    if not open_sides:
-        return Fact("Sandbox", Status.OK, "files and network of generated code can be confined")
-    status = Status.MISSING if len(open_sides) == 2 else Status.WARNING
-    return Fact("Sandbox", status, f"nothing confines {' and '.join(open_sides)} of generated code", _bubblewrap_fix())
+def _guarantee(letter: str, meaning: str, support: SandboxSupport) -> Fact:
+    lacking = [each for each in MECHANISMS if letter in each.needed_for and not each.works(support)]
+    name = f"Sandbox ({letter})"
+    if not lacking:
+        return Fact(name, Status.OK, f"holds: {meaning}")
+    reasons = "; ".join(each.lack for each in lacking)
+    return Fact(name, Status.MISSING, f"does not hold: {meaning} ({reasons})", lacking[0].fix)
 
 
-def _landlock(abi: int) -> Fact:
-    reach = "files and TCP" if abi >= LANDLOCK_TCP_ABI else "files"
-    return _mechanism("Landlock", abi > 0, f"ABI {abi} ({reach})", "boot Linux 5.13 or newer with lsm=landlock")
+def _mechanism(mechanism: Mechanism, support: SandboxSupport) -> Fact:
+    name = f"Sandbox: {mechanism.name}"
+    if mechanism.works(support):
+        return Fact(name, Status.OK, _detail(mechanism, support))
+    return Fact(name, Status.MISSING, mechanism.lack, mechanism.fix)
 
 
-def _mechanism(name: str, works: bool, detail: str, fix: str) -> Fact:
-    name = f"Sandbox: {name}"
-    return Fact(name, Status.OK, detail) if works else Fact(name, Status.WARNING, "not available here", fix)
+def _detail(mechanism: Mechanism, support: SandboxSupport) -> str:
+    if mechanism.field == "files":
+        reach = "files and signals" if support.landlock >= LANDLOCK_SIGNALS_ABI else "files"
+        return f"Landlock ABI {support.landlock} ({reach})" if support.landlock else "mounts of its own; no Landlock"
+    return {
+        "process_namespaces": "own user, PID, IPC and mount namespaces",
+        "network_namespaces": "own network namespace, with the loopback ports it is given",
+        "seccomp": "filtered by seccomp",
+        "scratch": "in memory, bounded",
+        "limits": "processor time, memory, file size, open files",
+    }[mechanism.field]
 
 
-def _bubblewrap_fix() -> str:
-    for program, command in _INSTALLERS.items():
-        if shutil.which(program, path="/usr/bin:/bin:/usr/sbin:/sbin"):
-            return f"{command} bubblewrap"
-    return "install bubblewrap"
+def _node_permissions(works: bool) -> Fact:
+    name, note = "Sandbox: Node permissions", "a convenience, not counted as a boundary"
+    if works:
+        return Fact(name, Status.OK, f"node --permission works; {note}")
+    return Fact(name, Status.WARNING, f"node --permission does not work; {note}", "unset CONVEX_EVALS_NODE")

@@ -1,6 +1,6 @@
 """Starting programs: argument list, cleared environment, limits, time-out; the whole family is gone afterwards."""
 
-from convex_evals.core.processes.confinement import LIBRARIES, UNCONFINED, Confinement
+from convex_evals.core.processes.confinement import LIBRARIES, UNCONFINED, Confinement, Sandbox, use_sandbox
 from convex_evals.core.processes.environment import base_environment
 from convex_evals.core.processes.limits import Limits
 from convex_evals.core.processes.output import Output
@@ -18,9 +18,11 @@ __all__ = [
     "PipedProcess",
     "Process",
     "ProcessResult",
+    "Sandbox",
     "Usage",
     "base_environment",
     "run",
     "start",
     "start_piped",
+    "use_sandbox",
 ]

@@ -34,6 +34,8 @@ SCRATCH_BYTES: Final = 64 * 1024 * 1024
 
 Network = Literal["host", "own"]
 Sockets = Literal["any", "ip", "tcp", "none"]
+Sandbox = Literal["required", "available", "none"]
+"""Whether programs start confined or not at all, as far as this kernel can confine them, or unconfined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,9 @@ class Confinement:
         return replace(self, strict=False)
 
     def to_wire(self) -> wire.Confinement:
+        """As this process has been told to confine programs (`use_sandbox`)."""
+        if _sandbox == "none" and self is not UNCONFINED:
+            return UNCONFINED.to_wire()
         read = None if self.read is None else [str(path) for path in (*self.system, *self.read)]
         return {
             "read": read,
@@ -81,10 +86,18 @@ class Confinement:
             "nested": self.nested,
             "scratch": None if self.scratch is None else str(self.scratch),
             "scratch_bytes": self.scratch_bytes,
-            "strict": self.strict,
+            "strict": self.strict and _sandbox == "required",
             "landlock": self.landlock,
         }
 
 
 UNCONFINED: Final = Confinement()
 """For programs that never meet anything a model wrote."""
+
+_sandbox: Sandbox = "required"
+
+
+def use_sandbox(sandbox: Sandbox) -> None:
+    """For all programs that this process starts from now on: a grading worker is told once, when it starts."""
+    global _sandbox
+    _sandbox = sandbox
