@@ -20,7 +20,7 @@ from convex_evals.core.processes import UNCONFINED, Confinement, Limits, Process
 from convex_evals.core.processes.process import UNLIMITED, Argument
 from convex_evals.core.toolchain import Node
 
-PROBE_SECONDS: Final = 10.0
+PROBE_SECONDS: Final = 60.0
 LANDLOCK_SIGNALS_ABI: Final = 6
 _PORT: Final = 9
 _LIMITS: Final = Limits(cpu_seconds=60, file_size=1_000_000, data=10**9, open_files=64)
