@@ -14,7 +14,6 @@ import pytest
 
 from convex_evals.backend.deployment import Deployment
 from convex_evals.backend.functions.types import CallOutcome
-from convex_evals.backend.http.server import LoopbackServer
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -53,12 +52,6 @@ async def test_calls_of_every_kind_end_when_their_deployment_stops(
     assert workers("functions") == workers("actions") == workers("node") == []
 
 
-def requests(server: LoopbackServer) -> int:
-    """Those that have arrived and are not answered."""
-    assert server._server is not None
-    return len(server._server.server_state.tasks)
-
-
 async def test_http_requests_and_streams_end_when_their_deployment_stops(
     deploy: Any, faults_app: dict[str, str], until: Until
 ) -> None:
@@ -70,7 +63,7 @@ async def test_http_requests_and_streams_end_when_their_deployment_stops(
             cursor = {"cursor": time.time() * 1e6}
             url = f"{deployment.url}/api/stream_function_logs"
             polling = asyncio.create_task(client.get(url, params=cursor, headers=headers))
-            await until(lambda: requests(deployment._main) == 1 and requests(deployment._site) == 2)
+            await until(lambda: deployment._main.requests == 1 and deployment._site.requests == 2)
         ends = await asyncio.wait_for(asyncio.gather(waiting, halfway, polling, return_exceptions=True), 60)
     assert isinstance(ends[2], httpx.Response) and ends[2].status_code == 200
     assert not any(isinstance(end, httpx.Response) and end.status_code < 500 for end in ends[:2])
