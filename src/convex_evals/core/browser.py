@@ -28,6 +28,11 @@ ONLY_THIS_MACHINE: Final = (
     "--proxy-server=http://127.0.0.1:9",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
+# What it reads besides the files of the system: fonts, and its own settings.
+FILES: Final = tuple(
+    Path(path)
+    for path in ("/etc/fonts", "/var/cache/fontconfig", "/etc/chromium", "/etc/chromium.d", "/etc/opt/chrome")
+)
 INSTALL_SECONDS: Final = 600.0
 ROOT_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # dpkg insists on the sbin folders
 _OPTIONS: Final = ("-qq", "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=2", "-o", "Dpkg::Use-Pty=0")

@@ -34,5 +34,5 @@ async def open_tools(settings: Settings, progress: Progress = no_progress) -> As
     toolchain = await prepare_toolchain(settings, progress)
     sandbox = await probe_sandbox()
     packages = project_store(settings, toolchain.node)
-    async with GraderHost.open() as graders:
+    async with GraderHost.open(strict=sandbox.network_namespaces) as graders:
         yield Tools(settings, toolchain, sandbox, packages, graders)

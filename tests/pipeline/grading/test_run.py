@@ -190,10 +190,8 @@ BAD: dict[str, Case] = {
         "grader-crashed",
         "the grader ended without a report (killed by SIGSEGV)",
     ),
-    "a grader that kills the process it comes from is no pass": Case(
-        "import os, signal\ndef test_it(): os.kill(os.getppid(), signal.SIGKILL)",
-        "grader-crashed",
-        "The process that runs Python graders ended",
+    "a grader cannot kill the process it comes from": Case(
+        "import os, signal\ndef test_it(): os.kill(os.getppid(), signal.SIGKILL)", "tests-failed", "PermissionError"
     ),
     "a grader that stops early is no pass": Case(
         "import pytest\ndef test_it(): pytest.exit('enough', returncode=0)",

@@ -21,6 +21,7 @@ _NEW_USER: Final = 0x1000_0000
 _NEW_PROCESSES: Final = 0x2000_0000
 _NEW_NETWORK: Final = 0x4000_0000
 
+_ORDINARY: Final = 1000
 _SIOCSIFFLAGS: Final = 0x8914
 _UP_AND_RUNNING: Final = 0x41
 _BACKLOG: Final = 512
@@ -28,6 +29,7 @@ _LOOPBACK: Final = "127.0.0.1"
 _MOST_PROCESSES: Final = 1000  # threads included; where the kernel counts by namespace
 _SAFE: Final = libc.MS_NOSUID | libc.MS_NODEV
 _HIDDEN: Final = ("/run", "/var/run")  # where the sockets of the host's services are
+_SETTINGS: Final = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi")
 _NEW_ROOT: Final = "/tmp"  # covered by a mount of our own before anything is made in it
 
 
@@ -37,7 +39,7 @@ def enter(confinement: wire.Confinement) -> list[socket.socket]:
     if not wanted:
         return []
     try:
-        _unshare(wanted)
+        _unshare(wanted, nested=confinement["nested"])
     except OSError:
         if confinement["strict"]:
             raise
@@ -57,6 +59,8 @@ def settle(confinement: wire.Confinement, *, landlock: bool) -> None:
             raise
         return
     _mount_processes()
+    if confinement["nested"]:
+        _protect_settings()
     if confinement["sockets"] == "any" and confinement["network"] == "own":
         _hide(_HIDDEN)
     if confinement["scratch"] is not None:
@@ -70,8 +74,9 @@ def _wanted(confinement: wire.Confinement) -> int:
     return wanted | _NEW_NETWORK if confinement["network"] == "own" else wanted
 
 
-def _unshare(wanted: int) -> None:
-    """In a user namespace, which makes it possible for ordinary users. Root can do without one, where there is none."""
+def _unshare(wanted: int, *, nested: bool) -> None:
+    """In a user namespace, which makes it possible for ordinary users. Root can do without one, where there is none, and
+    is an ordinary user where more are to be made inside: the kernel lets nobody else pass root on."""
     user, group = os.getuid(), os.getgid()
     try:
         libc.unshare(_NEW_USER | wanted)
@@ -80,7 +85,9 @@ def _unshare(wanted: int) -> None:
             raise
         libc.unshare(wanted)
         return
-    for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+    own_user, own_group = (each or _ORDINARY if nested else each for each in (user, group))
+    maps = (("setgroups", "deny"), ("uid_map", f"{own_user} {user} 1"), ("gid_map", f"{own_group} {group} 1"))
+    for name, text in maps:
         _write(f"/proc/self/{name}", text)
 
 
@@ -104,6 +111,14 @@ def _mount_processes() -> None:
     with suppress(OSError):
         libc.mount("proc", "/proc", "proc", _SAFE | libc.MS_NOEXEC)
         _write("/proc/sys/kernel/pid_max", str(_MOST_PROCESSES))
+
+
+def _protect_settings() -> None:
+    """Who makes namespaces must write into /proc, where settings of the whole machine are that root may change."""
+    for path in _SETTINGS:
+        if os.path.exists(path):  # noqa: PTH110 - pathlib is slow to import
+            libc.mount(path, path, None, libc.MS_BIND | libc.MS_REC)
+            libc.make_read_only(path)
 
 
 def _hide(paths: Iterable[str]) -> None:

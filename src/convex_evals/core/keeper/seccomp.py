@@ -29,7 +29,7 @@ _CLONE_NAMESPACES: Final = 0x7E02_0080
 
 _NEVER: Final = (
     *("ptrace", "process_vm_readv", "process_vm_writev", "kcmp", "pidfd_getfd", "process_madvise"),
-    *("mount", "umount2", "pivot_root", "chroot", "open_tree", "move_mount", "fsopen", "fsconfig", "fsmount"),
+    *("mount", "umount2", "pivot_root", "open_tree", "move_mount", "fsopen", "fsconfig", "fsmount"),
     *("fspick", "mount_setattr", "name_to_handle_at", "open_by_handle_at", "swapon", "swapoff", "quotactl"),
     *("quotactl_fd", "acct", "reboot", "sethostname", "setdomainname", "settimeofday", "clock_settime"),
     *("clock_adjtime", "adjtimex", "init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load"),
@@ -37,7 +37,7 @@ _NEVER: Final = (
     *("fanotify_init", "lookup_dcookie", "vhangup", "personality"),
 )
 _NOT_THERE: Final = ("io_uring_setup", "io_uring_enter", "io_uring_register")
-_NAMESPACES: Final = ("unshare", "setns")
+_NAMESPACES: Final = ("unshare", "setns", "chroot")
 
 
 class _Machine(NamedTuple):

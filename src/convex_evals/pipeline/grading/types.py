@@ -1,6 +1,7 @@
 """What a grader is given, and what comes out of it."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from convex_evals.pipeline.types import StepResult, TestCounts
@@ -22,6 +23,15 @@ class GradedDeployment:
     url: str
     site_url: str
     admin_key: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltApp:
+    """`folder` has `app.js` and perhaps `app.css`, unless the app is `broken` or the tool has `crashed`: then why."""
+
+    folder: Path
+    broken: str = ""
+    crashed: str = ""
 
 
 @dataclass(frozen=True, slots=True)

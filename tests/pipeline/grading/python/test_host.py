@@ -13,7 +13,7 @@ from convex_evals.pipeline.grading.kit import wait_until
 from convex_evals.pipeline.grading.python.host import GraderHost
 from convex_evals.pipeline.grading.python.job import Job
 from convex_evals.pipeline.grading.report import read_report
-from convex_evals.pipeline.grading.types import GradedDeployment
+from convex_evals.pipeline.grading.types import BuiltApp, GradedDeployment
 
 MakeJob = Callable[[str], Job]
 
@@ -36,8 +36,9 @@ async def host() -> AsyncIterator[GraderHost]:
 
 def test_a_job_survives_its_journey(tmp_path: Path) -> None:
     deployment = GradedDeployment("http://127.0.0.1:1", "http://127.0.0.1:2", "name|key")
-    paths = [tmp_path / name for name in ("grader.py", "suite", "imports", "report", "log", "home", "files")]
-    job = Job(*paths, project=deployment, answer=None, test_seconds=1.5, collect_only=True)
+    paths = [tmp_path / name for name in ("grader.py", "suite", "imports", "report", "log", "home")]
+    site = BuiltApp(tmp_path / "site", broken="why")
+    job = Job(*paths, site=site, files=tmp_path, project=deployment, answer=None, test_seconds=1.5, collect_only=True)
     assert Job.loads(job.dumps()) == job
 
 

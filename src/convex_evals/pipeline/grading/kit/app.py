@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 from convex_evals.pipeline.grading.kit.chromium import Chromium
@@ -11,7 +10,8 @@ from convex_evals.pipeline.grading.kit.chromium import Chromium
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Page
 
-_HOLDING: Final = files(__package__) / "hold_messages.js"
+_MOST_COMPLAINTS: Final = 100
+_LONGEST_COMPLAINT: Final = 2000
 
 
 @dataclass
@@ -27,32 +27,36 @@ class App:
 
     def open(self) -> "Page":
         """The app, as a new visitor sees it."""
-        return self._open(held=False)
-
-    @contextmanager
-    def opening(self) -> Iterator["Page"]:
-        """In the block, the app before the deployment has answered; the answers arrive when it ends."""
-        page = self._open(held=True)
-        yield page
-        self._release(page)
-
-    @contextmanager
-    def holding(self, page: "Page") -> Iterator[None]:
-        """In the block, nothing that the deployment sends arrives at the page; what the page sends, does."""
-        page.evaluate("holdMessages(true)")
-        yield
-        self._release(page)
-
-    def _open(self, *, held: bool) -> "Page":
-        page = self.chromium.new_page(_HOLDING.read_text().replace("HELD", str(held).lower()))
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page = self.chromium.new_page()
+        page.on("pageerror", lambda error: self._note(str(error)))
         page.on("console", self._listen)
         page.goto(self.url)
         return page
 
-    def _release(self, page: "Page") -> None:
-        page.evaluate("holdMessages(false)")
+    @contextmanager
+    def opening(self) -> Iterator["Page"]:
+        """In the block, the app before the deployment has answered; the answers arrive when it ends."""
+        with self._holding():
+            yield self.open()
+
+    @contextmanager
+    def holding(self, page: "Page") -> Iterator[None]:
+        """In the block, nothing that the deployment sends arrives at any page; what pages send, does."""
+        with self._holding():
+            yield
+
+    @contextmanager
+    def _holding(self) -> Iterator[None]:
+        self.chromium.network.hold()
+        try:
+            yield
+        finally:
+            self.chromium.network.release()
 
     def _listen(self, message: "ConsoleMessage") -> None:
         if message.type == "error":
-            self.complaints.append(message.text)
+            self._note(message.text)
+
+    def _note(self, complaint: str) -> None:
+        if len(self.complaints) < _MOST_COMPLAINTS:
+            self.complaints.append(complaint[:_LONGEST_COMPLAINT])

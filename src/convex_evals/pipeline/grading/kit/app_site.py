@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from convex_evals.pipeline.grading.kit.app_build import BUNDLE
 from convex_evals.pipeline.grading.kit.web_server import Reply, WebServer
 
+BUNDLE: Final = "app"
 _PAGE: Final = f"""\
 <!doctype html>
 <html lang="en">

@@ -8,7 +8,7 @@ DeploymentTrouble             `deployment` is "project" or "answer"
 └── DeploymentLost            the deployment does not answer, or failed by itself: nobody's answer is wrong
 
 AppBroken                     the model's web app cannot be built
-ToolCrashed                   esbuild or the browser did not work: nobody's answer is wrong
+ToolCrashed                   esbuild or the browser does not start: nobody's answer is wrong
 EvalBroken                    the grader cannot work: the author's mistake, not the model's
 TimeIsUp                      a test hung in the grader's own code
 """

@@ -2,16 +2,18 @@
 
 from collections.abc import Generator, Iterator
 from typing import Final
+from urllib.parse import urlsplit
 
 import pytest
 from _pytest.outcomes import Skipped
 
 from convex_evals.pipeline.grading.kit.app import App
-from convex_evals.pipeline.grading.kit.app_build import build_app
 from convex_evals.pipeline.grading.kit.app_site import serve_app
+from convex_evals.pipeline.grading.kit.browser_network import BrowserNetwork
 from convex_evals.pipeline.grading.kit.chromium import Chromium
+from convex_evals.pipeline.grading.kit.clock import Clock
 from convex_evals.pipeline.grading.kit.deployment import Deployment
-from convex_evals.pipeline.grading.kit.errors import EvalBroken, ToolCrashed
+from convex_evals.pipeline.grading.kit.errors import AppBroken, EvalBroken, ToolCrashed
 from convex_evals.pipeline.grading.python.job import Job
 
 _MOST_COMPLAINTS: Final = 3
@@ -24,36 +26,53 @@ class NoBrowser(Skipped):
 
 
 class Browsing:
-    """A pytest plugin. The app is built and the browser started for the first test that asks for them."""
+    """A pytest plugin. The browser is started for the first test that asks for it."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, clock: Clock) -> None:
         self._job = job
+        self._clock = clock
         self._app: App | None = None
 
     @pytest.fixture
     def app(self, project: Deployment, _site: str, _chromium: Chromium) -> Iterator[App]:
         """The model's React app in a browser."""
         self._app = App(_site, _chromium)
+        _chromium.begin_test()
         yield self._app
         self._app = None
-        _chromium.close_pages()
+        _chromium.end_test()
 
     @pytest.fixture(scope="session")
     def _site(self) -> Iterator[str]:
-        job = self._job
-        if job.project is None or job.files is None or job.esbuild is None:
+        site = self._job.site
+        if site is None:
             raise EvalBroken("nothing is deployed for the fixture `app`; a static eval has only `files`")
-        built = job.temporary / "site"
-        build_app(job.files, job.project.url, job.esbuild, built)
-        with serve_app(built) as address:
+        if site.crashed:
+            raise ToolCrashed(site.crashed)
+        if site.broken:
+            raise AppBroken(site.broken)
+        with serve_app(site.folder) as address:
             yield address
 
     @pytest.fixture(scope="session")
-    def _chromium(self) -> Iterator[Chromium]:
+    def _chromium(self, _site: str) -> Iterator[Chromium]:
         if self._job.chromium is None:
             raise NoBrowser("there is no Chromium on this machine")
-        with Chromium.run(self._job.chromium) as chromium:
+        folder = self._job.temporary / "browser"
+        folder.mkdir()
+        ports, deployments = self._ports(_site)
+        with (
+            BrowserNetwork.run(ports, deployments, self._job.temporary) as network,
+            Chromium.run(self._job.chromium, network, folder, self._clock) as chromium,
+        ):
             yield chromium
+
+    def _ports(self, site: str) -> tuple[tuple[int, ...], frozenset[int]]:
+        """All that a page may reach, and which of it is the deployment."""
+        project = self._job.project
+        assert project is not None, "an app is only built for a project that is deployed"
+        own = frozenset(urlsplit(url).port or 80 for url in (project.url, project.site_url))
+        return (urlsplit(site).port or 80, *sorted(own)), own
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self) -> Generator[None, object, object]:
@@ -64,12 +83,13 @@ class Browsing:
                 raise
             from playwright.sync_api import Error
 
-            if not self._app.chromium.works():
-                raise ToolCrashed(f"Chromium crashed: {error}") from error
-            if not isinstance(error, AssertionError | Error):
+            trouble = self._app.chromium.trouble()
+            if trouble is None and not isinstance(error, AssertionError | Error):
                 raise
             self._app.chromium.hurry()
-            raise AssertionError(_told(error, self._app.complaints)).with_traceback(error.__traceback__) from error
+            told = _told(error, self._app.complaints)
+            text = told if trouble is None else f"{trouble}: {told}"
+            raise AssertionError(text).with_traceback(error.__traceback__) from error
 
 
 def _told(error: Exception, complaints: list[str]) -> str:

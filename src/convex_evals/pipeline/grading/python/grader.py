@@ -1,6 +1,9 @@
 """A grader written in Python."""
 
+from dataclasses import replace
+
 from convex_evals.core.browser import find_chromium
+from convex_evals.pipeline.grading.app_build import build_app
 from convex_evals.pipeline.grading.python.job import Job
 from convex_evals.pipeline.grading.report import read_report
 from convex_evals.pipeline.grading.request import GraderRequest
@@ -17,7 +20,8 @@ class PythonGrader:
         return await self._run(self._job("collected", collect_only=True))
 
     async def run(self, expected: tuple[str, ...]) -> GraderRun:
-        return await self._run(self._job("tests", collect_only=False))
+        site = await build_app(self._request, self._tools)
+        return await self._run(replace(self._job("tests", collect_only=False), site=site))
 
     async def _run(self, job: Job) -> GraderRun:
         result = await self._tools.graders.run(job)
@@ -32,7 +36,6 @@ class PythonGrader:
             report=request.private / f"{name}.json",
             log=request.private / f"{name}.log",
             home=request.home,
-            esbuild=self._tools.toolchain.binary("esbuild"),
             chromium=find_chromium(self._tools.settings),
             files=None if collect_only else request.files,
             project=None if collect_only else request.project,

@@ -16,22 +16,24 @@ EXCERPT_BYTES: Final = 16_384
 class GraderHost:
     """Any number of graders may run at the same time."""
 
-    def __init__(self, stack: AsyncExitStack) -> None:
+    def __init__(self, stack: AsyncExitStack, *, strict: bool) -> None:
         self._stack = stack
+        self._strict = strict
         self._starting = asyncio.Lock()
         self._warm: WarmProcess | None = None
 
     @classmethod
     @asynccontextmanager
-    async def open(cls) -> AsyncIterator["GraderHost"]:
+    async def open(cls, *, strict: bool = True) -> AsyncIterator["GraderHost"]:
+        """`strict`: no grader runs where the kernel cannot confine it."""
         async with AsyncExitStack() as stack:
-            yield cls(stack)
+            yield cls(stack, strict=strict)
 
     async def run(self, job: Job) -> ProcessResult:
         """Runs a grader to its end. Cancelling kills it first; a ProcessError means that nobody knows how it ended."""
         async with self._starting:
             if self._warm is None or self._warm.is_over:
-                self._warm = await self._stack.enter_async_context(WarmProcess.start())
+                self._warm = await self._stack.enter_async_context(WarmProcess.start(strict=self._strict))
         return _result(job, await self._warm.run(job))
 
 

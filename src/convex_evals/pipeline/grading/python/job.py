@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from convex_evals.pipeline.grading.types import GradedDeployment
+from convex_evals.pipeline.grading.types import BuiltApp, GradedDeployment
 
-_PATHS: Final = ("grader", "suite", "imports", "report", "log", "home", "esbuild", "chromium", "files")
+_PATHS: Final = ("grader", "suite", "imports", "report", "log", "home", "chromium", "files")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Job:
     report: Path
     log: Path
     home: Path
-    esbuild: Path | None = None  # both are needed by graders that look at a web app
+    site: BuiltApp | None = None  # the web app, for graders that look at one
     chromium: Path | None = None  # None: there is no browser on this machine
     files: Path | None = None
     project: GradedDeployment | None = None
@@ -30,9 +30,14 @@ class Job:
     collect_only: bool = False
 
     @property
+    def private(self) -> Path:
+        """All that the grader may write to, besides `home`."""
+        return self.report.parent
+
+    @property
     def temporary(self) -> Path:
         """Gone with the grader, however that ends."""
-        return self.report.parent / "tmp"
+        return self.private / "tmp"
 
     def dumps(self) -> str:
         return json.dumps(asdict(self), default=str)
@@ -42,11 +47,15 @@ class Job:
         content: dict[str, Any] = json.loads(text)
         paths = {name: _path(content[name]) for name in _PATHS}
         deployments = {name: _deployment(content[name]) for name in ("project", "answer")}
-        return cls(**{**content, **paths, **deployments})
+        return cls(**{**content, **paths, **deployments, "site": _site(content["site"])})
 
 
 def _path(text: str | None) -> Path | None:
     return None if text is None else Path(text)
+
+
+def _site(content: dict[str, str] | None) -> BuiltApp | None:
+    return None if content is None else BuiltApp(Path(content["folder"]), content["broken"], content["crashed"])
 
 
 def _deployment(content: dict[str, str] | None) -> GradedDeployment | None:

@@ -7,6 +7,7 @@ import traceback
 from typing import Final, NoReturn
 
 from convex_evals.core.processes import Limits, base_environment
+from convex_evals.pipeline.grading.python.confinement import confine
 from convex_evals.pipeline.grading.python.job import Job
 
 MEGABYTE: Final = 1024 * 1024
@@ -25,6 +26,7 @@ def become_grader(job: Job) -> NoReturn:
         os.chdir(job.home)
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
         _limit(job)
+        confine(job)
         from convex_evals.pipeline.grading.python.session import run_session
 
         code = run_session(job)

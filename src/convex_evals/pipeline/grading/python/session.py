@@ -45,12 +45,13 @@ def run_session(job: Job) -> int:
     clock = Clock()
     plugins = [
         Fixtures(job, clock),
-        Browsing(job),
+        Browsing(job, clock),
         TimeLimits(clock, job.test_seconds, job.grader_seconds),
         Recorder(job.grader, job.report),
     ]
     temporary = job.report.parent / "temporary"
-    arguments = [*OPTIONS, f"--rootdir={job.suite}", f"--basetemp={temporary}", str(job.grader)]
+    places = (f"--rootdir={job.suite}", f"--confcutdir={job.grader.parent}", f"--basetemp={temporary}")
+    arguments = [*OPTIONS, *places, str(job.grader)]
     if job.collect_only:
         arguments.append("--collect-only")
     return int(pytest.main(arguments, plugins=plugins))

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from convex_evals.core.errors import ProcessError
 from convex_evals.core.processes import PipedProcess, base_environment, start_piped
+from convex_evals.pipeline.grading.python.confinement import warm_confinement
 from convex_evals.pipeline.grading.python.job import Job
 
 COMMAND: Final = (sys.executable, "-I", "-m", "convex_evals.pipeline.grading")
@@ -32,14 +33,18 @@ class WarmProcess:
 
     @classmethod
     @asynccontextmanager
-    async def start(cls) -> AsyncIterator["WarmProcess"]:
+    async def start(cls, *, strict: bool) -> AsyncIterator["WarmProcess"]:
         with (
             tempfile.TemporaryDirectory(prefix="grader-host-") as name,
             (Path(name) / "errors.log").open("wb") as errors,
         ):
             home = Path(name)
             environment = base_environment(home)
-            async with start_piped(COMMAND, cwd=home, stderr=errors.fileno(), environment=environment) as process:
+            confinement = warm_confinement(strict=strict)
+            starting = start_piped(
+                COMMAND, cwd=home, stderr=errors.fileno(), environment=environment, confinement=confinement
+            )
+            async with starting as process:
                 warm = cls(process, home / "errors.log")
                 listening = asyncio.create_task(warm._listen())
                 yield warm

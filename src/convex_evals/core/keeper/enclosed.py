@@ -1,0 +1,62 @@
+"""Becoming a program that must not reach what its parent reaches: used where another program insists on starting it.
+
+Playwright starts the browser itself, so what it starts is this, which locks itself in and then becomes the browser.
+"""
+
+import array
+import fcntl
+import os
+import resource
+import socket
+import struct
+import sys
+from typing import Final, NoReturn, TypedDict
+
+from convex_evals.core.keeper import landlock, libc
+
+_NEW_USER_AND_NETWORK: Final = 0x1000_0000 | 0x4000_0000
+_SIOCSIFFLAGS: Final = 0x8914
+_UP_AND_RUNNING: Final = 0x41
+
+
+class Enclosure(TypedDict):
+    """`ports` of its own loopback are handed, as listening sockets, to whoever listens at the Unix socket `relay`."""
+
+    program: str
+    read: list[str]
+    write: list[str]
+    ports: list[int]
+    relay: str
+    data_bytes: int
+
+
+def become(enclosure: Enclosure) -> NoReturn:
+    relay = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    relay.connect(enclosure["relay"])
+    _enter_namespaces()
+    listeners = [_listen(port) for port in enclosure["ports"]]
+    descriptors = array.array("i", [listener.fileno() for listener in listeners])
+    relay.sendmsg([b"+"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)])
+    relay.recv(1)  # until they are in good hands
+    resource.setrlimit(resource.RLIMIT_DATA, (enclosure["data_bytes"], enclosure["data_bytes"]))
+    libc.forbid_new_privileges()
+    if version := landlock.abi():
+        landlock.restrict(enclosure["read"], enclosure["write"], version)
+    os.execve(enclosure["program"], [enclosure["program"], *sys.argv[1:]], dict(os.environ))
+
+
+def _enter_namespaces() -> None:
+    user, group = os.getuid(), os.getgid()
+    libc.unshare(_NEW_USER_AND_NETWORK)
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+        with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123 - pathlib is slow to import
+            file.write(text)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", _UP_AND_RUNNING))
+
+
+def _listen(port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.bind(("127.0.0.1", port))
+    listener.listen(128)
+    return listener
