@@ -23,6 +23,7 @@ from convex_evals.pipeline.deploy import (
 )
 from convex_evals.pipeline.failures import FAILURES
 from convex_evals.pipeline.filesystem import write_project
+from convex_evals.pipeline.grading.network import GraderNetwork
 from convex_evals.pipeline.grading.run import run_grader
 from convex_evals.pipeline.install import install_packages
 from convex_evals.pipeline.lint import lint
@@ -81,6 +82,7 @@ class Grading:
     ) -> None:
         self._eval, self._workspace, self._options, self._tools = eval, workspace, options, tools
         self._on_step = on_step
+        self._network = GraderNetwork()
         self._results: dict[StepName, StepResult] = {}
         self._tests: TestCounts | None = None
         self._broken: str | None = None
@@ -131,8 +133,8 @@ class Grading:
         root, options, tools = self._workspace.root, self._options, self._tools
         grader = self._eval.grader
         foreign = grader is not None and grader.kind is GraderKind.VITEST  # has the well-known admin key in its code
-        project = open_backend(options, tools, root / "backend", accept_local_key=foreign)
-        answer = open_answer_backend(options, tools, root / "answers", accept_local_key=foreign)
+        project = open_backend(options, tools, root / "backend", network=self._network, accept_local_key=foreign)
+        answer = open_answer_backend(options, tools, root / "answers", network=self._network, accept_local_key=foreign)
         try:
             return Backends(await opened.enter_async_context(project), await opened.enter_async_context(answer))
         except (InfrastructureError, OSError) as error:
@@ -196,6 +198,7 @@ class Grading:
             workspace=self._workspace,
             options=self._options,
             tools=self._tools,
+            network=self._network,
         )
         self._tests, self._broken = graded.tests, self._broken or graded.broken
         self._failed_tests = graded.failed

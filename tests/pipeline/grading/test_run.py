@@ -1,7 +1,7 @@
 """Python graders, run for real: what passes, what fails, whose fault it is, and what is told about it."""
 
 import asyncio
-import os
+import secrets
 import textwrap
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from convex_evals.core.keeper import tree
 from convex_evals.pipeline.grading import GradedDeployment, GraderResult
 from convex_evals.pipeline.grading.kit import wait_until
+from convex_evals.pipeline.tools import Tools
 from convex_evals.suite import Eval
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -239,12 +241,13 @@ async def test_a_grader_sees_nothing_of_our_environment(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
     eval = write_eval(
-        f"""
+        """
         import os
         def test_it():
             names = [name for name in sorted(os.environ) if not name.startswith("PYTEST_")]
             assert names == ["HOME", "LANG", "PATH", "TMPDIR", "TZ"]
-            assert os.environ["HOME"] == os.getcwd() == "{tmp_path}/workspace/home"
+            assert os.environ["HOME"] == os.getcwd()
+            assert os.listdir() == []
         """
     )
     result = await grade(eval)
@@ -295,39 +298,57 @@ async def test_tests_are_counted_once_per_version_of_a_grader(write_eval: WriteE
     assert [len(result.step.commands) for result in (first, second)] == [2, 1]
 
 
-async def test_many_graders_run_at_the_same_time(write_eval: WriteEval, grade: Grade, tmp_path: Path) -> None:
-    meeting = tmp_path / "meeting"
-    meeting.mkdir()
+async def test_many_graders_run_at_the_same_time(write_eval: WriteEval, grade: Grade) -> None:
+    meeting = f"/dev/shm/convex-evals-{secrets.token_hex(8)}"
     eval = write_eval(
         f"""
         import os, pathlib, time
         def test_it():
-            meeting = pathlib.Path("{meeting}")
-            (meeting / str(os.getpid())).touch()
-            while len(list(meeting.iterdir())) < 4:
+            with open("{meeting}", "a") as place:
+                place.write("x")
+            while len(open("{meeting}").read()) < 4:
                 time.sleep(0.02)
         """
     )
     results = await asyncio.gather(*(grade(eval) for _ in range(4)))
+    await asyncio.to_thread(Path(meeting).unlink)
     assert [result.step.status for result in results] == ["passed"] * 4
 
 
-async def test_cancelling_stops_the_grader(write_eval: WriteEval, grade: Grade, tmp_path: Path) -> None:
-    mark = tmp_path / "running"
-    eval = write_eval(
-        f"""
-        import os, pathlib, time
-        def test_it():
-            pathlib.Path("{mark}").write_text(str(os.getpid()))
-            time.sleep(600)
-        """
-    )
+async def test_cancelling_stops_the_grader(write_eval: WriteEval, grade: Grade, tools: Tools) -> None:
+    eval = write_eval("import time\ndef test_it(project): time.sleep(600)")
+    warm = await tools.graders.prepare()
     grading = asyncio.create_task(grade(eval))
-    pid = await asyncio.to_thread(
-        wait_until, lambda: mark.exists() and mark.read_text(), "the grader's start", seconds=60
-    )
+    await asyncio.to_thread(wait_until, lambda: tree.descendants(warm), "the grader's start", seconds=60)
     grading.cancel()
     with pytest.raises(asyncio.CancelledError):
         await grading
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(pid), 0)
+    assert tree.descendants(warm) == []
+
+
+async def test_a_grader_reaches_nothing_but_its_business(write_eval: WriteEval, grade: Grade, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("key")
+    eval = write_eval(
+        f"""
+        import os, pathlib, pytest
+
+        @pytest.mark.parametrize("path", ["{tmp_path}/secret", "{Path.home()}/.bash_history", "/etc/shadow"])
+        def test_files(path):
+            with pytest.raises((PermissionError, FileNotFoundError)):
+                pathlib.Path(path).read_text()
+
+        def test_writing():
+            with pytest.raises(PermissionError):
+                pathlib.Path("{tmp_path}/secret").write_text("other")
+
+        def test_processes():
+            assert os.getppid() == 1
+
+        def test_settings_of_the_machine():
+            with pytest.raises(OSError):
+                pathlib.Path("/proc/sys/kernel/hostname").write_text("other")
+
+        """
+    )
+    result = await grade(eval)
+    assert result.step.status == "passed", result.step.excerpt

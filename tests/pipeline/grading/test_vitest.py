@@ -151,10 +151,22 @@ BAD: dict[str, Case] = {
         'import "./missing";\ntest("it", () => {});', "grader-broken", "Cannot find module './missing'", total=0
     ),
     "a grader without tests is broken": Case("", "grader-broken", "No test suite found", total=0),
-    "a grader that dies is no pass": Case(
+    "a test cannot kill the process that judges it": Case(
         'test("it", () => { process.kill(process.ppid, "SIGKILL"); return new Promise(() => {}); });',
-        "grader-crashed",
-        "the grader ended without a report",
+        "tests-failed",
+        "Test timed out",
+    ),
+    "a grader reads nothing but its business and reaches no other port": Case(
+        """
+        import { existsSync, readFileSync } from "node:fs";
+        test("it", async () => {
+          expect(() => readFileSync("/etc/shadow")).toThrow("permission denied");
+          await expect(fetch("http://192.0.2.1/")).rejects.toThrow();
+          throw new Error("as expected");
+        });
+        """,
+        "tests-failed",
+        "as expected",
     ),
     "an error outside of tests contradicts their success": Case(
         'test("it", () => { void Promise.reject(new Error("lost")); });',

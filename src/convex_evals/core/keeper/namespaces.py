@@ -75,8 +75,8 @@ def _wanted(confinement: wire.Confinement) -> int:
 
 
 def _unshare(wanted: int, *, nested: bool) -> None:
-    """In a user namespace, which makes it possible for ordinary users. Root can do without one, where there is none, and
-    is an ordinary user where more are to be made inside: the kernel lets nobody else pass root on."""
+    """In a user namespace, which makes it possible for ordinary users. Root can do without one, where there is none. It
+    is an ordinary user where more are to be made inside, because the kernel would not let it pass root on."""
     user, group = os.getuid(), os.getgid()
     try:
         libc.unshare(_NEW_USER | wanted)

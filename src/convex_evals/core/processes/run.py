@@ -3,8 +3,8 @@
 import os
 import signal as signals
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from convex_evals.core.errors import ProcessError
 from convex_evals.core.processes.confinement import UNCONFINED, Confinement
 from convex_evals.core.processes.limits import Limits
 from convex_evals.core.processes.output import EXCERPT_BYTES, Log, Output
-from convex_evals.core.processes.process import UNLIMITED, Argument, Ended, Usage, start
+from convex_evals.core.processes.process import UNLIMITED, Argument, Ended, Process, Usage, start
 from convex_evals.core.processes.relay import relayed
 
 
@@ -61,12 +61,13 @@ async def run(
     confinement: Confinement = UNCONFINED,
     grace: float = 2.0,
     excerpt_bytes: int = EXCERPT_BYTES,
+    on_start: Callable[[Process], AbstractAsyncContextManager[object]] = nullcontext,
 ) -> ProcessResult:
     """Runs a program until it ends or its time is up; afterwards nothing that it started is alive.
 
     The environment is exactly `environment`. All output goes to `log` (replaced if it exists) or to a temporary file;
     standard error joins it unless `errors_log` or `separate_errors` asks for a file of its own. Cancelling kills the
-    program and its descendants before the cancellation goes on.
+    program and its descendants before the cancellation goes on. The context `on_start` lasts as long as it runs.
     """
     with ExitStack() as stack:
         output = stack.enter_context(_open_log(log))
@@ -84,7 +85,8 @@ async def run(
             limits=limits,
             confinement=confinement,
         )
-        async with process, relayed(process.listeners, confinement.ports[: len(process.listeners)]):
+        ports = confinement.ports[: len(process.listeners)]
+        async with process, relayed(process.listeners, ports), on_start(process):
             ended = await process.wait()
         complaints = errors.output(excerpt_bytes) if errors else None
         return _result(arguments, ended, output.output(excerpt_bytes), complaints)

@@ -20,13 +20,17 @@ from convex_evals.pipeline.grading.kit.cleaning import clean
 from convex_evals.pipeline.grading.kit.clock import Clock
 from convex_evals.pipeline.grading.kit.errors import DeploymentTrouble
 from convex_evals.pipeline.grading.kit.transport import Transport
+from convex_evals.pipeline.grading.network import GraderNetwork
 from convex_evals.pipeline.grading.types import GradedDeployment
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.types import GradingOptions
 
 if TYPE_CHECKING:
     from convex_evals.backend.deployment import Deployment
+    from convex_evals.backend.runtime import NetworkPolicy
 
+NOTHING: Final = GraderNetwork()
+"""While no grader runs, functions reach nothing."""
 OFFICIAL_PROGRAM: Final = "convex-local-backend"
 _PATIENCE: Final = 20.0
 
@@ -59,31 +63,43 @@ async def _config_hashes(target: GradedDeployment) -> dict[str, object]:
 
 
 def open_backend(
-    options: GradingOptions, tools: Tools, folder: Path, *, accept_local_key: bool = False
+    options: GradingOptions,
+    tools: Tools,
+    folder: Path,
+    *,
+    network: "NetworkPolicy" = NOTHING,
+    accept_local_key: bool = False,
 ) -> AbstractAsyncContextManager[Backend]:
     """The deployment for a model's project; `folder` is for what it stores.
 
-    `accept_local_key`: a foreign grader will come with the well-known admin key.
+    `network` decides where functions may connect to; `accept_local_key`: a foreign grader will come with the well-known
+    admin key.
     """
     if options.backend == "embedded":
-        return _embedded(tools, accept_local_key)
+        return _embedded(tools, network, accept_local_key)
     if options.backend == "official":
         return _official(tools, folder)
     return _existing(options, tools)
 
 
 def open_answer_backend(
-    options: GradingOptions, tools: Tools, folder: Path, *, accept_local_key: bool = False
+    options: GradingOptions,
+    tools: Tools,
+    folder: Path,
+    *,
+    network: "NetworkPolicy" = NOTHING,
+    accept_local_key: bool = False,
 ) -> AbstractAsyncContextManager[Backend]:
     """The one for the reference answer: of the same kind, except that a URL names only one deployment."""
-    return _official(tools, folder) if options.backend == "official" else _embedded(tools, accept_local_key)
+    return _official(tools, folder) if options.backend == "official" else _embedded(tools, network, accept_local_key)
 
 
 @asynccontextmanager
-async def _embedded(tools: Tools, accept_local_key: bool) -> AsyncIterator[Backend]:
+async def _embedded(tools: Tools, network: "NetworkPolicy", accept_local_key: bool) -> AsyncIterator[Backend]:
     from convex_evals.backend.deployment import Deployment, DeploymentSettings  # static evals need not wait for it
 
-    settings = DeploymentSettings(sdk=tools.toolchain.packages.package("convex"), accept_local_key=accept_local_key)
+    sdk = tools.toolchain.packages.package("convex")
+    settings = DeploymentSettings(sdk=sdk, network=network, accept_local_key=accept_local_key)
     async with Deployment.run(settings) as deployment:
         yield Backend(GradedDeployment(deployment.url, deployment.site_url, deployment.admin_key), deployment)
 

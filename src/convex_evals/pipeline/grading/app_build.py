@@ -9,7 +9,7 @@ from typing import Final
 
 from convex_evals.core.errors import ProcessError
 from convex_evals.core.processes import Confinement, base_environment, run
-from convex_evals.pipeline.confinement import LIMITS
+from convex_evals.pipeline.confinement import LIMITS, linked_packages
 from convex_evals.pipeline.grading.kit.app_site import BUNDLE
 from convex_evals.pipeline.grading.request import GraderRequest
 from convex_evals.pipeline.grading.types import BuiltApp
@@ -56,7 +56,7 @@ async def build_app(request: GraderRequest, tools: Tools) -> BuiltApp | None:
             environment=base_environment(output),
             limits=LIMITS,
             confinement=Confinement(
-                read=(request.files, (request.files / "node_modules").resolve().parent, esbuild.resolve()),
+                read=(request.files.resolve(), *linked_packages(request.files, tools), esbuild.resolve()),
                 write=(output,),
                 network="own",
                 sockets="none",

@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
+from convex_evals.pipeline.confinement import LOOPBACK
+from convex_evals.pipeline.grading.network import GraderNetwork
 from convex_evals.pipeline.grading.types import GradedDeployment
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.suite import Eval, Grader
@@ -18,8 +21,22 @@ class GraderRequest:
     answer: GradedDeployment | None
     files: Path
     private: Path
-    home: Path
     options: GradingOptions
+    network: GraderNetwork  # what the functions of the deployments may connect to
+
+    @property
+    def own_home(self) -> Path:
+        """HOME of the grader: nothing that a tool has left for it is there."""
+        home = self.private / "home"
+        home.mkdir(exist_ok=True)
+        return home
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """Of the deployments, on this machine."""
+        graded = (deployment for deployment in (self.project, self.answer) if deployment is not None)
+        urls = [urlsplit(url) for deployment in graded for url in (deployment.url, deployment.site_url)]
+        return tuple(dict.fromkeys(url.port for url in urls if url.port is not None and url.hostname in LOOPBACK))
 
     @property
     def suite(self) -> Path:

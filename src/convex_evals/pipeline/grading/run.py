@@ -7,6 +7,7 @@ from typing import Final
 
 from convex_evals.core.errors import ProcessError
 from convex_evals.pipeline.grading.expected import Collection, expected_tests
+from convex_evals.pipeline.grading.network import GraderNetwork
 from convex_evals.pipeline.grading.python.grader import PythonGrader
 from convex_evals.pipeline.grading.request import GraderRequest
 from convex_evals.pipeline.grading.runner import GraderRunner
@@ -34,13 +35,17 @@ async def run_grader(
     workspace: Workspace,
     options: GradingOptions,
     tools: Tools,
+    network: GraderNetwork | None = None,
 ) -> GraderResult:
-    """The step `tests`. `files` is the model's project folder; a static eval has no deployments."""
+    """The step `tests`. `files` is the model's project folder; a static eval has no deployments. `network` is
+    the policy of the deployments, told of what the grader listens on."""
     step = RunningStep("tests", workspace, tools)
     if eval.grader is None:
         return _conclude(step, Verdict(GRADER_BROKEN, "the eval has no grader", TestCounts(0, 0)))
     with tempfile.TemporaryDirectory(prefix="grader-") as private:
-        request = GraderRequest(eval, eval.grader, project, answer, files, Path(private), workspace.home, options)
+        request = GraderRequest(
+            eval, eval.grader, project, answer, files, Path(private), options, network or GraderNetwork()
+        )
         runner = RUNNERS[eval.grader.kind](request, tools)
         return _conclude(step, await _run(step, runner, tools, eval))
 

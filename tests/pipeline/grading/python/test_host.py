@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 import pytest_asyncio
 
 from convex_evals.core.errors import ProcessError
+from convex_evals.core.keeper import tree
 from convex_evals.pipeline.grading.kit import wait_until
 from convex_evals.pipeline.grading.python.host import GraderHost
 from convex_evals.pipeline.grading.python.job import Job
@@ -58,22 +60,22 @@ async def test_what_one_grader_does_no_other_can_see(host: GraderHost, job: Make
     assert [(await host.run(job(text))).exit_code for _ in range(2)] == [0, 0]
 
 
-async def test_processes_that_a_grader_leaves_behind_are_killed(host: GraderHost, job: MakeJob, tmp_path: Path) -> None:
-    child = tmp_path / "child"
-    text = f"""
-import pathlib, subprocess
+async def test_processes_that_a_grader_leaves_behind_are_killed(host: GraderHost, job: MakeJob) -> None:
+    text = """
+import subprocess
 def test_it():
-    pathlib.Path("{child}").write_text(str(subprocess.Popen(["sleep", "600"]).pid))
+    subprocess.Popen(["sleep", "600"])
 """
     assert (await host.run(job(text))).exit_code == 0
-    pid = int(child.read_text())
-    assert await asyncio.to_thread(wait_until, lambda: not is_alive(pid), "the end of the child", seconds=60)
+    warm = await host.prepare()
+    assert await asyncio.to_thread(wait_until, lambda: not tree.descendants(warm), "the end of the child", seconds=60)
 
 
 async def test_a_host_that_dies_is_replaced(host: GraderHost, job: MakeJob) -> None:
-    kills_it = job("import os, signal\ndef test_it(): os.kill(os.getppid(), signal.SIGKILL)")
+    running = asyncio.create_task(host.run(job("import time\ndef test_it(): time.sleep(600)")))
+    os.kill(await host.prepare(), signal.SIGKILL)
     with pytest.raises(ProcessError, match="The process that runs Python graders ended"):
-        await host.run(kills_it)
+        await running
     assert (await host.run(job("def test_it(): pass"))).exit_code == 0
 
 
@@ -91,17 +93,16 @@ async def test_graders_end_with_the_host(job: MakeJob, tmp_path: Path) -> None:
     text = f"""
 import os, pathlib, time
 def test_it():
-    pathlib.Path("{mark}").write_text(str(os.getpid()))
+    pathlib.Path("{mark}").touch()
     time.sleep(600)
 """
     async with GraderHost.open() as host:
         running = asyncio.create_task(host.run(job(text)))
-        pid = await asyncio.to_thread(
-            wait_until, lambda: mark.exists() and mark.read_text(), "the grader's start", seconds=60
-        )
+        await asyncio.to_thread(wait_until, mark.exists, "the grader's start", seconds=60)
+        [grader] = tree.descendants(await host.prepare())
     with pytest.raises(ProcessError):
         await running
-    assert not is_alive(int(pid))
+    assert not is_alive(grader.pid)
 
 
 def is_alive(pid: int) -> bool:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from convex_evals.core.browser import find_chromium
 from convex_evals.pipeline.grading.app_build import build_app
+from convex_evals.pipeline.grading.network import TreeListeners
 from convex_evals.pipeline.grading.python.job import Job
 from convex_evals.pipeline.grading.report import read_report
 from convex_evals.pipeline.grading.request import GraderRequest
@@ -24,7 +25,9 @@ class PythonGrader:
         return await self._run(replace(self._job("tests", collect_only=False), site=site))
 
     async def _run(self, job: Job) -> GraderRun:
-        result = await self._tools.graders.run(job)
+        pid = await self._tools.graders.prepare()
+        with self._request.network.reaching(TreeListeners(pid)):
+            result = await self._tools.graders.run(job)
         return GraderRun(result, read_report(job.report))
 
     def _job(self, name: str, *, collect_only: bool) -> Job:
@@ -35,7 +38,7 @@ class PythonGrader:
             imports=request.shared,
             report=request.private / f"{name}.json",
             log=request.private / f"{name}.log",
-            home=request.home,
+            home=request.own_home,
             chromium=find_chromium(self._tools.settings),
             files=None if collect_only else request.files,
             project=None if collect_only else request.project,

@@ -31,10 +31,17 @@ class GraderHost:
 
     async def run(self, job: Job) -> ProcessResult:
         """Runs a grader to its end. Cancelling kills it first; a ProcessError means that nobody knows how it ended."""
+        return _result(job, await (await self._ready()).run(job))
+
+    async def prepare(self) -> int:
+        """The process whose descendants the graders are."""
+        return (await self._ready()).process.process.pid
+
+    async def _ready(self) -> WarmProcess:
         async with self._starting:
             if self._warm is None or self._warm.is_over:
                 self._warm = await self._stack.enter_async_context(WarmProcess.start(strict=self._strict))
-        return _result(job, await self._warm.run(job))
+            return self._warm
 
 
 def _result(job: Job, ending: Ending) -> ProcessResult:

@@ -1,15 +1,17 @@
 """A vitest grader of a suite written elsewhere."""
 
 import asyncio
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from convex_evals.core.processes import ProcessResult, base_environment, run
+from convex_evals.core.processes import Confinement, Process, ProcessResult, base_environment, run
 from convex_evals.core.processes.environment import SYSTEM_PATH
 from convex_evals.pipeline.confinement import LIMITS
+from convex_evals.pipeline.grading.network import OwnNetworkListeners
 from convex_evals.pipeline.grading.report import Report
 from convex_evals.pipeline.grading.request import GraderRequest
 from convex_evals.pipeline.grading.runner import GraderRun
@@ -19,6 +21,7 @@ from convex_evals.pipeline.grading.vitest.report import read_names, read_results
 from convex_evals.pipeline.tools import Tools
 
 FALLBACK: Final = Path(__file__).with_name("fallback.mjs")
+SCRATCH: Final = (".vite-temp", ".vite")
 NO_NAME: Final = "(?!)"  # matches no test, so that all are named and none is run
 CONFIG: Final = 'import {{ fallbackTo }} from "{fallback}";\nexport default fallbackTo("{manifest}", "{cache}");\n'
 
@@ -29,6 +32,7 @@ class VitestGrader:
     def __init__(self, request: GraderRequest, tools: Tools) -> None:
         self._request = request
         self._toolchain = tools.toolchain
+        self._strict = tools.sandbox.network_namespaces
         self._own_packages = _packages_above(request.grader.path)
         packages = [*([self._own_packages] if self._own_packages else []), self._toolchain.packages.node_modules]
         programs = write_commands(request.private / "bin", self._toolchain.node.executable, packages)
@@ -60,8 +64,44 @@ class VitestGrader:
             timeout=self._request.options.grader_seconds,
             environment=environment,
             limits=replace(LIMITS, cpu_seconds=int(self._request.options.grader_seconds)),
+            confinement=self._confinement,
+            on_start=self._reached,
             log=self._request.private / f"{name}.log",
         )
+
+    @asynccontextmanager
+    async def _reached(self, process: Process) -> AsyncIterator[None]:
+        """Functions may connect to what the grader listens on."""
+        listening = OwnNetworkListeners.of(process.pid, frozenset(self._request.ports))
+        async with listening as listeners:
+            with self._request.network.reaching(listeners):
+                yield
+
+    @property
+    def _confinement(self) -> Confinement:
+        """The suite, the model's files and the deployments. What it listens on itself is in a network of its own."""
+        request, toolchain = self._request, self._toolchain
+        read = [self._root, request.eval.path, request.files, request.eval.answer, FALLBACK]
+        read += [toolchain.node.executable.resolve(), toolchain.packages.folder]
+        if self._own_packages is not None:
+            read.append(self._own_packages.resolve().parent)
+        return Confinement(
+            read=tuple(path.resolve() for path in read),
+            write=(request.private.resolve(), *self._scratch()),
+            network="own",
+            ports=request.ports,
+            strict=self._strict,
+        )
+
+    def _scratch(self) -> list[Path]:
+        """Where the suite's own vite bundles its configuration and keeps results."""
+        if self._own_packages is None:
+            return []
+        folders = [self._own_packages.resolve() / name for name in SCRATCH]
+        with suppress(OSError):  # a suite that cannot be written needs none
+            for folder in folders:
+                folder.mkdir(exist_ok=True)
+        return folders
 
     @property
     def _root(self) -> Path:
@@ -85,7 +125,8 @@ class VitestGrader:
             variables |= {"CONVEX_PORT": _port(project.url), "CONVEX_SITE_PORT": _port(project.site_url)}
         if self._request.answer is not None:
             variables["CONVEX_ANSWER_PORT"] = _port(self._request.answer.url)
-        return base_environment(self._request.home, variables, path=self._path)
+        variables["TMPDIR"] = str(self._request.private)
+        return base_environment(self._request.own_home, variables, path=self._path)
 
     async def _unless_lost(self, report: Report | None) -> Report | None:
         """Failures say nothing about an answer when a deployment has gone."""
