@@ -28,7 +28,8 @@ Grade = Callable[..., Awaitable[GraderResult]]
 
 
 async def test_only_core_starts_programs() -> None:
-    elsewhere = [path for path in SOURCES.rglob("*.py") if path.parent.parent != SOURCES / "core"]
+    """The command line may ask git for the user's name: nothing of a model is near."""
+    elsewhere = [path for path in SOURCES.rglob("*.py") if path.relative_to(SOURCES).parts[0] not in ("core", "cli")]
     found = [str(path.relative_to(SOURCES)) for path in elsewhere if STARTS.search(path.read_text())]
     assert found == []
 

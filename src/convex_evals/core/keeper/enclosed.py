@@ -17,14 +17,17 @@ from convex_evals.core.keeper import landlock, libc
 _NEW_USER_AND_NETWORK: Final = 0x1000_0000 | 0x4000_0000
 _SIOCSIFFLAGS: Final = 0x8914
 _UP_AND_RUNNING: Final = 0x41
+_HERE: Final = "/proc/self/cwd"  # browsers make sockets there, whose paths must be short
 
 
 class Enclosure(TypedDict):
-    """`ports` of its own loopback are handed, as listening sockets, to whoever listens at the Unix socket `relay`."""
+    """`folder` is where it runs and keeps temporary files. `ports` of its loopback are handed, as listening sockets,
+    to whoever listens at the Unix socket `relay`."""
 
     program: str
     read: list[str]
     write: list[str]
+    folder: str
     ports: list[int]
     relay: str
     data_bytes: int
@@ -42,7 +45,9 @@ def become(enclosure: Enclosure) -> NoReturn:
     libc.forbid_new_privileges()
     if version := landlock.abi():
         landlock.restrict(enclosure["read"], enclosure["write"], version)
-    os.execve(enclosure["program"], [enclosure["program"], *sys.argv[1:]], dict(os.environ))
+    os.chdir(enclosure["folder"])
+    environment = {**os.environ, "TMPDIR": _HERE}
+    os.execve(enclosure["program"], [enclosure["program"], *sys.argv[1:]], environment)
 
 
 def _enter_namespaces() -> None:

@@ -9,6 +9,7 @@ from typing import Final
 
 from convex_evals.core.errors import ProcessError
 from convex_evals.core.processes import Confinement, base_environment, run
+from convex_evals.core.processes.confinement import LIBRARIES
 from convex_evals.pipeline.confinement import LIMITS, linked_packages
 from convex_evals.pipeline.grading.kit.app_site import BUNDLE
 from convex_evals.pipeline.grading.request import GraderRequest
@@ -58,6 +59,7 @@ async def build_app(request: GraderRequest, tools: Tools) -> BuiltApp | None:
             confinement=Confinement(
                 read=(request.files.resolve(), *linked_packages(request.files, tools), esbuild.resolve()),
                 write=(output,),
+                system=LIBRARIES,
                 network="own",
                 sockets="none",
                 strict=tools.sandbox.network_namespaces,

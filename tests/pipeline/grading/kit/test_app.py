@@ -3,10 +3,10 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from convex_evals.core.keeper import tree
 from convex_evals.pipeline.grading import GradedDeployment, GraderResult
 from convex_evals.pipeline.grading.run import run_grader
 from convex_evals.pipeline.tools import Tools
@@ -82,7 +82,13 @@ LOOKS = """
 def look(tools: Tools, graded: GradedDeployment, tmp_path: Path) -> Look:
     """Grades an app made of these files, or of `App.tsx` alone; `search_path` is where a browser is looked for."""
 
-    async def look(eval: Eval, app: str = APP, main: str = MAIN, search_path: str | None = None) -> GraderResult:
+    async def look(
+        eval: Eval,
+        app: str = APP,
+        main: str = MAIN,
+        search_path: str | None = None,
+        options: GradingOptions | None = None,
+    ) -> GraderResult:
         workspace = Workspace(tmp_path / "workspace")
         workspace.prepare()
         files = {"main.tsx": main, "App.tsx": app, "style.css": "ul { color: red }"}
@@ -97,7 +103,7 @@ def look(tools: Tools, graded: GradedDeployment, tmp_path: Path) -> Look:
             answer=None,
             files=workspace.project,
             workspace=workspace,
-            options=GradingOptions(),
+            options=options or GradingOptions(),
             tools=replace(tools, settings=replace(tools.settings, search_path=path)),
         )
 
@@ -189,14 +195,16 @@ async def test_a_browser_that_does_not_start_is_nobodys_failure(
 
 @pytest.mark.usefixtures("chromium")
 @pytest.mark.parametrize(
-    "accident",
+    ("accident", "told"),
     [
-        "with suppress(Exception): page.goto('chrome://crash')",
-        "app.chromium.browser.new_browser_cdp_session().send('Browser.crash')",
+        ("with suppress(Exception): page.goto('chrome://crash')", "the page crashed"),
+        ("app.chromium.browser.new_browser_cdp_session().send('Browser.crash')", "the browser did not survive"),
     ],
     ids=["page", "browser"],
 )
-async def test_a_browser_that_crashes_is_nobodys_failure(write_eval: WriteEval, look: Look, accident: str) -> None:
+async def test_a_page_that_brings_the_browser_down_fails_its_test_and_the_next_has_another(
+    write_eval: WriteEval, look: Look, accident: str, told: str
+) -> None:
     grader = f"""
         from contextlib import suppress
 
@@ -204,52 +212,110 @@ async def test_a_browser_that_crashes_is_nobodys_failure(write_eval: WriteEval, 
             page = app.open()
             {accident}
             page.get_by_role("button").click()
+
+        def test_looks_again(app):
+            app.open().get_by_role("button").click(timeout=10_000)
         """
     result = await look(write_eval(grader))
-    assert (result.step.status, result.step.failure) == ("infrastructure", "tool-crashed"), result.step.excerpt
-    assert "Chromium crashed" in result.step.excerpt
+    assert (result.step.failure, result.tests.passed, result.tests.total) == ("tests-failed", 1, 2), result.step.excerpt
+    assert told in result.step.excerpt
+
+
+HOSTILE = {
+    "loops": "for (;;);",
+    "takes all memory": "const kept = []; for (;;) kept.push(new Array(1e6).fill(Math.random()));",
+    "opens windows and dialogs": "for (let i = 0; i < 200; i++) { window.open('/'); alert(i); }",
+    "goes elsewhere": "location.href = 'about:blank';",
+    "fills the storage": "for (let i = 0; ; i++) localStorage.setItem('k' + i, 'x'.repeat(1e6));",
+}
 
 
 @pytest.mark.usefixtures("chromium")
-async def test_a_page_reaches_nothing_but_this_machine(write_eval: WriteEval, look: Look) -> None:
+@pytest.mark.parametrize("code", HOSTILE.values(), ids=HOSTILE)
+async def test_a_hostile_page_fails_its_test(write_eval: WriteEval, look: Look, code: str) -> None:
+    result = await look(write_eval(LOOKS), APP, code)
+    assert (result.step.failure, result.tests.passed, result.tests.total) == ("tests-failed", 1, 2), result.step.excerpt
+
+
+@pytest.mark.usefixtures("chromium")
+async def test_a_page_that_never_answers_ends_with_the_time_of_the_test(write_eval: WriteEval, look: Look) -> None:
     grader = """
-        import http.server, socket, threading
-
-        def test_network(app):
-            server = http.server.ThreadingHTTPServer(("0.0.0.0", 0), http.server.BaseHTTPRequestHandler)
-            threading.Thread(target=server.serve_forever, daemon=True).start()
-            port = server.server_address[1]
+        def test_asks(app):
             page = app.open()
-            for host, reached in (("127.0.0.1", True), (socket.gethostname(), False), (other_address(), False)):
-                ask = f"fetch('http://{host}:{port}/', {{ mode: 'no-cors' }}).then(() => true, () => false)"
-                assert page.evaluate(ask) == reached, host
+            page.evaluate("for (;;);")
 
-        def other_address():
-            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-                try:
-                    probe.connect(("192.0.2.1", 9))
-                except OSError:  # no network at all
-                    return "192.0.2.1"
-                return probe.getsockname()[0]
+        def test_is_fine(app):
+            assert app.open().title() == "App"
+        """
+    result = await look(write_eval(grader), options=GradingOptions(test_seconds=30.0))
+    assert (result.step.failure, result.tests.passed) == ("tests-failed", 1), result.step.excerpt
+    assert "the page never answered" in result.step.excerpt
+
+
+@pytest.mark.usefixtures("chromium")
+async def test_an_app_cannot_release_what_is_held(write_eval: WriteEval, look: Look) -> None:
+    """It talks to the deployment from a worker of its own and overwrites what it finds."""
+    main = """
+    (window as any).holdMessages = () => {};
+    const url = import.meta.env.VITE_CONVEX_URL + "/version";
+    const code = `fetch("${url}", { mode: "no-cors" }).then(() => postMessage("reached"))`;
+    const worker = new Worker(URL.createObjectURL(new Blob([code])));
+    worker.onmessage = ({ data }) => { document.title = data; };
+    """
+    grader = """
+        from playwright.sync_api import expect
+
+        def test_it(app):
+            with app.opening() as page:
+                page.wait_for_timeout(1500)
+                assert page.title() == "App"
+            expect(page).to_have_title("reached")
+        """
+    result = await look(write_eval(grader), APP, main)
+    assert result.step.status == "passed", result.step.excerpt
+
+
+@pytest.mark.usefixtures("chromium")
+async def test_a_page_reaches_its_site_and_its_deployment_and_nothing_else(write_eval: WriteEval, look: Look) -> None:
+    grader = """
+        import http.server, threading
+
+        def test_network(app, project):
+            server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            other = f"http://127.0.0.1:{server.server_address[1]}/"
+            page = app.open()
+            urls = {project.url + "/version": True, other: False}
+            for url, reached in (urls | {"http://192.0.2.1/": False, "file:///etc/passwd": False}).items():
+                ask = f"fetch('{url}', {{ mode: 'no-cors' }}).then(() => true, () => false)"
+                assert page.evaluate(ask) == reached, url
         """
     result = await look(write_eval(grader))
     assert result.step.status == "passed", result.step.excerpt
 
 
 @pytest.mark.usefixtures("chromium")
-async def test_a_grader_that_is_killed_leaves_no_browser_behind(
-    write_eval: WriteEval, look: Look, tmp_path: Path, processes: Any
+async def test_an_app_bundles_no_file_from_outside_its_project(
+    write_eval: WriteEval, look: Look, tmp_path: Path
 ) -> None:
-    marker = tmp_path / "folder"
-    grader = f"""
-        import os, pathlib, signal
+    (tmp_path / "secret.json").write_text('{"key": "s3cr3t"}')
+    result = await look(write_eval(LOOKS), APP, f'import it from "{tmp_path}/secret.json"; document.title = it.key;')
+    assert result.step.failure == "tests-failed"
+    assert "the app cannot be built" in result.step.excerpt
+    assert "s3cr3t" not in result.step.log.read_text()
+
+
+@pytest.mark.usefixtures("chromium")
+async def test_a_grader_that_is_killed_leaves_no_browser_behind(
+    write_eval: WriteEval, look: Look, tools: Tools
+) -> None:
+    grader = """
+        import os, signal
 
         def test_dies(app):
             app.open()
-            pathlib.Path("{marker}").write_text(os.environ["TMPDIR"])
             os.kill(os.getpid(), signal.SIGKILL)
         """
     result = await look(write_eval(grader))
     assert result.step.failure == "grader-crashed"
-    folder = marker.read_text()
-    assert processes.of_this_machine(lambda process: folder in " ".join(processes.command(process))) == []
+    assert tree.descendants(await tools.graders.prepare()) == []

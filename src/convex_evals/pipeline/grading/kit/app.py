@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from convex_evals.pipeline.grading.kit.chromium import Chromium
+from convex_evals.pipeline.grading.kit.chromium import PATIENCE_MS, Chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Page
@@ -30,7 +30,7 @@ class App:
         page = self.chromium.new_page()
         page.on("pageerror", lambda error: self._note(str(error)))
         page.on("console", self._listen)
-        page.goto(self.url)
+        page.goto(self.url, timeout=PATIENCE_MS)
         return page
 
     @contextmanager

@@ -13,6 +13,7 @@ from typing import Final
 
 _LOOPBACK: Final = "127.0.0.1"
 _CHUNK: Final = 1 << 16
+_UPGRADED: Final = b"HTTP/1.1 101 "
 _MOST_CONNECTIONS: Final = 256
 
 
@@ -83,8 +84,13 @@ class BrowserNetwork:
     def _copy(self, source: socket.socket, target: socket.socket, is_held: bool) -> None:
         with suppress(OSError):
             while chunk := source.recv(_CHUNK):
-                if is_held:
+                if is_held and not chunk.startswith(_UPGRADED):
                     self._open.wait()
+                elif is_held:  # what the page sends must arrive, so a WebSocket may open; what comes through it may not
+                    head, end, chunk = chunk.partition(b"\r\n\r\n")
+                    target.sendall(head + end)
+                    if chunk:
+                        self._open.wait()
                 target.sendall(chunk)
         with suppress(OSError):
             target.shutdown(socket.SHUT_WR)

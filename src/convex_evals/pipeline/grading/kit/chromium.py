@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 PATIENCE_MS: Final = 10_000
 LESS_PATIENCE_MS: Final = 2_000  # once the verdict is known
 LESS_SECONDS: Final = 20.0  # for a test with the browser, then
+EARLIER: Final = 0.8  # of the time for a test: what waits for the browser must hear of its end before the test's own
 DATA_BYTES: Final = 1536 * 1024 * 1024  # of each of its processes
 NEEDED: Final = (Path("/dev/shm"), Path("/proc"))
 _SOURCE_ROOT: Final = Path(__file__).parents[4]
@@ -85,9 +86,11 @@ class Chromium:
 
     def begin_test(self) -> None:
         """Whatever waits for a page that never answers ends with the time for the test: the browser is killed then."""
-        seconds = self.clock.remaining if self._patience_ms == PATIENCE_MS else LESS_SECONDS
+        seconds = EARLIER * self.clock.remaining
+        if self._patience_ms != PATIENCE_MS:
+            seconds = min(seconds, LESS_SECONDS)
         self._crashes.clear()
-        self._watchdog = threading.Timer(max(min(seconds, self.clock.remaining), 0.0), self._kill)
+        self._watchdog = threading.Timer(max(seconds, 0.0), self._kill)
         self._watchdog.daemon = True
         self._watchdog.start()
 
@@ -152,6 +155,7 @@ def _write_program(executable: Path, network: BrowserNetwork, folder: Path) -> P
         "program": str(executable),
         "read": [str(path) for path in (*SYSTEM, *FILES, executable.resolve().parent)],
         "write": [str(path) for path in (*DEVICES, *NEEDED, folder)],
+        "folder": str(folder),
         "ports": list(network.ports),
         "relay": str(network.relay),
         "data_bytes": DATA_BYTES,

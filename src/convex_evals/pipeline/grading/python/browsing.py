@@ -18,6 +18,7 @@ from convex_evals.pipeline.grading.python.job import Job
 
 _MOST_COMPLAINTS: Final = 3
 _CALL_LOG: Final = "\nCall log:\n"
+_BROWSER_LOG: Final = "\nBrowser logs:\n"
 _LOCATOR: Final = "- waiting for "
 
 
@@ -94,7 +95,7 @@ class Browsing:
 
 def _told(error: Exception, complaints: list[str]) -> str:
     """Without Playwright's call log, except for what it waited for, and with what went wrong in the page."""
-    text, _, log = str(error).partition(_CALL_LOG)
+    text, _, log = str(error).partition(_BROWSER_LOG)[0].partition(_CALL_LOG)
     awaited = next((line.partition(_LOCATOR)[2] for line in log.splitlines() if _LOCATOR in line), None)
     lines = [text.strip(), *([f"looked for: {awaited}"] if awaited else [])]
     reported = [f"the page reported: {complaint.strip()}" for complaint in dict.fromkeys(complaints)]
