@@ -15,7 +15,7 @@ from convex_evals.core.ids import prefix
 from convex_evals.core.verdicts import STEPS, StepName
 from convex_evals.models import UNASKED
 from convex_evals.runner import Spending
-from convex_evals.scores import AttemptDetails, GenerationRecord, RunRecord, ScoresStore, StepRecord
+from convex_evals.scores import AttemptDetails, AttemptRecord, GenerationRecord, RunRecord, ScoresStore, StepRecord
 
 
 def print_run(store: ScoresStore, run: RunRecord) -> None:
@@ -79,7 +79,18 @@ def shown_json(store: ScoresStore, run: RunRecord, details: AttemptDetails) -> d
             "prompt": store.read_text(generation.prompt) if generation else None,
             "response": store.read_text(generation.response) if generation else None,
             "files": store.read_files(generation.files) if generation else {},
+            "earlierAttempts": [_attempt_json(each) for each in _earlier(store, run, details)],
         },
+    }
+
+
+def _attempt_json(attempt: AttemptRecord) -> dict[str, Any]:
+    return {
+        "number": attempt.number,
+        "status": attempt.status,
+        "failedStep": attempt.failed_step,
+        "failure": attempt.failure,
+        "notes": list(attempt.notes),
     }
 
 
@@ -98,11 +109,13 @@ def _eval_lines(store: ScoresStore, run: RunRecord, details: AttemptDetails) -> 
     for step in details.steps:
         yield from _step_lines(step)
     yield from _file_lines(store, details)
-    earlier = [each for each in store.attempts(run.id, attempt.eval) if _is_before(each.number, each.trial, details)]
+    earlier = _earlier(store, run, details)
     if earlier:
         yield f"\n{count(len(earlier), 'earlier attempt')}, kept as evidence:"
     for each in earlier:
-        yield f"  {each.number}: {each.status}{f' ({each.failure})' if each.failure else ''}"
+        said = next((line for note in each.notes for line in note.splitlines() if line.strip()), "")
+        kind = f" ({each.failure})" if each.failure else ""
+        yield f"  {each.number}: {each.status}{kind}{f': {visible(said)}' if said else ''}"
 
 
 def _generation_lines(generation: GenerationRecord) -> Iterator[str]:
@@ -118,8 +131,11 @@ def _generation_lines(generation: GenerationRecord) -> Iterator[str]:
         yield f"answer: {visible(note)}"
 
 
-def _is_before(number: int, trial: int, details: AttemptDetails) -> bool:
-    return trial == details.attempt.trial and number < details.attempt.number
+def _earlier(store: ScoresStore, run: RunRecord, details: AttemptDetails) -> list[AttemptRecord]:
+    """The tries before this one, first to last."""
+    attempt = details.attempt
+    tried = store.attempts(run.id, attempt.eval)
+    return [each for each in tried if each.trial == attempt.trial and each.number < attempt.number]
 
 
 def _step_lines(step: StepRecord) -> Iterator[str]:
