@@ -14,7 +14,8 @@ from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.settings import Settings
 from convex_evals.models import Model, ModelUnusableError, ProviderError, find_model
 from convex_evals.models.providers import DeadlineError, RequestRefusedError
-from convex_evals.pipeline.types import GradingOptions
+from convex_evals.pipeline.messages import Assignment
+from convex_evals.pipeline.types import Grade, GradingOptions
 from convex_evals.runner import (
     ActiveRun,
     Equipment,
@@ -31,6 +32,7 @@ from convex_evals.runner import (
     plan_rest,
     plan_run,
 )
+from convex_evals.runner.referee import Referee
 from convex_evals.scores import AttemptRecord, Generation, ScoresStore
 from convex_evals.suite import Eval, Suite
 
@@ -217,24 +219,37 @@ async def test_what_repeats_on_a_fresh_worker_while_the_reference_passes_is_the_
 
 
 async def test_the_reference_answer_of_an_eval_is_graded_once_however_many_answers_break_down(
-    bench: Bench, make_suite: MakeSuite, no_pauses: None, tmp_path: Path
+    bench: Bench, make_suite: MakeSuite, no_pauses: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    counted = (
-        HOSTILE.replace("ACCIDENT", "os._exit(3)") + f"    Path({str(tmp_path / 'passed')!r}).open('a').write('x')\n"
-    )
-    suite = make_suite(1, grader=counted)
+    graded: list[str] = []
+    really = Referee._grade_reference
+
+    async def counted(referee: Referee, assignment: Assignment) -> Grade:
+        graded.append(assignment.eval.id)
+        return await really(referee, assignment)
+
+    monkeypatch.setattr(Referee, "_grade_reference", counted)
+    suite = make_suite(1, grader=HOSTILE.replace("ACCIDENT", "os._exit(3)"))
     runs = [bench.begin(HostileModel(), suite, trials=2), bench.begin(HostileModel(said="crash too\n"), suite)]
     assert await bench.carry_out(*runs, jobs=2)
     assert [bench.store.find_run(run.id).counts.failed for run in runs] == [2, 1]
-    assert (tmp_path / "passed").read_text() == "x"
+    assert graded == [suite.evals[0].id]
 
 
 async def test_an_accident_that_does_not_repeat_changes_nothing_about_the_verdict(
-    bench: Bench, make_suite: MakeSuite, no_pauses: None, tmp_path: Path
+    bench: Bench, make_suite: MakeSuite, no_pauses: None
 ) -> None:
-    once = f"Path({str(tmp_path / 'once')!r}).exists() or (Path({str(tmp_path / 'once')!r}).touch(), os._exit(3))"
-    run = bench.begin(HostileModel(), make_suite(1, grader=HOSTILE.replace("ACCIDENT", once)))
-    assert await bench.carry_out(run)
+    once = "Path(__file__).with_name('armed').exists() and os._exit(3)"
+    suite = make_suite(1, grader=HOSTILE.replace("ACCIDENT", once))
+    armed = suite.evals[0].path / "armed"
+    armed.touch()
+
+    def disarm(event: Event) -> None:
+        if isinstance(event, Retrying):
+            armed.unlink()
+
+    run = bench.begin(HostileModel(), suite)
+    assert await bench.carry_out(run, watcher=disarm)
     assert [(number, status, kind) for _, number, status, kind in bench.attempts(run)] == [
         (1, "infrastructure", "grader-crashed"),
         (2, "failed", "tests-failed"),
