@@ -1,0 +1,3 @@
+import { query } from "./_generated/server";
+
+export const list = query({ args: {}, handler: async (ctx) => await ctx.db.query("notes").collect() });

@@ -1,0 +1,44 @@
+"""Hostile answers, graded as `convex-evals run` grades: each gets its verdict, and nothing else is touched.
+
+The tables are in `cases/`. Every `test` grades the quick ones, each as root or as an ordinary user; `test --all` grades
+all of them as both.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+
+from .answers import HostileAnswer
+from .batch import World, open_world
+from .cases import CATEGORIES, HONEST, MISTAKEN
+from .person import Person, people
+from .problems import problems
+
+pytestmark = pytest.mark.timeout(3000, func_only=True)
+PEOPLE = people()
+QUICK = [answer for answers in CATEGORIES.values() for answer in answers if answer.quick]
+
+
+@pytest.fixture(scope="module", params=PEOPLE, ids=lambda person: person.name)
+def world(request: pytest.FixtureRequest) -> Iterator[World]:
+    with open_world(request.param) as opened:
+        opened.grade(HONEST)
+        opened.remember_cache()
+        yield opened
+
+
+def theirs(person: Person) -> list[HostileAnswer]:
+    """The share of the quick answers that is graded as this person, and then those that show what they left behind."""
+    return [*QUICK[PEOPLE.index(person) :: len(PEOPLE)], *HONEST, *MISTAKEN]
+
+
+def test_quick_attacks_are_contained(world: World) -> None:
+    answers = theirs(world.person)
+    assert problems(world, answers, world.grade(answers)) == []
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("category", CATEGORIES)
+def test_attacks_are_contained(world: World, category: str) -> None:
+    answers = [*CATEGORIES[category], *HONEST, *MISTAKEN]
+    assert problems(world, answers, world.grade(answers)) == []
