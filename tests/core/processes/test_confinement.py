@@ -282,3 +282,16 @@ async def _answering() -> AsyncIterator[int]:
 
     async with await asyncio.start_server(echo, "127.0.0.1", 0) as server:
         yield server.sockets[0].getsockname()[1]
+
+
+def _machine_settings() -> dict[str, str]:
+    kernel = Path("/proc/sys/kernel")
+    return {path.name: path.read_text() for path in (kernel / "pid_max", kernel / "hostname", kernel / "shmmax")}
+
+
+@pytest.mark.parametrize("nested", [False, True])
+async def test_starting_a_program_changes_no_setting_of_the_machine(inside: Path, nested: bool) -> None:
+    before = _machine_settings()
+    confinement = Confinement((), (inside,), network="own", ports=(1,), nested=nested, scratch=inside)
+    await _shell("echo 999 > /proc/sys/kernel/pid_max; echo 1 > /proc/sys/kernel/shmmax; true", inside, confinement)
+    assert _machine_settings() == before

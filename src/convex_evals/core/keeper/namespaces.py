@@ -26,7 +26,6 @@ _SIOCSIFFLAGS: Final = 0x8914
 _UP_AND_RUNNING: Final = 0x41
 _BACKLOG: Final = 512
 _LOOPBACK: Final = "127.0.0.1"
-_MOST_PROCESSES: Final = 1000  # threads included; where the kernel counts by namespace
 _SAFE: Final = libc.MS_NOSUID | libc.MS_NODEV
 _HIDDEN: Final = ("/run", "/var/run")  # where the sockets of the host's services are
 _SETTINGS: Final = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi")
@@ -110,7 +109,6 @@ def _mount_processes() -> None:
     """The program sees its own processes. Containers that hide parts of /proc refuse; Landlock still guards them."""
     with suppress(OSError):
         libc.mount("proc", "/proc", "proc", _SAFE | libc.MS_NOEXEC)
-        _write("/proc/sys/kernel/pid_max", str(_MOST_PROCESSES))
 
 
 def _protect_settings() -> None:
