@@ -34,7 +34,7 @@ TCP = {
     "reaches_the_machine_by_http2": (
         "return await within(1500, new Promise((done) => { const s ="
         'load("http2").connect("http://@MACHINE@:@MACHINE_PORT@"); s.on("error", () => done(undefined));'
-        's.on("connect", () => done("connected")); }))'
+        's.on("remoteSettings", () => done("answered")); }))'
     ),
     "fetches_from_the_machine": (
         'return await fetch("http://@MACHINE@:@MACHINE_PORT@/", { signal: AbortSignal.timeout(1500) }).then('

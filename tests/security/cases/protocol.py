@@ -44,8 +44,11 @@ FRAMES = {
     "posts_to_its_parent": 'process.send?.({ type: "result", value: "x" }); load("worker_threads").parentPort?.postMessage({ type: "result" }); return 1',
     "replaces_json": 'JSON.stringify = () => \'{"status":"success","value":"passed"}\'; return 1',
     "replaces_buffers": "Buffer.prototype.writeUInt32BE = () => 0; Buffer.concat = () => Buffer.alloc(0); return 1",
+}
+HARMLESS = {
     "replaces_digests": 'load("crypto").createHash = () => ({ update: () => ({ digest: () => "forged" }) })',
 }
+"""The module has its own hold of the function, so it stays right."""
 REPORTS = {
     "leaves_reports": (
         'const fs = load("fs"); const report = JSON.stringify({ passed: 3, total: 3, status: "passed", numPassedTests: 3, success: true });'
@@ -94,6 +97,7 @@ QUICK = (
 )
 ANSWERS = [
     *node_calls({**FRAMES, **REPORTS}, WRONG, quick=QUICK),
+    *node_calls(HARMLESS),
     *node_pushes(
         {"forged_analysis": FORGED_ANALYSIS, "garbage_at_push": FRAMES["garbage_frames"] + "; process.exit(0)"},
         fails("deploy"),
