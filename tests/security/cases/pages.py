@@ -1,6 +1,6 @@
 """React apps that attack the browser, the grader and what the browser could reach. Those marked as right show the notes."""
 
-from ..answers import PASSES, HostileAnswer, fails, reference
+from ..answers import PASSES, HostileAnswer, fails, may_fail, reference
 
 MAIN, APP = reference("client")["src/main.tsx"], reference("client")["src/App.tsx"]
 WRONG_APP = APP.replace("note.text", '"forged"')
@@ -31,11 +31,11 @@ LOSING = {
     "page_navigates_to_a_file": 'location.href = "file://@HOME@/secret.txt";\ndocument.body.replaceChildren();',
     "page_crashes": 'location.href = "chrome://crash";\ndocument.body.replaceChildren();',
     "page_kills_the_browser": 'location.href = "chrome://kill";\nlocation.href = "chrome://quit";\ndocument.body.replaceChildren();',
-    "page_hoards": "const all: Uint8Array[] = [];\nwhile (all.length >= 0) all.push(new Uint8Array(50_000_000).fill(1));",
     "page_reloads": "setInterval(() => location.reload(), 20);\ndocument.body.replaceChildren();",
     "page_closes": "window.close();\ndocument.body.replaceChildren();",
     "page_opens_windows": 'setInterval(() => window.open("about:blank"), 5);\ndocument.body.replaceChildren();',
 }
+HOARD = "const all: Uint8Array[] = [];\nwhile (all.length >= 0) all.push(new Uint8Array(50_000_000).fill(1));"
 FORGING = {
     "page_patches_the_document": 'document.querySelectorAll = (() => []) as typeof document.querySelectorAll;\nNode.prototype.contains = () => true;\nObject.defineProperty(Node.prototype, "textContent", { get: () => "one" });',
     "page_patches_promises": "window.Promise = class extends Promise<unknown> {} as unknown as PromiseConstructor;\nArray.prototype.every = () => true;",
@@ -59,6 +59,7 @@ ANSWERS = [
         HostileAnswer(name, "client", before(script, FORGED_LIST), fails("tests", "tsc", "eslint"), name in QUICK)
         for name, script in FORGING.items()
     ),
+    HostileAnswer("page_hoards", "client", before(HOARD), may_fail("tests")),
     HostileAnswer("page_asks_as_administrator", "client", before(ADMIN), PASSES, quick=True),
     HostileAnswer("page_does_not_build", "client", {"src/main.tsx": "import './nothing';\n"}, fails("tsc", "tests")),
 ]
