@@ -18,7 +18,7 @@ from convex_evals.scores import Generation, Outcome, PlannedEval, RunPlan, Score
 
 from .answers import SUITE, HostileAnswer, Template
 from .canaries import Canaries, canaries, digest
-from .person import Person
+from .person import Person, names_kept_in_temporary
 
 CATEGORIES: Final[tuple[Template, ...]] = ("plain", "web", "node", "client", "foreign")
 LONGEST_RUN: Final = 1500
@@ -127,7 +127,8 @@ class World:
 
     def leftovers(self) -> list[str]:
         """Files in the temporary folder, and processes that still work somewhere below the world's folder."""
-        files = [str(path) for path in (self.folder / "tmp").iterdir()]
+        kept = names_kept_in_temporary()
+        files = [str(path) for path in (self.folder / "tmp").iterdir() if path.name not in kept]
         return files + [place for each in Path("/proc").glob("[0-9]*/cwd") if (place := self._inside(each))]
 
     def _inside(self, link: Path) -> str | None:

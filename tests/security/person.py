@@ -17,6 +17,7 @@ from convex_evals.core.settings import read_settings
 
 ORDINARY: Final = 61234
 CHECKOUT: Final = Path(__file__).resolve().parents[2]
+TEMPORARY: Final = Path("/tmp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Person:
             return list(arguments)
         place.mkdir(exist_ok=True)
         mounts = [f"mount --bind {toolchain} {place}", f"mount -o remount,bind,ro {place}"]
-        mounts.append(f"mount --bind {folder}/tmp /tmp")
+        mounts += _cover(TEMPORARY, f"mount --bind {folder}/tmp {TEMPORARY}", _below_temporary(), folder / "kept")
         if self.uid != 0:
             mounts += _uncover(folder / "stash")
             arguments = ["setpriv", f"--reuid={self.uid}", f"--regid={self.uid}", "--clear-groups", *arguments]
@@ -47,17 +48,34 @@ def people() -> list[Person]:
     return [Person("root", 0), Person("ordinary user", ORDINARY)]
 
 
+def names_kept_in_temporary() -> set[str]:
+    """Of the folders that are put back into the covered temporary one: a clone may be there."""
+    return {path.relative_to(TEMPORARY).parts[0] for path in _below_temporary()}
+
+
+def _below_temporary() -> list[Path]:
+    return [path for path in _needed() if path.is_relative_to(TEMPORARY)]
+
+
+def _needed() -> list[Path]:
+    return [Path(sys.base_prefix), Path(sys.prefix), CHECKOUT]
+
+
 def _uncover(stash: Path) -> list[str]:
     """Commands that put what Python needs in the place of the folders that keep others out."""
-    needed = [Path(sys.base_prefix), Path(sys.prefix), CHECKOUT]
-    closed = {path: door for path in needed if (door := _closed_door(path)) is not None}
+    closed = {path: door for path in _needed() if (door := _closed_door(path)) is not None}
     commands = []
-    for number, path in enumerate(closed):
-        commands.append(f"mkdir -p {stash}/{number} && mount --bind {path} {stash}/{number}")
-    commands += [f"mount -t tmpfs -o mode=755 tmpfs {door}" for door in sorted(set(closed.values()))]
-    for number, path in enumerate(closed):
-        commands.append(f"mkdir -p {path} && mount --bind {stash}/{number} {path}")
+    for number, door in enumerate(sorted(set(closed.values()))):
+        inside = [path for path, its_door in closed.items() if its_door == door]
+        commands += _cover(door, f"mount -t tmpfs -o mode=755 tmpfs {door}", inside, stash / str(number))
     return commands
+
+
+def _cover(folder: Path, mount: str, kept: Sequence[Path], stash: Path) -> list[str]:
+    """Commands that mount something over a folder and put what is to be kept of it back in place."""
+    before = [f"mkdir -p {stash}/{number} && mount --bind {path} {stash}/{number}" for number, path in enumerate(kept)]
+    after = [f"mkdir -p {path} && mount --bind {stash}/{number} {path}" for number, path in enumerate(kept)]
+    return [*before, mount, *after]
 
 
 def _closed_door(path: Path) -> Path | None:

@@ -146,7 +146,7 @@ ENDLESS = {
     "node": '"use node"; while (true) {} export const f = 1;',
     "node-await": '"use node"; await new Promise(() => {}); export const f = 1;',
     "plain": "while (true) {} export const f = 1;",
-    "plain-bigint": "const n = 3n ** (2n ** 24n); export const f = String((n ** 8n) % 7n);",
+    "plain-bigint": "const n = 3n ** (2n ** 24n); export const f = String((n ** 32n) % 7n);",
     "schema": "while (true) {} export default 1;",
     "auth": "while (true) {} export default {};",
     "http": "const r = { isRouter: true, getRoutes() { while (true) {} } }; export default r;",

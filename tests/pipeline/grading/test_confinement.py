@@ -94,7 +94,7 @@ async def test_a_python_grader_and_what_it_starts_are_confined(
 
 
 async def test_while_no_grader_runs_functions_reach_nothing() -> None:
-    server = await asyncio.start_server(lambda _reader, _writer: None, "127.0.0.1")
+    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1")
     port = server.sockets[0].getsockname()[1]
     network = GraderNetwork()
     async with server:
@@ -108,7 +108,7 @@ async def test_while_no_grader_runs_functions_reach_nothing() -> None:
 
 
 async def test_functions_reach_no_port_of_another_process() -> None:
-    server = await asyncio.start_server(lambda _reader, _writer: None, "127.0.0.1")
+    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1")
     async with server:
         stranger = TreeListeners(1_000_000_000)
         assert await stranger.connect(server.sockets[0].getsockname()[1]) is None

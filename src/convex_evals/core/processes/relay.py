@@ -39,8 +39,10 @@ def _to(
         task.add_done_callback(relays.discard)
         try:
             answers, questions = await asyncio.open_connection(_LOOPBACK, port)
-        except OSError:
+        except BaseException as error:
             writer.transport.abort()
+            if not isinstance(error, OSError):
+                raise
             return
         try:
             await asyncio.gather(_copy(reader, questions), _copy(answers, writer))
