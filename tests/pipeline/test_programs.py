@@ -1,0 +1,87 @@
+"""Which programs a grading starts, asked of the kernel while real answers are graded: every one of them is confined."""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from convex_evals.core.keeper import tree
+from convex_evals.pipeline.grade import grade
+from convex_evals.pipeline.tools import Tools
+from convex_evals.pipeline.types import GradingOptions, Submission
+from convex_evals.suite import Eval, load_suite, read_answer
+
+OURS = Path(__file__).parents[2] / "evals"
+FOREIGN = Path(__file__).parent / "grading/foreign_suite/evals"
+OPEN = ("Seccomp:\t0", "NoNewPrivs:\t0")
+NAMESPACES = ("pid", "ipc", "user")
+KEEPER = "convex_evals.core.keeper"  # what confines
+
+
+@contextmanager
+def observed() -> Iterator[dict[str, set[str]]]:
+    """Programs below this process meanwhile, by command line, each with what the kernel does not hold it by."""
+    seen: dict[str, set[str]] = {}
+    over = threading.Event()
+
+    def observe() -> None:
+        while not over.wait(0.005):
+            for process in tree.descendants(os.getpid()):
+                _look_at(Path("/proc") / str(process.pid), seen)
+
+    thread = threading.Thread(target=observe)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        over.set()
+        thread.join()
+
+
+def _look_at(process: Path, seen: dict[str, set[str]]) -> None:
+    try:
+        command = _command(process)
+        status = (process / "status").read_text()
+        shared = [name for name in NAMESPACES if _namespace(process, name) == _namespace(Path("/proc/self"), name)]
+        if _command(process) != command:
+            return  # it has just become another program
+    except OSError:  # it ended meanwhile
+        return
+    if command and KEEPER not in command:
+        seen.setdefault(command, set()).update([*shared, *(line for line in OPEN if line in status)])
+
+
+def _command(process: Path) -> str:
+    return (process / "cmdline").read_text().replace("\0", " ")
+
+
+def _namespace(process: Path, name: str) -> str:
+    return os.readlink(process / "ns" / name)  # noqa: PTH115 - it is no path
+
+
+def eval_of(suite: Path, name: str) -> Eval:
+    (found,) = (each for each in load_suite(suite).evals if each.id.endswith(name))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("suite", "name", "programs"),
+    [
+        pytest.param(OURS, "006-node", ("esbuild", "tsc", "oxlint", "node.mjs", "pipeline.grading"), id="Node actions"),
+        pytest.param(OURS, "000-use_query", ("esbuild", "tsc", "oxlint", "chromium", "pipeline.grading"), id="a page"),
+        pytest.param(FOREIGN, "000-crud", ("esbuild", "tsc", "oxlint", "functions.mjs", "vitest"), id="vitest"),
+    ],
+)
+async def test_every_program_that_a_grading_starts_is_confined(
+    suite: Path, name: str, programs: tuple[str, ...], grading_tools: Tools, tmp_path: Path
+) -> None:
+    eval = eval_of(suite, name)
+    with observed() as seen:
+        graded = await grade(eval, Submission(read_answer(eval)), tmp_path, GradingOptions(), grading_tools)
+    assert graded.status == "passed", [step.excerpt for step in graded.steps]
+    missing = [program for program in programs if not any(program in command for command in seen)]
+    assert missing == []
+    assert {command: loose for command, loose in seen.items() if loose} == {}
