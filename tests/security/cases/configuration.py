@@ -68,7 +68,7 @@ CLI_CONFIGS: dict[str, tuple[dict[str, str | None], Expected]] = {
     ),
     "cli_env_file_without_dot": ({"env.local": "CONVEX_DEPLOYMENT=prod:x"}, PASSES),
     "cli_broken_json": ({"convex.json": "{"}, fails("deploy", "filesystem")),
-    "cli_deep_json": ({"convex.json": '{"a":' * 20_000 + "1" + "}" * 20_000}, PASSES),
+    "cli_deep_json": ({"convex.json": '{"a":' * 20_000 + "1" + "}" * 20_000}, fails("deploy")),
     "cli_auth_config_hangs": (
         {"convex/auth.config.ts": "for (;;) {}\nexport default { providers: [] };"},
         fails("deploy"),
