@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -29,8 +29,8 @@ def observed() -> Iterator[dict[str, set[str]]]:
 
     def observe() -> None:
         while not over.wait(0.005):
-            for process in tree.descendants(os.getpid()):
-                _look_at(Path("/proc") / str(process.pid), seen)
+            for process in _started_by_us():
+                _look_at(Path("/proc") / str(process), seen)
 
     thread = threading.Thread(target=observe)
     thread.start()
@@ -39,6 +39,14 @@ def observed() -> Iterator[dict[str, set[str]]]:
     finally:
         over.set()
         thread.join()
+
+
+def _started_by_us() -> Iterator[int]:
+    """Below the spawn server: other tests of this process may have a browser of their own."""
+    for child in tree.descendants(os.getpid()):
+        with suppress(OSError):
+            if child.parent == os.getpid() and KEEPER in _command(Path("/proc") / str(child.pid)):
+                yield from (each.pid for each in tree.descendants(child.pid))
 
 
 def _look_at(process: Path, seen: dict[str, set[str]]) -> None:
@@ -67,6 +75,7 @@ def eval_of(suite: Path, name: str) -> Eval:
     return found
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("suite", "name", "programs"),
     [
