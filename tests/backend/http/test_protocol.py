@@ -4,6 +4,7 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from typing import Any
 
 import httpx
 import pytest
@@ -150,7 +151,13 @@ async def test_a_request_that_trickles_in_is_given_up(
     connect: Connect, monkeypatch: pytest.MonkeyPatch, start: bytes, trickle: bytes, expected: bytes | None
 ) -> None:
     monkeypatch.setattr("convex_evals.backend.http.protocol.REQUEST_SECONDS", 0.3)
-    client = await connect()
+    answer = await _trickled(await connect(), start, trickle)
+    for _ in range(5 if expected else 0):  # a byte sent after the end may destroy an answer that was not read yet
+        answer = answer or await _trickled(await connect(), start, trickle)
+    assert answer.split()[1:2] == ([expected] if expected else [])
+
+
+async def _trickled(client: Any, start: bytes, trickle: bytes) -> bytes:
     await client.say(start)
     answering = asyncio.create_task(client.answer())
     while not answering.done():
@@ -159,8 +166,7 @@ async def test_a_request_that_trickles_in_is_given_up(
         except ConnectionError:
             break
         await asyncio.sleep(0.02)
-    answer = await answering
-    assert answer.split()[1:2] == ([expected] if expected else [])
+    return bytes(await answering)
 
 
 async def test_a_connection_that_says_nothing_is_closed(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
