@@ -4,19 +4,15 @@ Playwright starts the browser itself, so what it starts is this, which locks its
 """
 
 import array
-import fcntl
 import os
 import resource
 import socket
-import struct
 import sys
 from typing import Final, NoReturn, TypedDict
 
-from convex_evals.core.keeper import landlock, libc
+from convex_evals.core.keeper import landlock, libc, namespaces
 
 _NEW_USER_AND_NETWORK: Final = 0x1000_0000 | 0x4000_0000
-_SIOCSIFFLAGS: Final = 0x8914
-_UP_AND_RUNNING: Final = 0x41
 _HERE: Final = "/proc/self/cwd"  # browsers make sockets there, whose paths must be short
 
 
@@ -37,7 +33,7 @@ def become(enclosure: Enclosure) -> NoReturn:
     relay = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     relay.connect(enclosure["relay"])
     _enter_namespaces()
-    listeners = [_listen(port) for port in enclosure["ports"]]
+    listeners = namespaces.open_ports(enclosure["ports"])
     descriptors = array.array("i", [listener.fileno() for listener in listeners])
     relay.sendmsg([b"+"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)])
     relay.recv(1)  # until they are in good hands
@@ -56,12 +52,3 @@ def _enter_namespaces() -> None:
     for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
         with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123 - pathlib is slow to import
             file.write(text)
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", _UP_AND_RUNNING))
-
-
-def _listen(port: int) -> socket.socket:
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.bind(("127.0.0.1", port))
-    listener.listen(128)
-    return listener

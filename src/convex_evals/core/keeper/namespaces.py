@@ -43,7 +43,7 @@ def enter(confinement: wire.Confinement) -> list[socket.socket]:
         if confinement["strict"]:
             raise
         return []
-    return _open_ports(confinement["ports"])
+    return open_ports(confinement["ports"])
 
 
 def settle(confinement: wire.Confinement, *, landlock: bool) -> None:
@@ -90,7 +90,8 @@ def _unshare(wanted: int, *, nested: bool) -> None:
         _write(f"/proc/self/{name}", text)
 
 
-def _open_ports(ports: Iterable[int]) -> list[socket.socket]:
+def open_ports(ports: Iterable[int]) -> list[socket.socket]:
+    """Listening sockets on the loopback of a new network, which is brought up for them."""
     ports = list(ports)
     if ports:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
