@@ -277,3 +277,30 @@ async def test_only_the_newest_unfinished_pushes_are_remembered(deployment: Depl
         await deployment.pusher.finish(started[0], dry_run=False)
     assert refusal.value.code == "RaceDetected"
     await deployment.pusher.finish(started[-1], dry_run=False)
+
+
+THROWING = """function check() { throw new TypeError("list is not a function"); }
+check();
+"""
+
+
+async def test_a_refusal_is_known_with_its_code_module_and_message(deployment: Deployment, new_push: Any) -> None:
+    push = new_push().source("messages.js", THROWING)
+    with pytest.raises(RequestError, match="Hit an error while pushing"):
+        await deployment.pusher.start(push.request())
+    refusal = deployment.pusher.take_refusal()
+    assert refusal is not None
+    assert (refusal.code, refusal.module) == ("InvalidModules", "messages.js")
+    assert refusal.message.startswith("Uncaught TypeError: list is not a function")
+    assert deployment.pusher.take_refusal() is None
+
+
+async def test_what_is_wrong_with_a_schema_comes_from_its_module(deployment: Deployment, new_push: Any) -> None:
+    index = {"indexDescriptor": "by_time", "fields": ["_creationTime"]}
+    table = {"tableName": "notes", "indexes": [index], "searchIndexes": [], "vectorIndexes": [], "documentType": None}
+    with pytest.raises(RequestError, match="Hit an error while evaluating your schema"):
+        await deployment.pusher.start(new_push().tables(table).request())
+    refusal = deployment.pusher.take_refusal()
+    assert refusal is not None
+    assert (refusal.code, refusal.module) == ("IndexFieldsContainCreationTime", "schema.js")
+    assert not refusal.message.startswith("Hit an error")

@@ -1,9 +1,10 @@
 """From pushed modules to a deployed application: start_push, wait_for_schema, finish_push."""
 
 from convex_evals.backend.push.analysis import Analyzer
+from convex_evals.backend.push.errors import PushRefusal
 from convex_evals.backend.push.pusher import Pusher
 from convex_evals.backend.push.request import PushRequest
 from convex_evals.backend.push.storage import load_application
 from convex_evals.backend.push.variables import VariableUpdates
 
-__all__ = ["Analyzer", "PushRequest", "Pusher", "VariableUpdates", "load_application"]
+__all__ = ["Analyzer", "PushRefusal", "PushRequest", "Pusher", "VariableUpdates", "load_application"]

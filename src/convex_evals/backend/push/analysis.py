@@ -22,7 +22,7 @@ from convex_evals.backend.push.definitions import (
     default_name,
     evaluation_order,
 )
-from convex_evals.backend.push.errors import failed_to_analyze, refused
+from convex_evals.backend.push.errors import failed_to_analyze, refused, uncaught
 from convex_evals.backend.push.exports import public_functions
 from convex_evals.backend.push.facts import Exported, Json, ModuleFacts, Thrown
 from convex_evals.backend.push.module_analysis import analyze_module
@@ -211,7 +211,7 @@ class _PushInProgress:
         facts = await self._config("definition", pushed.definition, env, importable)
         exported = _thrown_or_exported(facts)
         if exported.thrown is not None:
-            raise refused("InvalidConvexConfig", exported.thrown.text)
+            raise uncaught(exported.thrown, "InvalidConvexConfig")
         if exported.text is None:
             raise _invalid_definition(pushed.path, str(facts["problem"]))
         return complete_metadata(pushed.path, orjson.loads(exported.text))

@@ -1,30 +1,56 @@
 """How a refused push reads. All are 400s: the CLI shows the message and exits, anything else makes it retry."""
 
+from dataclasses import dataclass, replace
+from typing import Final
+
 from convex_evals.backend.errors import RequestError
-from convex_evals.backend.push.facts import Thrown
+from convex_evals.backend.push.facts import SourcePlace, Thrown
 
-PUSH_PREFIX = "Hit an error while pushing:\n"
-MODULES_PREFIX = "Loading the pushed modules encountered the following\n    error:\n"
-
-
-def refused(code: str, message: str) -> RequestError:
-    return RequestError(400, code, message)
+PUSH_PREFIX: Final = "Hit an error while pushing:\n"
+MODULES_PREFIX: Final = "Loading the pushed modules encountered the following\n    error:\n"
 
 
-def invalid_modules(message: str) -> RequestError:
-    return refused("InvalidModules", MODULES_PREFIX + message)
+@dataclass(frozen=True, slots=True)
+class PushRefusal:
+    """Why a push was refused, without the words that lead to it. `module` is a path like `messages.js`."""
+
+    code: str
+    message: str
+    module: str | None = None
+    place: SourcePlace | None = None
 
 
-def uncaught(thrown: Thrown) -> RequestError:
+class PushError(RequestError):
+    def __init__(self, refusal: PushRefusal, message: str, status: int = 400) -> None:
+        super().__init__(status, refusal.code, message)
+        self.refusal = refusal
+
+
+def refused(code: str, message: str) -> PushError:
+    return PushError(PushRefusal(code, message), message)
+
+
+def invalid_modules(message: str) -> PushError:
+    return PushError(PushRefusal("InvalidModules", message), MODULES_PREFIX + message)
+
+
+def uncaught(thrown: Thrown, code: str = "Error") -> PushError:
     """A JavaScript error that no rule explains any further."""
-    return refused("Error", thrown.text)
+    return PushError(PushRefusal(code, thrown.text, place=thrown.place), thrown.text)
 
 
-def failed_to_analyze(path: str, thrown: Thrown) -> RequestError:
+def failed_to_analyze(path: str, thrown: Thrown) -> PushError:
     logs = "\n".join(("", *thrown.logs)) if thrown.logs else ""
-    return invalid_modules(f"Failed to analyze {path}: {thrown.text}{logs}")
+    refusal = PushRefusal("InvalidModules", thrown.text, path, thrown.place)
+    return PushError(refusal, f"{MODULES_PREFIX}Failed to analyze {path}: {thrown.text}{logs}")
 
 
-def while_pushing(error: RequestError) -> RequestError:
+def prefixed(prefix: str, error: RequestError, module: str | None = None) -> PushError:
+    """The same refusal with words before it; `module` is where it comes from unless it says so itself."""
+    refusal = error.refusal if isinstance(error, PushError) else PushRefusal(error.code, error.message)
+    return PushError(replace(refusal, module=refusal.module or module), prefix + error.message, error.status)
+
+
+def while_pushing(error: RequestError) -> PushError:
     """The same refusal, as start_push, evaluate_push and finish_push word it."""
-    return RequestError(error.status, error.code, PUSH_PREFIX + error.message)
+    return prefixed(PUSH_PREFIX, error)

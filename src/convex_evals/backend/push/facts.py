@@ -2,6 +2,7 @@
 
 Every `parse` raises ProtocolError: a worker runs what was pushed, and may report anything."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -11,6 +12,18 @@ from convex_evals.backend.runtime.messages import Fields
 Json = Mapping[str, Any]
 Handler = Literal["absent", "function", "invalid"]
 HANDLERS: Final[Mapping[str, Handler]] = {"absent": "absent", "function": "function"}
+_FRAME: Final = re.compile(
+    r"^ +at (?:.* \()?(?:\.{1,2}/)*+(?P<file>[^\s()]+):(?P<line>\d+):(?P<column>\d+)\)?$", re.MULTILINE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePlace:
+    """`file` is relative to the project, like `convex/messages.ts`."""
+
+    file: str
+    line: int
+    column: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +38,13 @@ class Thrown:
     def parse(cls, json: Json) -> "Thrown":
         fields = Fields(json)
         return cls(fields.text("text"), fields.texts("logs"), fields.optional_text("missingVariable"))
+
+    @property
+    def place(self) -> SourcePlace | None:
+        """The innermost frame in the project's own code. JavaScript has its stack as text only."""
+        frames = (match for match in _FRAME.finditer(self.text) if "node_modules/" not in match["file"])
+        frame = next(frames, None)
+        return SourcePlace(frame["file"], int(frame["line"]), int(frame["column"])) if frame else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from convex_evals.backend.push.analysis import Analysis, Analyzer, Variables
 from convex_evals.backend.push.candidate import Candidate
 from convex_evals.backend.push.diff import finish_push_response, nothing_changed
 from convex_evals.backend.push.environment import check_variables
-from convex_evals.backend.push.errors import invalid_modules, refused, while_pushing
+from convex_evals.backend.push.errors import PushRefusal, invalid_modules, refused, while_pushing
 from convex_evals.backend.push.request import PushRequest
 from convex_evals.backend.push.response import Json, start_push_response, token_of
 from convex_evals.backend.push.schema_changes import (
@@ -44,6 +44,12 @@ class Pusher:
         self._analyzer = analyzer
         self._urls = urls
         self._candidates: dict[str, Candidate] = {}
+        self._refusal: PushRefusal | None = None
+
+    def take_refusal(self) -> PushRefusal | None:
+        """Why a push was refused since this was last asked, for whoever runs the CLI and wants more than its words."""
+        refusal, self._refusal = self._refusal, None
+        return refusal
 
     def config_hashes(self) -> Json:
         """What the CLI need not send again."""
@@ -61,7 +67,7 @@ class Pusher:
     async def start(self, request: PushRequest) -> Json:
         """Analyzes the project and prepares tables and indexes. Nothing that callers see changes."""
         is_dry_run = request.dry_run or request.for_codegen
-        with _pushing():
+        with self._pushing():
             analysis = await self._analyze(request)
             make = describe_changes if is_dry_run else prepare_changes
             change = self._in_transaction(lambda transaction: make(transaction, analysis, self._instances))
@@ -71,7 +77,7 @@ class Pusher:
 
     async def evaluate(self, request: PushRequest) -> Json:
         """What a push would do to indexes; stores nothing."""
-        with _pushing():
+        with self._pushing():
             analysis = await self._analyze(request)
             change = describe_changes(self._database.begin(), analysis, self._instances)
         return {"schemaChange": change.to_json()}
@@ -86,7 +92,7 @@ class Pusher:
 
     async def finish(self, start_push: object, *, dry_run: bool) -> Json:
         """The commit point."""
-        with _pushing():
+        with self._pushing():
             if dry_run:
                 return nothing_changed()
             candidate = self._candidates.get(token_of(start_push) or "")
@@ -143,11 +149,12 @@ class Pusher:
         self._database.commit(transaction)
         return result
 
-
-@contextmanager
-def _pushing() -> Iterator[None]:
-    """Errors in here read as errors of a push."""
-    try:
-        yield
-    except RequestError as error:
-        raise while_pushing(error) from error
+    @contextmanager
+    def _pushing(self) -> Iterator[None]:
+        """Errors in here read as errors of a push."""
+        try:
+            yield
+        except RequestError as error:
+            refused_push = while_pushing(error)
+            self._refusal = refused_push.refusal
+            raise refused_push from error
