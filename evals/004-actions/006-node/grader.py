@@ -18,7 +18,7 @@ def digest(text: str) -> str:
 
 def archive(name: str, text: str) -> dict[str, Any]:
     content = text.encode()
-    return {"name": name, "data": gzip.compress(content), "size": len(content), "sha256": digest(text)}
+    return {"name": name, "data": gzip.compress(content, mtime=0), "size": len(content), "sha256": digest(text)}
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=["short", "not ASCII", "empty", "long"])
