@@ -7,6 +7,7 @@ ConvexEvalsError                one sentence for the user; never a traceback
 └── InfrastructureError exit 3  this machine, the network or a tool failed: there is no verdict
     ├── BrowserError            there is no browser and none can be installed
     ├── ProcessError            a program could not be started
+    │   └── ProcessLimitError   this machine has no room for another process
     ├── SandboxError            this machine cannot lock answers in
     └── ToolchainError          Node or the JavaScript toolchain is not usable
 """
@@ -39,6 +40,10 @@ class BrowserError(InfrastructureError):
 
 
 class ProcessError(InfrastructureError):
+    pass
+
+
+class ProcessLimitError(ProcessError):
     pass
 
 

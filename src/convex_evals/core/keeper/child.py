@@ -22,17 +22,20 @@ def start(request: wire.Request, streams: Sequence[int]) -> int | wire.Failure:
     The program gets `streams` as its file descriptors 0, 1, 2 and so on.
     """
     report, confession = os.pipe()
-    pid = os.fork()
+    try:
+        pid = tree.fork()
+    except OSError as error:
+        return failure("fork", error)
     if pid == 0:
         os.close(report)
         _become(request, streams, confession)
     os.close(confession)
-    failure = _read_all(report)
+    told = _read_all(report)
     os.close(report)
-    if not failure:
+    if not told:
         return pid
     os.waitpid(pid, 0)
-    return _parse(failure)
+    return _parse(told)
 
 
 def _become(request: wire.Request, streams: Sequence[int], confession: int) -> NoReturn:
@@ -91,8 +94,8 @@ def _confess(confession: int, stage: str, number: int, detail: str) -> None:
     os.write(confession, f"{stage}\n{number}\n{detail}".encode())
 
 
-def _parse(failure: bytes) -> wire.Failure:
-    stage, number, detail = failure.decode().split("\n", 2)
+def _parse(told: bytes) -> wire.Failure:
+    stage, number, detail = told.decode().split("\n", 2)
     return {"stage": stage, "errno": int(number), "detail": detail}
 
 

@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from typing import Final, NoReturn
 
-from convex_evals.core.keeper import watch
+from convex_evals.core.keeper import child, tree, watch, wire
 
 MOST_DESCRIPTORS: Final = 8  # a channel and up to seven files of the program
 
@@ -22,17 +22,28 @@ def serve(descriptor: int) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # finished keepers vanish without a zombie
     requests = socket.socket(fileno=descriptor)
     requests.set_inheritable(False)
+    patience = tree.FORK_SECONDS
     while True:
         data, descriptors, _, _ = socket.recv_fds(requests, 1, MOST_DESCRIPTORS)
         if not data:
             return
-        # A machine out of processes cannot fork; closing the channel then tells whoever asked.
-        with suppress(BlockingIOError):
-            if os.fork() == 0:
-                requests.close()
-                _keep_and_exit(descriptors)
+        try:
+            pid = tree.fork(patience)
+            patience = tree.FORK_SECONDS
+        except OSError as error:
+            pid = None
+            patience = 0.0  # those who asked meanwhile have waited with us
+            _refuse(descriptors[0], error)
+        if pid == 0:
+            requests.close()
+            _keep_and_exit(descriptors)
         for received in descriptors:
             os.close(received)
+
+
+def _refuse(channel: int, error: OSError) -> None:
+    with socket.socket(fileno=os.dup(channel)) as asking, suppress(BrokenPipeError, ConnectionResetError):
+        wire.send(asking, {"failure": child.failure("fork", error)})
 
 
 def _keep_and_exit(descriptors: list[int]) -> NoReturn:

@@ -3,11 +3,14 @@
 import ctypes
 import os
 import sys
+import time
 from contextlib import suppress
 from typing import Final, NamedTuple
 
 PR_SET_PDEATHSIG: Final = 1
 PR_SET_CHILD_SUBREAPER: Final = 36
+FORK_SECONDS: Final = 5.0
+_FORK_PAUSE: Final = 0.05
 _libc: Final = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
@@ -20,6 +23,18 @@ class Relation(NamedTuple):
 def _prctl(option: int, value: int) -> None:
     if _libc is not None:
         _libc.prctl(option, value, 0, 0, 0)
+
+
+def fork(seconds: float = FORK_SECONDS) -> int:
+    """Tries for so long: a machine that is out of processes or memory may soon have some again. Raises OSError."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return os.fork()
+        except OSError:
+            if time.monotonic() >= deadline:
+                raise
+        time.sleep(_FORK_PAUSE)
 
 
 def adopt_orphans() -> None:

@@ -49,7 +49,7 @@ class Request(TypedDict):
 
 
 class Failure(TypedDict):
-    """Why the program never ran: the stage that failed ("cwd", "limits", "confinement", "exec") and its errno."""
+    """Why it never ran: the stage that failed ("fork", "cwd", "limits", "confinement" or "exec") and its errno."""
 
     stage: str
     errno: int

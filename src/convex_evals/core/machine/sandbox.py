@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from convex_evals.core.errors import ProcessError
+from convex_evals.core.errors import ProcessError, ProcessLimitError
 from convex_evals.core.keeper import landlock
 from convex_evals.core.machine.fact import Fact, Status
 from convex_evals.core.processes import UNCONFINED, Confinement, Limits, ProcessResult, base_environment, run
@@ -93,6 +93,7 @@ GUARANTEES: Final = {
 
 
 async def probe_sandbox() -> SandboxSupport:
+    """Raises ProcessError when not even an unconfined program can be started, which says nothing about confinement."""
     with tempfile.TemporaryDirectory(prefix="convex-evals-probe-") as name:
         folder = Path(name)
         canary, scratch = folder / "canary", folder / "scratch"
@@ -107,6 +108,8 @@ async def probe_sandbox() -> SandboxSupport:
             _bounds_scratch(scratch),
             _works(["true"], _LIMITS),
         )
+    if not all((rules or mounts, processes, network, seccomp, bounded, limits)):
+        await _start(["true"])
     return SandboxSupport(
         landlock=landlock.abi() if rules else 0,
         mounts=mounts,
@@ -164,16 +167,24 @@ async def _run(
 ) -> ProcessResult | None:
     """None: it could not be started so."""
     try:
-        return await run(
-            arguments,
-            cwd=Path("/"),
-            timeout=PROBE_SECONDS,
-            environment=base_environment(Path("/nonexistent")),
-            limits=limits,
-            confinement=confinement,
-        )
+        return await _start(arguments, limits, confinement)
+    except ProcessLimitError:
+        raise
     except ProcessError:
         return None
+
+
+async def _start(
+    arguments: Sequence[Argument], limits: Limits = UNLIMITED, confinement: Confinement = UNCONFINED
+) -> ProcessResult:
+    return await run(
+        arguments,
+        cwd=Path("/"),
+        timeout=PROBE_SECONDS,
+        environment=base_environment(Path("/nonexistent")),
+        limits=limits,
+        confinement=confinement,
+    )
 
 
 def sandbox_facts(support: SandboxSupport, node_permission: bool) -> tuple[Fact, ...]:

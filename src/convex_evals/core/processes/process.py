@@ -15,7 +15,7 @@ from convex_evals.core.errors import ProcessError
 from convex_evals.core.keeper import wire
 from convex_evals.core.processes.confinement import UNCONFINED, Confinement
 from convex_evals.core.processes.limits import Limits
-from convex_evals.core.processes.refusals import explain
+from convex_evals.core.processes.refusals import refusal
 from convex_evals.core.processes.spawner import spawner
 
 Argument = str | os.PathLike[str]
@@ -136,10 +136,11 @@ async def start(
 
 async def _start(channel: socket.socket, request: wire.Request) -> Process:
     try:
-        await asyncio.get_running_loop().sock_sendall(channel, wire.encode(request))
+        with suppress(BrokenPipeError, ConnectionResetError):  # whoever refuses says why before going away
+            await asyncio.get_running_loop().sock_sendall(channel, wire.encode(request))
         answer = await _receive(channel, request["program"])
         if "failure" in answer:
-            raise ProcessError(explain(request, answer["failure"]))
+            raise refusal(request, answer["failure"])
         listeners = await _receive_sockets(channel, answer["listeners"])
     except BaseException:
         channel.close()

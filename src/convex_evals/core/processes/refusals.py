@@ -3,10 +3,20 @@
 import errno
 from pathlib import Path
 
+from convex_evals.core.errors import ProcessError, ProcessLimitError
 from convex_evals.core.keeper import wire
 
 
-def explain(request: wire.Request, failure: wire.Failure) -> str:
+def refusal(request: wire.Request, failure: wire.Failure) -> ProcessError:
+    if failure["stage"] == "fork":
+        return ProcessLimitError(
+            f"Cannot start {request['program']!r}: this machine has no room for another process "
+            f"({failure['detail']}); end some of them or raise `ulimit -u`."
+        )
+    return ProcessError(_explain(request, failure))
+
+
+def _explain(request: wire.Request, failure: wire.Failure) -> str:
     if failure["stage"] == "cwd":
         return _explain_folder(request, failure)
     if failure["stage"] == "limits":
