@@ -14,7 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from convex_evals.backend.deployment import Deployment
@@ -101,7 +101,7 @@ def deploy(bundle: Callable[[Mapping[str, str]], Modules]) -> Deploy:
         }
         body = {"adminKey": deployment.admin_key, "dryRun": False, "functions": "convex/", "appDefinition": app}
         headers = {"Authorization": f"Convex {deployment.admin_key}"}
-        async with httpx.AsyncClient(base_url=f"{deployment.url}/api/deploy2", headers=headers, timeout=60) as client:
+        async with httpx2.AsyncClient(base_url=f"{deployment.url}/api/deploy2", headers=headers, timeout=60) as client:
             started = await _post(client, "start_push", {**body, "componentDefinitions": [], "nodeDependencies": []})
             schema_change = started["schemaChange"]
             await _post(client, "wait_for_schema", {"adminKey": deployment.admin_key, "schemaChange": schema_change})
@@ -112,7 +112,7 @@ def deploy(bundle: Callable[[Mapping[str, str]], Modules]) -> Deploy:
     return push
 
 
-async def _post(client: httpx.AsyncClient, path: str, body: object) -> Any:
+async def _post(client: httpx2.AsyncClient, path: str, body: object) -> Any:
     response = await client.post(f"/{path}", json=body)
     assert response.status_code == 200, response.text
     return response.json()

@@ -2,7 +2,7 @@ import asyncio
 import os
 import signal
 
-import httpx
+import httpx2
 import pytest
 
 from convex_evals.backend.deployment import DeploymentSettings
@@ -16,11 +16,11 @@ async def test_a_deployment_in_the_foreground_runs_until_a_signal(number: signal
     said = [await lines.get() for _ in range(3)]
     url, key = said[0].split()[-1], said[2].split()[-1]
     assert said[0] == f"Deployment mine is running at {url}"
-    async with httpx.AsyncClient(base_url=url, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=url, timeout=60) as client:
         headers = {"Authorization": f"Convex {key}"}
         assert (await client.get("/api/check_admin_key", headers=headers)).json()["success"]
     os.kill(os.getpid(), number)
     await asyncio.wait_for(running, 60)
-    async with httpx.AsyncClient(base_url=url, timeout=60) as client:
-        with pytest.raises(httpx.ConnectError):
+    async with httpx2.AsyncClient(base_url=url, timeout=60) as client:
+        with pytest.raises(httpx2.ConnectError):
             await client.get("/version")

@@ -9,7 +9,7 @@ import pytest
 
 HEAVY = {
     "asyncio",
-    "httpx",
+    "httpx2",
     "numpy",
     "orjson",
     "pydantic",

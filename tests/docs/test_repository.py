@@ -1,6 +1,7 @@
 import json
 import re
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,7 @@ def pins(repository: Path) -> dict[str, str]:
 
 def test_the_lock_satisfies_every_requirement(repository: Path, pins: dict[str, str]) -> None:
     project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
-    for text in [*project["dependencies"], *project["optional-dependencies"]["dev"]]:
+    for text in [*project["dependencies"], *chain(*project["optional-dependencies"].values())]:
         requirement = Requirement(text)
         pinned = pins.get(canonicalize_name(requirement.name))
         assert pinned is not None, f"{text} is not locked; run scripts/lock"

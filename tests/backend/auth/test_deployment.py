@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 import websockets
 
@@ -51,9 +51,9 @@ async def deployment(deploy: Deploy, issuer: Issuer) -> AsyncIterator[Deployment
         yield running
 
 
-async def call(deployment: Deployment, authorization: str, kind: str = "query") -> httpx.Response:
+async def call(deployment: Deployment, authorization: str, kind: str = "query") -> httpx2.Response:
     body = {"path": f"whoami:in{kind.capitalize()}", "args": {}}
-    async with httpx.AsyncClient(base_url=deployment.url, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=deployment.url, timeout=60) as client:
         return await client.post(f"/api/{kind}", json=body, headers={"Authorization": authorization})
 
 
@@ -140,8 +140,8 @@ export default http;
 OWN_ISSUER = "export default { providers: [{ domain: process.env.CONVEX_SITE_URL, applicationID: 'my-app' }] };"
 
 
-async def visit(deployment: Deployment, path: str, authorization: str) -> httpx.Response:
-    async with httpx.AsyncClient(base_url=deployment.site_url, timeout=60) as client:
+async def visit(deployment: Deployment, path: str, authorization: str) -> httpx2.Response:
+    async with httpx2.AsyncClient(base_url=deployment.site_url, timeout=60) as client:
         return await client.get(path, headers={"Authorization": authorization})
 
 
@@ -182,7 +182,7 @@ async def test_a_variable_can_name_the_provider(deployment: Deployment, issuer: 
 
 async def set_variable(deployment: Deployment, name: str, value: str) -> None:
     headers = {"Authorization": f"Convex {deployment.admin_key}"}
-    async with httpx.AsyncClient(base_url=deployment.url, headers=headers, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=deployment.url, headers=headers, timeout=60) as client:
         changes = {"changes": [{"name": name, "value": value}]}
         assert (await client.post("/api/update_environment_variables", json=changes)).status_code == 200
 

@@ -7,7 +7,7 @@ sixth of the time; examples, and exhaustively all cases, go through the CLI.
 from collections.abc import Callable
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 import pytest_asyncio
 
@@ -197,7 +197,7 @@ async def deployed(shared_project: Any) -> Any:
     return shared_project
 
 
-async def start_push(deployment: Any, modules: list[dict[str, str | None]]) -> httpx.Response:
+async def start_push(deployment: Any, modules: list[dict[str, str | None]]) -> httpx2.Response:
     functions = [module for module in modules if module["path"] != "schema.js"]
     app = {
         "definition": None,
@@ -208,7 +208,7 @@ async def start_push(deployment: Any, modules: list[dict[str, str | None]]) -> h
         "udfServerVersion": "1.44.0",
     }
     body = {"adminKey": deployment.admin_key, "dryRun": False, "functions": "convex/", "appDefinition": app}
-    async with httpx.AsyncClient(timeout=60) as client:
+    async with httpx2.AsyncClient(timeout=60) as client:
         return await client.post(
             f"{deployment.url}/api/deploy2/start_push",
             json={**body, "componentDefinitions": [], "nodeDependencies": []},

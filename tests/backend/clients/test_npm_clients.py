@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 Deployment = Any
@@ -146,7 +146,7 @@ async def test_files_are_uploaded_listed_and_deleted(client: Any) -> None:
     files = "_system/frontend/fileStorageV2:"
     count = await client.subscribe(f"{files}numFiles")
     assert await count.next() == 0
-    async with httpx.AsyncClient(timeout=60) as http:
+    async with httpx2.AsyncClient(timeout=60) as http:
         upload_url = await client.mutation(f"{files}generateUploadUrl")
         stored = (await http.post(upload_url, content=b"hello", headers={"content-type": "text/plain"})).json()
         assert await count.next() == 1

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import httpx
+import httpx2
 import pytest
 import pytest_asyncio
 
@@ -58,7 +58,7 @@ class Project:
     folder: Path
     tools: Tools
     deployment: Deployment
-    http: httpx.AsyncClient
+    http: httpx2.AsyncClient
 
     def write(self, files: Mapping[str, str]) -> None:
         """`files` are texts by path below `convex/`."""
@@ -142,7 +142,7 @@ def open_project(tools: Tools, tmp_path_factory: pytest.TempPathFactory) -> Open
         settings = DeploymentSettings(database=folder / "deployment.db", sdk=tools.packages.package("convex"))
         async with (
             Deployment.run(settings) as deployment,
-            httpx.AsyncClient(base_url=deployment.site_url, timeout=PATIENCE) as http,
+            httpx2.AsyncClient(base_url=deployment.site_url, timeout=PATIENCE) as http,
         ):
             await deployment.variables.update(VariableChange(name, value) for name, value in (variables or {}).items())
             yield Project(folder, tools, deployment, http)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 import pytest_asyncio
 
@@ -77,7 +77,7 @@ def _check(outcome: CallOutcome, step: dict[str, Any]) -> None:
 
 
 async def _fetch(deployment: Deployment, step: dict[str, Any]) -> None:
-    async with httpx.AsyncClient(base_url=deployment.site_url, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=deployment.site_url, timeout=60) as client:
         answer = await client.get(step["path"])
     assert answer.status_code == step["status"], step["name"]
     if "value" in step:

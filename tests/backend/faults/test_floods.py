@@ -5,7 +5,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from convex_evals.backend.deployment import Deployment
@@ -34,7 +34,7 @@ async def test_a_socket_with_too_many_mutations_at_once_is_closed(
 
 
 async def test_a_hundred_requests_at_once_are_all_answered(deployment: Deployment) -> None:
-    async with httpx.AsyncClient(base_url=deployment.url, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=deployment.url, timeout=60) as client:
 
         async def ask(number: int) -> Any:
             kind, path = ("mutation", "notes:add") if number % 3 == 0 else ("query", "notes:echo")

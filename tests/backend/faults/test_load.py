@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from convex_evals.backend.database import Transaction
@@ -83,7 +83,7 @@ def _by_id(transaction: Transaction) -> Any:
 
 async def test_a_mutation_that_always_loses_gives_up(deployment: Deployment, rival: list[str]) -> None:
     await deployment.mutation("notes:increment")
-    async with httpx.AsyncClient(base_url=deployment.url, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=deployment.url, timeout=60) as client:
         response = await client.post("/api/mutation", json={"path": "notes:increment", "args": {}})
     assert (response.status_code, response.json()["code"]) == (503, "OptimisticConcurrencyControlFailure")
     assert 'Documents read from or written to the "counters" table changed' in response.json()["message"]

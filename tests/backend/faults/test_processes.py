@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import psutil
 import pytest
 import pytest_asyncio
@@ -32,11 +32,11 @@ class Backend:
     process: asyncio.subprocess.Process
     url: str
     admin_key: str
-    client: httpx.AsyncClient
+    client: httpx2.AsyncClient
     family: list[psutil.Process]
     _processes: Any
 
-    async def call(self, kind: str, path: str, **args: object) -> httpx.Response:
+    async def call(self, kind: str, path: str, **args: object) -> httpx2.Response:
         return await self.client.post(f"/api/{kind}", json={"path": path, "args": args})
 
     async def notes(self) -> list[str]:
@@ -63,7 +63,7 @@ async def backend(tmp_path: Path, processes: Any) -> AsyncIterator[Callable[...,
             assert process.stdout is not None
             opened.push_async_callback(_reap, process)
             said = [(await process.stdout.readline()).decode().split()[-1] for _ in range(3)]
-            client = await opened.enter_async_context(httpx.AsyncClient(base_url=said[0], timeout=60))
+            client = await opened.enter_async_context(httpx2.AsyncClient(base_url=said[0], timeout=60))
             return Backend(process, said[0], said[2], client, [], processes)
 
         yield start

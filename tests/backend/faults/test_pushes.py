@@ -5,7 +5,7 @@ import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 import pytest_asyncio
 
@@ -45,7 +45,7 @@ def project(name: str, size: str = "v.number()") -> dict[str, str]:
 class Push:
     """One push, step by step."""
 
-    def __init__(self, client: httpx.AsyncClient, modules: list[Json]) -> None:
+    def __init__(self, client: httpx2.AsyncClient, modules: list[Json]) -> None:
         self._client = client
         self._modules = modules
         self.started: Json = {}
@@ -69,10 +69,10 @@ class Push:
         response = await self._post("wait_for_schema", {"schemaChange": self.started["schemaChange"]})
         return str(response.json()["type"])
 
-    async def finish(self) -> httpx.Response:
+    async def finish(self) -> httpx2.Response:
         return await self._post("finish_push", {"startPush": self.started, "dryRun": False})
 
-    async def _post(self, step: str, body: Json) -> httpx.Response:
+    async def _post(self, step: str, body: Json) -> httpx2.Response:
         return await self._client.post(f"/api/deploy2/{step}", json=body)
 
 
@@ -86,7 +86,7 @@ async def empty() -> AsyncIterator[Deployment]:
 async def pushing(empty: Deployment, bundle: Bundle) -> AsyncIterator[Callable[..., Push]]:
     """`pushing(name)` is a push of a project whose query `app:name` says that name."""
     headers = {"Authorization": f"Convex {empty.admin_key}"}
-    async with httpx.AsyncClient(base_url=empty.url, headers=headers, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=empty.url, headers=headers, timeout=60) as client:
         yield lambda name, size="v.number()": Push(client, bundle(project(name, size)))
 
 
@@ -107,7 +107,7 @@ async def test_two_pushes_in_any_order_leave_one_of_them(
     finished = []
     for name in order:
         answer = await getattr(pushes[name], next(steps[name]))()
-        if isinstance(answer, httpx.Response) and answer.status_code == 200:
+        if isinstance(answer, httpx2.Response) and answer.status_code == 200:
             finished.append(name)
     assert finished
     assert await name_of(empty) == f'"{finished[-1]}"'

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import psutil
 import pytest
 
@@ -55,7 +55,7 @@ async def test_calls_of_every_kind_end_when_their_deployment_stops(
 async def test_http_requests_and_streams_end_when_their_deployment_stops(
     deploy: Any, faults_app: dict[str, str], until: Until
 ) -> None:
-    async with httpx.AsyncClient(timeout=60) as client:
+    async with httpx2.AsyncClient(timeout=60) as client:
         async with stopped_soon(deploy, faults_app) as deployment:
             waiting = asyncio.create_task(client.get(f"{deployment.site_url}/never"))
             halfway = asyncio.create_task(client.get(f"{deployment.site_url}/halfway"))
@@ -65,8 +65,8 @@ async def test_http_requests_and_streams_end_when_their_deployment_stops(
             polling = asyncio.create_task(client.get(url, params=cursor, headers=headers))
             await until(lambda: deployment._main.requests == 1 and deployment._site.requests == 2)
         ends = await asyncio.wait_for(asyncio.gather(waiting, halfway, polling, return_exceptions=True), 60)
-    assert isinstance(ends[2], httpx.Response) and ends[2].status_code == 200
-    assert not any(isinstance(end, httpx.Response) and end.status_code < 500 for end in ends[:2])
+    assert isinstance(ends[2], httpx2.Response) and ends[2].status_code == 200
+    assert not any(isinstance(end, httpx2.Response) and end.status_code < 500 for end in ends[:2])
 
 
 async def test_clients_that_send_nothing_or_half_a_request_do_not_keep_it(
@@ -92,7 +92,7 @@ async def test_a_push_in_progress_ends(
     async with stopped_soon(deploy, faults_app) as deployment:
         pushing = asyncio.create_task(deploy(deployment, endless))
         await until(lambda: bool(deployment.runtime._functions._answers))
-    with pytest.raises((httpx.HTTPError, AssertionError)):
+    with pytest.raises((httpx2.HTTPError, AssertionError)):
         await asyncio.wait_for(pushing, 60)
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 import pytest_asyncio
 
@@ -29,28 +29,28 @@ def body(path: str, value: str) -> str:
 @pytest_asyncio.fixture(loop_scope="module")
 async def http(shared: Deployment) -> Any:
     headers = {"Content-Type": "application/json"}
-    async with httpx.AsyncClient(base_url=shared.url, headers=headers, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=shared.url, headers=headers, timeout=60) as client:
         yield client
 
 
-async def answer(http: httpx.AsyncClient, kind: str, path: str, value: str) -> Any:
+async def answer(http: httpx2.AsyncClient, kind: str, path: str, value: str) -> Any:
     response = await http.post(f"/api/{kind}", content=body(path, value))
     assert response.status_code == 200, response.text
     return response.json()
 
 
-async def test_arguments_may_be_64_levels_deep(http: httpx.AsyncClient) -> None:
+async def test_arguments_may_be_64_levels_deep(http: httpx2.AsyncClient) -> None:
     deepest = await answer(http, "query", "notes:echo", deep(62))
     assert deepest["value"] == json.loads(deep(62))
 
 
 @pytest.mark.parametrize("levels", [65, 200, 1_000])
-async def test_arguments_that_are_nested_too_deep_are_refused(http: httpx.AsyncClient, levels: int) -> None:
+async def test_arguments_that_are_nested_too_deep_are_refused(http: httpx2.AsyncClient, levels: int) -> None:
     refused = await answer(http, "query", "notes:echo", deep(levels))
     assert "Invalid arguments for notes.js:echo: Value is too nested (nested" in refused["errorMessage"]
 
 
-async def test_json_that_no_parser_takes_is_a_bad_request(http: httpx.AsyncClient) -> None:
+async def test_json_that_no_parser_takes_is_a_bad_request(http: httpx2.AsyncClient) -> None:
     response = await http.post("/api/query", content=body("notes:echo", deep(500_000)))
     assert (response.status_code, response.json()["code"]) == (400, "BadJsonBody")
 
@@ -63,20 +63,20 @@ async def test_results_that_are_nested_too_deep_are_refused(shared: Deployment) 
         assert "too nested" in outcome.failure.message or "Maximum call stack" in outcome.failure.message
 
 
-async def test_documents_that_are_nested_too_deep_are_refused(http: httpx.AsyncClient) -> None:
+async def test_documents_that_are_nested_too_deep_are_refused(http: httpx2.AsyncClient) -> None:
     assert (await answer(http, "mutation", "notes:keep", deep(15)))["status"] == "success"
     refused = await answer(http, "mutation", "notes:keep", deep(16))
     assert "Document is too nested (nested 17 levels deep > maximum nesting 16)" in refused["errorMessage"]
 
 
-async def test_a_document_of_two_megabytes_is_refused(http: httpx.AsyncClient) -> None:
+async def test_a_document_of_two_megabytes_is_refused(http: httpx2.AsyncClient) -> None:
     kept = await answer(http, "mutation", "notes:keep", json.dumps("x" * (MEGABYTE - 200)))
     assert kept["status"] == "success"
     refused = await answer(http, "mutation", "notes:keep", json.dumps("x" * 2 * MEGABYTE))
     assert "Value is too large (2 MiB > maximum size 1 MiB)" in refused["errorMessage"]
 
 
-async def test_arguments_and_results_have_a_limit(http: httpx.AsyncClient, shared: Deployment) -> None:
+async def test_arguments_and_results_have_a_limit(http: httpx2.AsyncClient, shared: Deployment) -> None:
     response = await http.post("/api/query", content=body("notes:echo", json.dumps("x" * 17 * MEGABYTE)))
     assert response.status_code == 413
     outcome = await shared.query("notes:big", {"characters": 17.0 * MEGABYTE})
@@ -95,7 +95,7 @@ async def test_a_socket_refuses_them_like_http(shared: Deployment, join: Join) -
 
 
 @pytest.mark.parametrize("lone", ['"\\ud800"', '{"\\udfff": 1}'])
-async def test_text_that_is_no_unicode_is_refused(http: httpx.AsyncClient, lone: str) -> None:
+async def test_text_that_is_no_unicode_is_refused(http: httpx2.AsyncClient, lone: str) -> None:
     response = await http.post("/api/query", content=body("notes:echo", lone))
     assert response.status_code == 400
 
@@ -104,6 +104,6 @@ async def test_text_that_is_no_unicode_is_refused(http: httpx.AsyncClient, lone:
     "value",
     ['{"$integer": "AA=="}', '{"$integer": 5}', '{"$float": "x"}', '{"$bytes": "?"}', '{"$what": 1}', '{"é": 1}'],
 )
-async def test_values_that_are_no_values_are_refused(http: httpx.AsyncClient, value: str) -> None:
+async def test_values_that_are_no_values_are_refused(http: httpx2.AsyncClient, value: str) -> None:
     refused = await answer(http, "query", "notes:echo", value)
     assert "Invalid arguments for notes.js:echo: " in refused["errorMessage"]

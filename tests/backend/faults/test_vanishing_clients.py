@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from convex_evals.backend.deployment import Deployment
@@ -85,7 +85,7 @@ async def test_an_http_client_that_vanished_leaves_a_whole_mutation_or_none(
     deployment: Deployment, hold: Hold, until: Until
 ) -> None:
     gate = hold("1.0/insert")
-    async with httpx.AsyncClient(base_url=deployment.url, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=deployment.url, timeout=60) as client:
         body = {"path": "notes:add", "args": {"text": "once"}}
         call = asyncio.create_task(client.post("/api/mutation", json=body))
         await gate.reached.wait()

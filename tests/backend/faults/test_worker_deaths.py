@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx
+import httpx2
 import psutil
 import pytest
 
@@ -90,7 +90,7 @@ async def test_an_action_that_was_killed_has_failed_over_http(
     deployment: Deployment, workers: Workers, until: Until
 ) -> None:
     body = {"path": "notes:slow", "args": {"name": "it", "milliseconds": 600_000}}
-    async with httpx.AsyncClient(base_url=deployment.url, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=deployment.url, timeout=60) as client:
         call = asyncio.create_task(client.post("/api/action", json=body))
         await until(lambda: _has_begun(deployment))
         kill(workers, "actions")
@@ -144,7 +144,7 @@ async def test_a_push_whose_worker_is_killed_still_succeeds(
 async def test_an_http_action_whose_worker_is_killed_has_failed(
     deployment: Deployment, workers: Workers, until: Until
 ) -> None:
-    async with httpx.AsyncClient(base_url=deployment.site_url, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=deployment.site_url, timeout=60) as client:
         call = asyncio.create_task(client.get("/never"))
         await until(lambda: any(entry.log_lines for entry in deployment.log.after(0).entries))
         kill(workers, "actions")
@@ -155,7 +155,7 @@ async def test_an_http_action_whose_worker_is_killed_has_failed(
 
 async def test_a_response_that_cannot_be_finished_ends_there(deployment: Deployment, workers: Workers) -> None:
     async with (
-        httpx.AsyncClient(base_url=deployment.site_url, timeout=60) as client,
+        httpx2.AsyncClient(base_url=deployment.site_url, timeout=60) as client,
         client.stream("GET", "/halfway") as response,
     ):
         chunks = response.aiter_bytes()

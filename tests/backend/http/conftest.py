@@ -1,7 +1,7 @@
 from collections.abc import AsyncIterator
 from typing import Any
 
-import httpx
+import httpx2
 import pytest_asyncio
 
 from convex_evals.backend.deployment import Deployment
@@ -18,13 +18,13 @@ async def deployment(deploy: Deploy) -> AsyncIterator[Deployment]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def client(deployment: Deployment) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=deployment.url, timeout=60) as anonymous:
+async def client(deployment: Deployment) -> AsyncIterator[httpx2.AsyncClient]:
+    async with httpx2.AsyncClient(base_url=deployment.url, timeout=60) as anonymous:
         yield anonymous
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def admin(deployment: Deployment) -> AsyncIterator[httpx.AsyncClient]:
+async def admin(deployment: Deployment) -> AsyncIterator[httpx2.AsyncClient]:
     headers = {"Authorization": f"Convex {deployment.admin_key}"}
-    async with httpx.AsyncClient(base_url=deployment.url, headers=headers, timeout=60) as administrator:
+    async with httpx2.AsyncClient(base_url=deployment.url, headers=headers, timeout=60) as administrator:
         yield administrator

@@ -1,6 +1,6 @@
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from convex_evals.backend.deployment import Deployment
@@ -22,16 +22,16 @@ ROUTES = [
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
-async def test_everybody_else_is_refused(client: httpx.AsyncClient, method: str, path: str) -> None:
+async def test_everybody_else_is_refused(client: httpx2.AsyncClient, method: str, path: str) -> None:
     response = await client.request(method, path, json={} if method == "POST" else None)
     assert (response.status_code, response.json()["code"]) == (403, "BadDeployKey")
 
 
-async def test_a_key_can_be_checked(admin: httpx.AsyncClient) -> None:
+async def test_a_key_can_be_checked(admin: httpx2.AsyncClient) -> None:
     assert (await admin.get("/api/check_admin_key")).json() == {"success": True, "allowedOps": [], "isReadOnly": False}
 
 
-async def test_a_paused_deployment_runs_nothing_until_it_goes_on(admin: httpx.AsyncClient) -> None:
+async def test_a_paused_deployment_runs_nothing_until_it_goes_on(admin: httpx2.AsyncClient) -> None:
     async def run() -> Any:
         return (await admin.post("/api/query", json={"path": "messages", "args": {}})).json()
 
@@ -41,7 +41,7 @@ async def test_a_paused_deployment_runs_nothing_until_it_goes_on(admin: httpx.As
     assert (await run())["value"] == "default"
 
 
-async def test_what_is_here_can_be_listed(admin: httpx.AsyncClient) -> None:
+async def test_what_is_here_can_be_listed(admin: httpx2.AsyncClient) -> None:
     assert (await admin.get("/api/v1/deployment_info")).json() == {"kind": "selfHosted"}
     assert (await admin.get("/api/shapes2")).json() == {
         "counters": {"type": "Unknown"},
@@ -61,7 +61,7 @@ async def test_what_is_here_can_be_listed(admin: httpx.AsyncClient) -> None:
 
 
 async def test_tables_can_be_deleted_unless_the_schema_names_them(
-    admin: httpx.AsyncClient, deployment: Deployment
+    admin: httpx2.AsyncClient, deployment: Deployment
 ) -> None:
     transaction = deployment.database.begin()
     transaction.insert("", "leftover", {})
@@ -75,7 +75,7 @@ async def test_tables_can_be_deleted_unless_the_schema_names_them(
     )
 
 
-async def test_jobs_can_be_cancelled_and_forgotten(admin: httpx.AsyncClient, deployment: Deployment) -> None:
+async def test_jobs_can_be_cancelled_and_forgotten(admin: httpx2.AsyncClient, deployment: Deployment) -> None:
     def jobs() -> list[Any]:
         return [row.value["state"] for row in deployment.database.begin().system.scan("", "_scheduled_jobs")]
 
@@ -94,6 +94,6 @@ async def test_jobs_can_be_cancelled_and_forgotten(admin: httpx.AsyncClient, dep
 
 
 @pytest.mark.parametrize("job", ["x", "j57000820c20a1g7104gm2rc1m70ynr8"])
-async def test_a_job_must_be_named_by_its_id(admin: httpx.AsyncClient, job: str) -> None:
+async def test_a_job_must_be_named_by_its_id(admin: httpx2.AsyncClient, job: str) -> None:
     refused = await admin.post("/api/cancel_job", json={"id": job})
     assert refused.json() == {"code": "InvalidId", "message": "Invalid ID for table _scheduled_jobs"}

@@ -4,7 +4,7 @@ import base64
 import json
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 ID = "4d7c1a9be0f23a55"
 
 
-async def call(client: httpx.AsyncClient, kind: str, path: str, args: object = None, **options: Any) -> Any:
+async def call(client: httpx2.AsyncClient, kind: str, path: str, args: object = None, **options: Any) -> Any:
     headers = options.pop("headers", {})
     body = {"path": path, "args": {} if args is None else args, **options}
     response = await client.post(f"/api/{kind}", json=body, headers=headers)
@@ -23,7 +23,7 @@ async def call(client: httpx.AsyncClient, kind: str, path: str, args: object = N
     return response.json()
 
 
-async def test_success_is_a_value_and_lines_if_there_are_any(client: httpx.AsyncClient) -> None:
+async def test_success_is_a_value_and_lines_if_there_are_any(client: httpx2.AsyncClient) -> None:
     sent = await call(client, "mutation", "messages:send", {"channel": "http", "body": "hi"})
     assert sent.keys() == {"status", "value"}
     listed = await call(client, "query", "messages:list", [{"channel": "http"}])
@@ -32,7 +32,7 @@ async def test_success_is_a_value_and_lines_if_there_are_any(client: httpx.Async
     assert acted == {"status": "success", "value": ["there"], "logLines": ["[LOG] 'acting'"]}
 
 
-async def test_queries_can_be_asked_for_in_the_address(client: httpx.AsyncClient) -> None:
+async def test_queries_can_be_asked_for_in_the_address(client: httpx2.AsyncClient) -> None:
     params = {"path": "messages:echo", "args": '{"value":1}', "format": "json"}
     response = await client.get("/api/query", params=params)
     assert response.text == '{"status":"success","value":1.0}'
@@ -57,12 +57,12 @@ async def test_queries_can_be_asked_for_in_the_address(client: httpx.AsyncClient
         ),
     ],
 )
-async def test_refused_calls_are_answers_too(client: httpx.AsyncClient, kind: str, path: str, message: str) -> None:
+async def test_refused_calls_are_answers_too(client: httpx2.AsyncClient, kind: str, path: str, message: str) -> None:
     answer = await call(client, kind, path, headers={"Convex-Request-Id": ID})
     assert answer == {"status": "error", "errorMessage": f"[Request ID: {ID}] Server Error\n{message}"}
 
 
-async def test_thrown_errors_have_frames_and_no_data(client: httpx.AsyncClient) -> None:
+async def test_thrown_errors_have_frames_and_no_data(client: httpx2.AsyncClient) -> None:
     answer = await call(client, "query", "messages:fail")
     first, second, frame, *_ = answer["errorMessage"].split("\n")
     assert first.startswith("[Request ID: ") and first.endswith("] Server Error")
@@ -79,7 +79,7 @@ async def test_thrown_errors_have_frames_and_no_data(client: httpx.AsyncClient) 
     ],
 )
 async def test_convex_errors_carry_data_in_the_format_asked_for(
-    client: httpx.AsyncClient, form: str, data: object
+    client: httpx2.AsyncClient, form: str, data: object
 ) -> None:
     answer = await call(client, "mutation", "messages:refuse", format=form)
     assert answer["errorData"] == data
@@ -100,7 +100,7 @@ async def test_convex_errors_carry_data_in_the_format_asked_for(
     ],
 )
 async def test_values_come_in_the_format_asked_for(
-    client: httpx.AsyncClient, value: object, form: str, text: str
+    client: httpx2.AsyncClient, value: object, form: str, text: str
 ) -> None:
     body = {"path": "messages:echo", "args": {"value": value}, "format": form}
     response = await client.post("/api/query", json=body)
@@ -119,7 +119,7 @@ async def test_values_come_in_the_format_asked_for(
     ],
 )
 async def test_only_very_old_clients_get_encoded_values_unasked(
-    client: httpx.AsyncClient, header: str | None, text: str
+    client: httpx2.AsyncClient, header: str | None, text: str
 ) -> None:
     headers = {} if header is None else {"Convex-Client": header}
     body = {"path": "messages:echo", "args": {"value": {"$integer": "BQAAAAAAAAA="}}}
@@ -153,18 +153,18 @@ async def test_only_very_old_clients_get_encoded_values_unasked(
     ],
 )
 async def test_requests_that_make_no_sense_have_a_status(
-    client: httpx.AsyncClient, path: str, request_options: dict[str, Any], status: int, code: str
+    client: httpx2.AsyncClient, path: str, request_options: dict[str, Any], status: int, code: str
 ) -> None:
     response = await client.post(f"/api/{path}", **request_options)
     assert (response.status_code, response.json()["code"]) == (status, code)
 
 
-async def test_a_missing_content_type_is_named(client: httpx.AsyncClient) -> None:
+async def test_a_missing_content_type_is_named(client: httpx2.AsyncClient) -> None:
     response = await client.post("/api/query", content=b"{}")
     assert response.json()["message"] == "Expected request with `Content-Type: application/json`"
 
 
-async def test_any_function_can_be_run_by_its_address(client: httpx.AsyncClient) -> None:
+async def test_any_function_can_be_run_by_its_address(client: httpx2.AsyncClient) -> None:
     for path, args, value in [
         ("messages/echo", {"value": 5}, 5.0),
         ("messages/default", {}, "default"),
@@ -176,7 +176,7 @@ async def test_any_function_can_be_run_by_its_address(client: httpx.AsyncClient)
     assert "Could not find function for 'messages:hidden'." in hidden.json()["errorMessage"]
 
 
-async def test_administrators_run_any_function(admin: httpx.AsyncClient) -> None:
+async def test_administrators_run_any_function(admin: httpx2.AsyncClient) -> None:
     answer = await call(admin, "function", "messages:hidden", format="convex_encoded_json")
     assert answer == {"status": "success", "value": "hidden"}
     unknown = await call(admin, "function", "messages:nope")
@@ -191,7 +191,7 @@ async def test_administrators_run_any_function(admin: httpx.AsyncClient) -> None
 
 @pytest.mark.parametrize("prefix", ["", "dev:"])
 async def test_the_key_of_the_deployment_opens_what_is_internal(
-    client: httpx.AsyncClient, deployment: Deployment, prefix: str
+    client: httpx2.AsyncClient, deployment: Deployment, prefix: str
 ) -> None:
     headers = {"Authorization": f"Convex {prefix}{deployment.admin_key}"}
     assert (await call(client, "query", "messages:hidden", headers=headers))["value"] == "hidden"
@@ -209,14 +209,14 @@ async def test_the_key_of_the_deployment_opens_what_is_internal(
     ],
 )
 async def test_a_bad_authorization_is_refused(
-    client: httpx.AsyncClient, authorization: str, status: int, code: str
+    client: httpx2.AsyncClient, authorization: str, status: int, code: str
 ) -> None:
     headers = {"Authorization": authorization}
     response = await client.post("/api/query", json={"path": "messages", "args": {}}, headers=headers)
     assert (response.status_code, response.json()["code"]) == (status, code)
 
 
-async def test_an_administrator_may_act_as_a_user(client: httpx.AsyncClient, deployment: Deployment) -> None:
+async def test_an_administrator_may_act_as_a_user(client: httpx2.AsyncClient, deployment: Deployment) -> None:
     identity = {"issuer": "https://auth.example", "subject": "ada", "name": "Ada"}
     encoded = base64.b64encode(json.dumps(identity).encode()).decode()
     headers = {"Authorization": f"Convex {deployment.admin_key}:{encoded}"}
@@ -226,7 +226,7 @@ async def test_an_administrator_may_act_as_a_user(client: httpx.AsyncClient, dep
     assert "Operation query not permitted" in system["errorMessage"]
 
 
-async def test_queries_can_be_asked_at_one_moment(client: httpx.AsyncClient) -> None:
+async def test_queries_can_be_asked_at_one_moment(client: httpx2.AsyncClient) -> None:
     await call(client, "mutation", "messages:send", {"channel": "past", "body": "old"})
     ts = (await client.post("/api/query_ts")).json()["ts"]
     await call(client, "mutation", "messages:send", {"channel": "past", "body": "new"})
@@ -238,6 +238,6 @@ async def test_queries_can_be_asked_at_one_moment(client: httpx.AsyncClient) -> 
     assert batch[1]["status"] == "error"
 
 
-async def test_a_body_that_is_too_large_is_refused(client: httpx.AsyncClient) -> None:
+async def test_a_body_that_is_too_large_is_refused(client: httpx2.AsyncClient) -> None:
     body = {"path": "messages:echo", "args": {"value": "x" * (17 * 2**20)}}
     assert (await client.post("/api/query", json=body)).status_code == 413

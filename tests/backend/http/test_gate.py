@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-import httpx
+import httpx2
 import pytest
 import websockets
 from starlette.requests import Request
@@ -53,8 +53,8 @@ async def servers() -> AsyncIterator[tuple[LoopbackServer, LoopbackServer]]:
 
 
 @pytest.fixture
-async def client(servers: tuple[LoopbackServer, LoopbackServer]) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=servers[0].origin, timeout=60) as client:
+async def client(servers: tuple[LoopbackServer, LoopbackServer]) -> AsyncIterator[httpx2.AsyncClient]:
+    async with httpx2.AsyncClient(base_url=servers[0].origin, timeout=60) as client:
         yield client
 
 
@@ -103,7 +103,7 @@ async def test_names_of_this_machine_and_allowed_ones_are_welcome(
 @pytest.mark.parametrize("origin", FOREIGN_ORIGINS)
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
 async def test_a_foreign_page_gets_neither_an_answer_nor_permission(
-    client: httpx.AsyncClient, origin: str, method: str
+    client: httpx2.AsyncClient, origin: str, method: str
 ) -> None:
     response = await client.request(method, "/echo", headers={"Origin": origin}, content=b"hello"[: method == "POST"])
     assert (response.status_code, response.json()["code"]) == (403, "ForeignOrigin")
@@ -144,26 +144,28 @@ async def test_the_site_port_has_no_socket(servers: tuple[LoopbackServer, Loopba
 
 
 @pytest.mark.parametrize("query", ["adminKey=a%7Cb", "%61dminKey=x", "x=1&adminKey", "adminKey="])
-async def test_a_key_in_the_address_is_refused_whatever_it_is(client: httpx.AsyncClient, query: str) -> None:
+async def test_a_key_in_the_address_is_refused_whatever_it_is(client: httpx2.AsyncClient, query: str) -> None:
     response = await client.get(f"/version?{query}")
     assert (response.status_code, response.json()["code"]) == (400, "AdminKeyInAddress")
     assert "a|b" not in response.text
 
 
-async def test_without_an_origin_there_are_no_cors_headers(client: httpx.AsyncClient) -> None:
+async def test_without_an_origin_there_are_no_cors_headers(client: httpx2.AsyncClient) -> None:
     response = await client.get("/version")
     assert not [name for name in response.headers if name.startswith("access-control")]
 
 
 @pytest.mark.parametrize("path", ["/version", "/api/nope", "/api/fail"])
 @pytest.mark.parametrize("origin", ["http://localhost:5173", "http://127.0.0.1:1", "https://app.example"])
-async def test_allowed_origins_are_mirrored_with_credentials(client: httpx.AsyncClient, path: str, origin: str) -> None:
+async def test_allowed_origins_are_mirrored_with_credentials(
+    client: httpx2.AsyncClient, path: str, origin: str
+) -> None:
     response = await client.get(path, headers={"Origin": origin})
     assert response.headers["access-control-allow-origin"] == origin
     assert response.headers["access-control-allow-credentials"] == "true"
 
 
-async def test_a_preflight_allows_what_is_asked_for(client: httpx.AsyncClient) -> None:
+async def test_a_preflight_allows_what_is_asked_for(client: httpx2.AsyncClient) -> None:
     response = await client.options(
         "/api/query",
         headers={
@@ -183,7 +185,7 @@ async def test_a_preflight_allows_what_is_asked_for(client: httpx.AsyncClient) -
 @pytest.mark.parametrize("origin", ["http://localhost:5173", "https://evil.example"])
 @pytest.mark.parametrize("method", ["GET", "OPTIONS"])
 async def test_http_actions_decide_about_origins_themselves(
-    client: httpx.AsyncClient, method: str, origin: str
+    client: httpx2.AsyncClient, method: str, origin: str
 ) -> None:
     response = await client.request(method, "/http/hi?adminKey=theirs", headers={"Origin": origin})
     assert (response.status_code, response.text) == (200, f"{method} /http/hi")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 import pytest
 import pytest_asyncio
 
@@ -32,8 +32,8 @@ async def deployment(deploy: Any) -> AsyncIterator[Deployment]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def site(deployment: Deployment) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=deployment.site_url, timeout=60) as client:
+async def site(deployment: Deployment) -> AsyncIterator[httpx2.AsyncClient]:
+    async with httpx2.AsyncClient(base_url=deployment.site_url, timeout=60) as client:
         yield client
 
 
@@ -65,7 +65,7 @@ def logs(deployment: Deployment) -> Logs:
     return Logs(deployment)
 
 
-def failure_of(response: httpx.Response) -> Any:
+def failure_of(response: httpx2.Response) -> Any:
     assert (response.status_code, response.headers["content-type"]) == (500, "application/json")
     return response.json()
 
@@ -74,7 +74,7 @@ def failure_of(response: httpx.Response) -> Any:
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
-async def test_an_action_sees_the_request_as_it_was_sent(site: httpx.AsyncClient, method: str) -> None:
+async def test_an_action_sees_the_request_as_it_was_sent(site: httpx2.AsyncClient, method: str) -> None:
     content = None if method in ("GET", "OPTIONS") else b"body"
     response = await site.request(method, "/describe?a=1&a=%20&b", content=content, headers={"X-Own": "value"})
     seen = response.json()
@@ -85,17 +85,17 @@ async def test_an_action_sees_the_request_as_it_was_sent(site: httpx.AsyncClient
     assert headers["host"] == urlsplit(str(site.base_url)).netloc
 
 
-async def test_the_body_of_a_get_request_is_null(site: httpx.AsyncClient) -> None:
+async def test_the_body_of_a_get_request_is_null(site: httpx2.AsyncClient) -> None:
     response = await site.request("GET", "/describe", content=b"ignored")
     assert response.json()["body"] is None
 
 
-async def test_repeated_headers_all_arrive(site: httpx.AsyncClient) -> None:
+async def test_repeated_headers_all_arrive(site: httpx2.AsyncClient) -> None:
     response = await site.get("/describe", headers=[("X-Many", "1"), ("X-Many", "2")])
     assert dict(response.json()["headers"])["x-many"] == "1, 2"
 
 
-async def test_urls_show_what_the_client_asked_for(deployment: Deployment, site: httpx.AsyncClient) -> None:
+async def test_urls_show_what_the_client_asked_for(deployment: Deployment, site: httpx2.AsyncClient) -> None:
     main = await site.get(f"{deployment.url}/http/describe")
     assert main.json()["url"] == f"{deployment.url}/describe"
     proxied = await site.get("/describe", headers={"X-Forwarded-Proto": "https", "Host": "app.localhost"})
@@ -104,18 +104,18 @@ async def test_urls_show_what_the_client_asked_for(deployment: Deployment, site:
 
 @pytest.mark.parametrize("path", ["/http", "/http/"])
 async def test_the_root_of_the_main_ports_prefix_is_the_root(
-    deployment: Deployment, site: httpx.AsyncClient, path: str
+    deployment: Deployment, site: httpx2.AsyncClient, path: str
 ) -> None:
     assert (await site.get(f"{deployment.url}{path}")).text == "root"
 
 
-async def test_bodies_are_byte_exact_in_both_directions(site: httpx.AsyncClient) -> None:
+async def test_bodies_are_byte_exact_in_both_directions(site: httpx2.AsyncClient) -> None:
     content = bytes(range(256)) * 5000
     assert (await site.post("/echo", content=content)).content == content
     assert (await site.post("/duplex", content=content)).content == content
 
 
-async def test_twenty_mebibytes_are_accepted_and_no_more(site: httpx.AsyncClient) -> None:
+async def test_twenty_mebibytes_are_accepted_and_no_more(site: httpx2.AsyncClient) -> None:
     async def chunks(count: int) -> AsyncIterator[bytes]:
         for _ in range(count):
             yield bytes(MEGABYTE)
@@ -132,14 +132,14 @@ async def test_twenty_mebibytes_are_accepted_and_no_more(site: httpx.AsyncClient
     assert (await site.post("/length", content=b"xyz")).json() == 3
 
 
-async def test_an_action_need_not_read_the_body(site: httpx.AsyncClient) -> None:
+async def test_an_action_need_not_read_the_body(site: httpx2.AsyncClient) -> None:
     assert (await site.post("/unread", content=bytes(MEGABYTE))).text == "did not look"
 
 
 # ---------------------------------------------------------------------- responses
 
 
-async def test_status_headers_and_cookies_are_the_apps(site: httpx.AsyncClient) -> None:
+async def test_status_headers_and_cookies_are_the_apps(site: httpx2.AsyncClient) -> None:
     response = await site.get("/answer", headers={"Origin": "http://app.localhost"})
     assert (response.status_code, response.text) == (418, "teapot")
     assert response.headers.get_list("set-cookie") == ["a=1; Path=/", "b=2"]
@@ -159,7 +159,7 @@ async def test_status_headers_and_cookies_are_the_apps(site: httpx.AsyncClient) 
     ],
 )
 async def test_what_an_app_answers(
-    site: httpx.AsyncClient, path: str, status: int, headers: dict[str, str], text: str
+    site: httpx2.AsyncClient, path: str, status: int, headers: dict[str, str], text: str
 ) -> None:
     response = await site.get(path)
     assert (response.status_code, response.text) == (status, text)
@@ -167,18 +167,18 @@ async def test_what_an_app_answers(
     assert (await site.get("/text")).text == "plain"
 
 
-async def test_fewer_bytes_than_declared_end_the_connection(site: httpx.AsyncClient) -> None:
-    with pytest.raises(httpx.RemoteProtocolError):
+async def test_fewer_bytes_than_declared_end_the_connection(site: httpx2.AsyncClient) -> None:
+    with pytest.raises(httpx2.RemoteProtocolError):
         await site.get("/short")
 
 
-async def test_head_is_the_get_route_without_its_body(site: httpx.AsyncClient) -> None:
+async def test_head_is_the_get_route_without_its_body(site: httpx2.AsyncClient) -> None:
     response = await site.head("/declared")
     assert (response.status_code, response.content, response.headers["content-length"]) == (200, b"", "5")
     assert (await site.get("/text")).text == "plain"
 
 
-async def test_a_response_ends_after_twenty_mebibytes(site: httpx.AsyncClient, logs: Logs) -> None:
+async def test_a_response_ends_after_twenty_mebibytes(site: httpx2.AsyncClient, logs: Logs) -> None:
     response = await site.get("/huge")
     assert len(response.content) == 20 * MEGABYTE
     assert await logs.lines() == ["[ERROR] HttpResponseTooLarge: HTTP actions support responses up to 20 MiB"]
@@ -187,7 +187,7 @@ async def test_a_response_ends_after_twenty_mebibytes(site: httpx.AsyncClient, l
 # ---------------------------------------------------------------------- routes
 
 
-async def test_a_prefix_takes_everything_below_it(site: httpx.AsyncClient) -> None:
+async def test_a_prefix_takes_everything_below_it(site: httpx2.AsyncClient) -> None:
     assert (await site.get("/files/a%2Fb/c")).text == "/files/a%2Fb/c"
 
 
@@ -195,7 +195,7 @@ async def test_a_prefix_takes_everything_below_it(site: httpx.AsyncClient) -> No
     ("method", "path"),
     [("GET", "/nowhere"), ("OPTIONS", "/text"), ("POST", "/text"), ("GET", "/text/"), ("GET", "/files")],
 )
-async def test_what_matches_no_route_is_not_found(site: httpx.AsyncClient, method: str, path: str) -> None:
+async def test_what_matches_no_route_is_not_found(site: httpx2.AsyncClient, method: str, path: str) -> None:
     response = await site.request(method, path, headers={"Origin": "http://app.localhost"})
     assert (response.status_code, response.text) == (404, "No matching routes found")
     assert response.headers["content-type"] == "text/plain; charset=utf-8"
@@ -203,12 +203,12 @@ async def test_what_matches_no_route_is_not_found(site: httpx.AsyncClient, metho
 
 
 @pytest.mark.parametrize("method", ["TRACE", "PROPFIND"])
-async def test_methods_without_routes_are_not_allowed(site: httpx.AsyncClient, method: str) -> None:
+async def test_methods_without_routes_are_not_allowed(site: httpx2.AsyncClient, method: str) -> None:
     response = await site.request(method, "/text")
     assert (response.status_code, response.content) == (405, b"")
 
 
-async def test_a_deployment_without_http_js_says_so(site: httpx.AsyncClient) -> None:
+async def test_a_deployment_without_http_js_says_so(site: httpx2.AsyncClient) -> None:
     async with Deployment.start() as empty:
         response = await site.get(f"{empty.site_url}/text")
     assert response.status_code == 404
@@ -218,7 +218,7 @@ async def test_a_deployment_without_http_js_says_so(site: httpx.AsyncClient) -> 
 # ---------------------------------------------------------------------- errors
 
 
-async def test_an_error_is_a_500_with_code_and_trace(site: httpx.AsyncClient) -> None:
+async def test_an_error_is_a_500_with_code_and_trace(site: httpx2.AsyncClient) -> None:
     failure = failure_of(await site.get("/throws", headers={"Convex-Request-Id": "feedfacefeedface"}))
     assert failure["code"] == "[Request ID: feedfacefeedface] Server Error: Uncaught Error: boom"
     assert failure["trace"].startswith("Uncaught Error: boom\n    at ")
@@ -226,24 +226,24 @@ async def test_an_error_is_a_500_with_code_and_trace(site: httpx.AsyncClient) ->
     assert "data" not in failure
 
 
-async def test_a_convex_error_carries_its_data(site: httpx.AsyncClient) -> None:
+async def test_a_convex_error_carries_its_data(site: httpx2.AsyncClient) -> None:
     failure = failure_of(await site.get("/refuses"))
     assert failure["data"] == {"reason": "no", "count": 1.0}
     assert "Uncaught ConvexError: " in failure["code"]
 
 
-async def test_an_answer_that_is_no_response_is_an_error(site: httpx.AsyncClient) -> None:
+async def test_an_answer_that_is_no_response_is_an_error(site: httpx2.AsyncClient) -> None:
     assert "HTTP actions must return a Response" in failure_of(await site.get("/nothing"))["code"]
 
 
-async def test_an_error_after_the_head_ends_the_body(site: httpx.AsyncClient, logs: Logs) -> None:
+async def test_an_error_after_the_head_ends_the_body(site: httpx2.AsyncClient, logs: Logs) -> None:
     response = await site.get("/late")
     assert (response.status_code, response.content) == (200, b"aaa")
     completion = await logs.completion()
     assert completion.error is not None and completion.error.startswith("Uncaught Error: too late")
 
 
-async def test_a_paused_deployment_runs_nothing(deployment: Deployment, site: httpx.AsyncClient) -> None:
+async def test_a_paused_deployment_runs_nothing(deployment: Deployment, site: httpx2.AsyncClient) -> None:
     _pause(deployment, True)
     try:
         failure = failure_of(await site.get("/text"))
@@ -258,7 +258,7 @@ def _pause(deployment: Deployment, paused: bool) -> None:
     deployment.database.commit(transaction)
 
 
-async def test_a_deployment_that_redacts_shows_administrators_more(deploy: Any, site: httpx.AsyncClient) -> None:
+async def test_a_deployment_that_redacts_shows_administrators_more(deploy: Any, site: httpx2.AsyncClient) -> None:
     async with Deployment.start(redact=True) as redacting:
         await deploy(redacting, {"http.ts": (APP / "http.ts").read_text()})
         url, headers = f"{redacting.site_url}/refuses", {"Convex-Request-Id": "r1"}
@@ -272,13 +272,13 @@ async def test_a_deployment_that_redacts_shows_administrators_more(deploy: Any, 
 
 
 @pytest.mark.parametrize("header", ["x", "Basic dXNlcjpwYXNz", "Bearer nonsense", "Convex nonsense"])
-async def test_a_bad_authorization_header_only_matters_to_those_who_look(site: httpx.AsyncClient, header: str) -> None:
+async def test_a_bad_authorization_header_only_matters_to_those_who_look(site: httpx2.AsyncClient, header: str) -> None:
     headers = {"Authorization": header}
     assert (await site.get("/anyone", headers=headers)).text == "welcome"
     assert "Uncaught Error: " in failure_of(await site.get("/whoami", headers=headers))["code"]
 
 
-async def test_without_a_header_nobody_calls(site: httpx.AsyncClient) -> None:
+async def test_without_a_header_nobody_calls(site: httpx2.AsyncClient) -> None:
     assert (await site.get("/whoami")).json() is None
 
 
@@ -286,7 +286,7 @@ async def test_without_a_header_nobody_calls(site: httpx.AsyncClient) -> None:
 
 
 async def test_the_signal_fires_when_the_client_leaves_before_the_response(
-    deployment: Deployment, site: httpx.AsyncClient, logs: Logs
+    deployment: Deployment, site: httpx2.AsyncClient, logs: Logs
 ) -> None:
     target = urlsplit(deployment.site_url)
     with socket.create_connection((target.hostname or "", target.port or 0)) as connection:
@@ -296,14 +296,16 @@ async def test_the_signal_fires_when_the_client_leaves_before_the_response(
     assert (await logs.completion()).http_status == "200"
 
 
-async def test_the_signal_fires_when_the_client_leaves_during_the_response(site: httpx.AsyncClient, logs: Logs) -> None:
+async def test_the_signal_fires_when_the_client_leaves_during_the_response(
+    site: httpx2.AsyncClient, logs: Logs
+) -> None:
     async with site.stream("GET", "/endless") as response:
         assert [chunk async for chunk in _first(response.aiter_raw(), 2)] == [b"aaa", b"aaa"]
     assert await logs.lines() == ["[LOG] 'aborted'"]
 
 
 async def test_an_action_never_takes_half_a_body_for_a_whole_one(
-    deployment: Deployment, site: httpx.AsyncClient, logs: Logs
+    deployment: Deployment, site: httpx2.AsyncClient, logs: Logs
 ) -> None:
     target = urlsplit(deployment.site_url)
     with socket.create_connection((target.hostname or "", target.port or 0)) as connection:
@@ -328,7 +330,7 @@ async def _first(chunks: AsyncIterator[bytes], count: int) -> AsyncIterator[byte
 # ---------------------------------------------------------------------- the rest of the deployment
 
 
-async def test_files_go_in_and_out(site: httpx.AsyncClient) -> None:
+async def test_files_go_in_and_out(site: httpx2.AsyncClient) -> None:
     content = bytes(range(256)) * 100
     stored = (await site.post("/store", content=content, headers={"Content-Type": "image/png"})).json()
     served = await site.get(stored["url"])
@@ -348,7 +350,7 @@ async def test_files_go_in_and_out(site: httpx.AsyncClient) -> None:
     ],
 )
 async def test_every_request_is_in_the_log(
-    site: httpx.AsyncClient, logs: Logs, method: str, path: str, identifier: str, status: str
+    site: httpx2.AsyncClient, logs: Logs, method: str, path: str, identifier: str, status: str
 ) -> None:
     await site.request(method, path)
     entry = (await logs.completion()).to_json(structured=True)
@@ -356,7 +358,7 @@ async def test_every_request_is_in_the_log(
     assert entry["success"] == {"status": status}
 
 
-async def test_chunks_arrive_when_they_are_written(site: httpx.AsyncClient) -> None:
+async def test_chunks_arrive_when_they_are_written(site: httpx2.AsyncClient) -> None:
     started = time.monotonic()
     async with site.stream("GET", "/endless") as response:
         async for _ in _first(response.aiter_raw(), 3):
@@ -364,7 +366,7 @@ async def test_chunks_arrive_when_they_are_written(site: httpx.AsyncClient) -> N
     assert 0.03 < time.monotonic() - started < 60
 
 
-async def test_components_answer_where_they_are_mounted(bundle: Any, site: httpx.AsyncClient) -> None:
+async def test_components_answer_where_they_are_mounted(bundle: Any, site: httpx2.AsyncClient) -> None:
     source = """
 import { httpActionGeneric, httpRouter } from "convex/server";
 const http = httpRouter();

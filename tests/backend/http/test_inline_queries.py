@@ -1,7 +1,7 @@
 from collections.abc import AsyncIterator
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 import pytest_asyncio
 
@@ -27,13 +27,13 @@ def body(source: str, **fields: object) -> dict[str, object]:
     return {"args": {}, "bundle": bundle, "format": "convex_encoded_json", **fields}
 
 
-async def run(client: httpx.AsyncClient, source: str, **fields: object) -> Any:
+async def run(client: httpx2.AsyncClient, source: str, **fields: object) -> Any:
     response = await client.post("/api/run_test_function", json=body(source, **fields))
     assert response.status_code == 200, response.text
     return response.json()
 
 
-async def test_a_query_can_bring_its_own_code(admin: httpx.AsyncClient) -> None:
+async def test_a_query_can_bring_its_own_code(admin: httpx2.AsyncClient) -> None:
     source = """export default query({ handler: async (ctx) => {
       console.log("reading");
       const found = await ctx.db.query("messages").withIndex("by_channel", (q) => q.eq("channel", "a")).collect();
@@ -51,11 +51,11 @@ async def test_a_query_can_bring_its_own_code(admin: httpx.AsyncClient) -> None:
         ("export default query(async (ctx, {n}) => n)", 7.0),
     ],
 )
-async def test_it_runs_as_a_deployed_query_would(admin: httpx.AsyncClient, source: str, value: object) -> None:
+async def test_it_runs_as_a_deployed_query_would(admin: httpx2.AsyncClient, source: str, value: object) -> None:
     assert (await run(admin, source, args={"n": 7}))["value"] == value
 
 
-async def test_it_cannot_write(admin: httpx.AsyncClient, deployment: Deployment) -> None:
+async def test_it_cannot_write(admin: httpx2.AsyncClient, deployment: Deployment) -> None:
     attempts = {
         "ctx.db.insert('messages', {channel: 'a', body: 'no', likes: 0})": "ctx.db.insert is not a function",
         "ctx.runMutation('messages:send', {channel: 'a', body: 'no'})": "ctx.runMutation is not a function",
@@ -67,7 +67,7 @@ async def test_it_cannot_write(admin: httpx.AsyncClient, deployment: Deployment)
     assert (await deployment.query("messages:list", {"channel": "a"})).value == '["hi"]'
 
 
-async def test_its_errors_are_those_of_a_function(admin: httpx.AsyncClient) -> None:
+async def test_its_errors_are_those_of_a_function(admin: httpx2.AsyncClient) -> None:
     answer = await run(admin, "export default query(async () => { throw new Error('boom'); })")
     assert answer["status"] == "error"
     assert answer["errorMessage"].endswith("Server Error\nUncaught Error: boom\n")
@@ -86,20 +86,20 @@ async def test_its_errors_are_those_of_a_function(admin: httpx.AsyncClient) -> N
         ('import "./nowhere.js"', "InvalidModules", "nowhere.js"),
     ],
 )
-async def test_code_that_is_no_query_is_refused(admin: httpx.AsyncClient, source: str, code: str, text: str) -> None:
+async def test_code_that_is_no_query_is_refused(admin: httpx2.AsyncClient, source: str, code: str, text: str) -> None:
     response = await admin.post("/api/run_test_function", json=body(source))
     assert (response.status_code, response.json()["code"]) == (400, code)
     assert text in response.json()["message"]
 
 
-async def test_a_component_must_exist(admin: httpx.AsyncClient) -> None:
+async def test_a_component_must_exist(admin: httpx2.AsyncClient) -> None:
     response = await admin.post(
         "/api/run_test_function", json=body("export default query(async () => 1)", componentId="x")
     )
     assert (response.status_code, response.json()["code"]) == (400, "InvalidComponentId")
 
 
-async def test_only_administrators_may(client: httpx.AsyncClient, deployment: Deployment) -> None:
+async def test_only_administrators_may(client: httpx2.AsyncClient, deployment: Deployment) -> None:
     source = "export default query(async () => 1)"
     assert (await client.post("/api/run_test_function", json=body(source))).status_code == 403
     assert (await client.post("/api/run_test_function", json=body(source, adminKey="x|y"))).status_code == 401
@@ -110,7 +110,7 @@ async def test_it_needs_no_deployed_code_and_changes_none(esbuild_toolchain: Too
     sdk = esbuild_toolchain.packages.node_modules / "convex"
     async with Deployment.run(DeploymentSettings(sdk=sdk)) as empty:
         headers = {"Authorization": f"Convex {empty.admin_key}"}
-        async with httpx.AsyncClient(base_url=empty.url, headers=headers, timeout=60) as client:
+        async with httpx2.AsyncClient(base_url=empty.url, headers=headers, timeout=60) as client:
             answer = await run(client, "export default query(async (ctx) => await ctx.db.query('none').collect())")
         assert (answer["value"], empty.application) == ([], None)
 
@@ -118,6 +118,6 @@ async def test_it_needs_no_deployed_code_and_changes_none(esbuild_toolchain: Too
 async def test_without_the_toolchain_it_says_so() -> None:
     async with Deployment.start() as bare:
         headers = {"Authorization": f"Convex {bare.admin_key}"}
-        async with httpx.AsyncClient(base_url=bare.url, headers=headers, timeout=60) as client:
+        async with httpx2.AsyncClient(base_url=bare.url, headers=headers, timeout=60) as client:
             response = await client.post("/api/run_test_function", json=body("export default query(async () => 1)"))
     assert (response.status_code, response.json()["code"]) == (400, "InlineQueriesUnavailable")

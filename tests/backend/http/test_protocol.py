@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from convex_evals.backend.deployment import Deployment
@@ -52,7 +52,7 @@ class Client:
 async def deployment() -> AsyncIterator[Deployment]:
     async with Deployment.start() as running:
         yield running
-        async with httpx.AsyncClient(timeout=PATIENCE) as others:  # whatever happened, it still serves
+        async with httpx2.AsyncClient(timeout=PATIENCE) as others:  # whatever happened, it still serves
             assert (await others.get(f"{running.url}/version")).status_code == 200
 
 

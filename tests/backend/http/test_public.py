@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 import pytest_asyncio
 from websockets.asyncio.client import connect
@@ -86,19 +86,19 @@ async def main(deployment: Deployment) -> AsyncIterator[str]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def client(main: str) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=main, timeout=60) as public:
+async def client(main: str) -> AsyncIterator[httpx2.AsyncClient]:
+    async with httpx2.AsyncClient(base_url=main, timeout=60) as public:
         yield public
 
 
-async def test_public_functions_can_be_called(client: httpx.AsyncClient) -> None:
+async def test_public_functions_can_be_called(client: httpx2.AsyncClient) -> None:
     response = await client.post("/api/query", json={"path": "messages:whoami", "args": {}})
     assert response.json() == {"status": "success", "value": None}
 
 
 @pytest.mark.parametrize("path", ADMIN_GETS)
 async def test_no_key_opens_what_administrators_read(
-    client: httpx.AsyncClient, deployment: Deployment, path: str
+    client: httpx2.AsyncClient, deployment: Deployment, path: str
 ) -> None:
     response = await client.get(path, headers={"Authorization": f"Convex {deployment.admin_key}"})
     assert (response.status_code, response.json()["code"]) == (401, "BadAdminKey")
@@ -107,7 +107,7 @@ async def test_no_key_opens_what_administrators_read(
 @pytest.mark.parametrize("path", ADMIN_POSTS)
 @pytest.mark.parametrize("where", ["header", "body"])
 async def test_no_key_opens_what_administrators_change(
-    client: httpx.AsyncClient, deployment: Deployment, path: str, where: str
+    client: httpx2.AsyncClient, deployment: Deployment, path: str, where: str
 ) -> None:
     headers = {"Authorization": f"Convex {deployment.admin_key}"} if where == "header" else {}
     response = await client.post(path, json={"adminKey": deployment.admin_key}, headers=headers)
@@ -118,7 +118,7 @@ async def test_no_key_opens_what_administrators_change(
 @pytest.mark.parametrize("path", ["messages:hidden", "_system/cli/tables"])
 @pytest.mark.parametrize("kind", ["query", "function"])
 async def test_internal_and_system_functions_stay_closed(
-    client: httpx.AsyncClient, deployment: Deployment, path: str, kind: str
+    client: httpx2.AsyncClient, deployment: Deployment, path: str, kind: str
 ) -> None:
     for key in (deployment.admin_key, f"{deployment.admin_key}:{ADA}"):
         headers = {"Authorization": f"Convex {key}"}
@@ -145,7 +145,7 @@ async def test_the_socket_takes_no_administrators_token(
 
 async def test_http_actions_answer_on_the_site_port_and_believe_no_key(deployment: Deployment) -> None:
     headers = {"Authorization": f"Convex {deployment.admin_key}:{ADA}"}
-    async with public_port(deployment, site=True) as url, httpx.AsyncClient(timeout=60) as site:
+    async with public_port(deployment, site=True) as url, httpx2.AsyncClient(timeout=60) as site:
         assert (await site.get(f"{url}/whoami")).json() is None
         assert (await site.get(f"{deployment.site_url}/whoami", headers=headers)).json()["subject"] == "ada"
         refused = await site.get(f"{url}/whoami", headers=headers)
@@ -155,11 +155,11 @@ async def test_http_actions_answer_on_the_site_port_and_believe_no_key(deploymen
 
 async def test_a_connection_that_comes_after_the_end_is_closed() -> None:
     async with Deployment.start() as running, public_port(running, site=False) as url:
-        async with httpx.AsyncClient(base_url=url, timeout=60) as public:
+        async with httpx2.AsyncClient(base_url=url, timeout=60) as public:
             assert (await public.get("/version")).status_code == 200
         await running._stop()
-        async with httpx.AsyncClient(base_url=url, timeout=60) as public:
-            with pytest.raises(httpx.TransportError):
+        async with httpx2.AsyncClient(base_url=url, timeout=60) as public:
+            with pytest.raises(httpx2.TransportError):
                 await public.get("/version")
 
 
@@ -175,7 +175,7 @@ async def test_functions_have_a_number_of_connections_and_no_more(monkeypatch: p
             opened.append(writer)
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         assert await reader.read() == b""
-        async with httpx.AsyncClient(timeout=60) as graders:
+        async with httpx2.AsyncClient(timeout=60) as graders:
             assert (await graders.get(f"{running.url}/version")).status_code == 200
         for each in (*opened, writer):
             each.close()

@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-import httpx
+import httpx2
 import pytest
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -56,7 +56,7 @@ async def servers():  # type: ignore[no-untyped-def]
 
 @pytest.fixture
 async def client(servers):  # type: ignore[no-untyped-def]
-    async with httpx.AsyncClient(base_url=servers[0].origin, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=servers[0].origin, timeout=60) as client:
         yield client
 
 
@@ -67,18 +67,18 @@ async def client(servers):  # type: ignore[no-untyped-def]
         ("/instance_name", "happy-animal-123"),
     ],
 )
-async def test_anybody_may_ask_what_is_here(client: httpx.AsyncClient, path: str, text: str) -> None:
+async def test_anybody_may_ask_what_is_here(client: httpx2.AsyncClient, path: str, text: str) -> None:
     response = await client.get(path)
     assert (response.status_code, response.text) == (200, text)
     assert response.headers["content-type"].startswith("text/plain")
 
 
 @pytest.mark.parametrize("path", ["/version", "/instance_version"])
-async def test_the_version_is_a_text(client: httpx.AsyncClient, path: str) -> None:
+async def test_the_version_is_a_text(client: httpx2.AsyncClient, path: str) -> None:
     assert (await client.get(path)).text.startswith("convex-evals-")
 
 
-async def test_echo_gives_the_body_back(client: httpx.AsyncClient) -> None:
+async def test_echo_gives_the_body_back(client: httpx2.AsyncClient) -> None:
     assert (await client.post("/echo", content=b"\x00\x01")).content == b"\x00\x01"
 
 
@@ -93,7 +93,7 @@ async def test_echo_gives_the_body_back(client: httpx.AsyncClient) -> None:
     ],
 )
 async def test_unknown_routes_and_wrong_methods_have_no_body(
-    client: httpx.AsyncClient, method: str, path: str, status: int
+    client: httpx2.AsyncClient, method: str, path: str, status: int
 ) -> None:
     response = await client.request(method, path)
     assert (response.status_code, response.content) == (status, b"")
@@ -111,19 +111,19 @@ INTERNAL = {"code": "InternalServerError", "message": "Your request couldn't be 
     ],
 )
 async def test_failures_are_a_code_and_a_message(
-    client: httpx.AsyncClient, how: str, status: int, body: dict[str, str]
+    client: httpx2.AsyncClient, how: str, status: int, body: dict[str, str]
 ) -> None:
     response = await client.get("/api/fail", params={"how": how})
     assert (response.status_code, response.json()) == (status, body)
 
 
-async def test_an_accident_tells_nothing(client: httpx.AsyncClient) -> None:
+async def test_an_accident_tells_nothing(client: httpx2.AsyncClient) -> None:
     response = await client.get("/api/fail", params={"how": "accident"})
     assert (response.status_code, response.json()) == (500, INTERNAL)
 
 
 async def test_the_site_port_is_the_http_folder_of_the_main_port(servers) -> None:  # type: ignore[no-untyped-def]
-    async with httpx.AsyncClient(base_url=servers[1].origin, timeout=60) as site:
+    async with httpx2.AsyncClient(base_url=servers[1].origin, timeout=60) as site:
         assert (await site.get("/a%2Fb?c=d")).text == "GET /http/a/b /http/a%2Fb"
         assert (await site.get("/")).text == "GET /http/ /http/"
 
@@ -138,7 +138,7 @@ async def test_a_port_that_is_taken_is_an_error() -> None:
 
 async def test_stopping_does_not_wait_for_idle_connections(servers, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr("convex_evals.backend.http.server.GRACE_SECONDS", 3600)
-    async with httpx.AsyncClient(base_url=servers[0].origin, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=servers[0].origin, timeout=60) as client:
         await client.get("/version")
         started = time.perf_counter()
         await servers[0].stop()
@@ -146,12 +146,12 @@ async def test_stopping_does_not_wait_for_idle_connections(servers, monkeypatch)
 
 
 async def test_stopping_ends_requests_that_take_too_long(servers, until) -> None:  # type: ignore[no-untyped-def]
-    async with httpx.AsyncClient(base_url=servers[0].origin, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=servers[0].origin, timeout=60) as client:
         waiting = asyncio.create_task(client.get("/api/slow"))
         await until(lambda: servers[0].requests == 1)
         started = time.perf_counter()
         await servers[0].stop()
         assert time.perf_counter() - started < 20
-        with pytest.raises(httpx.HTTPError):
+        with pytest.raises(httpx2.HTTPError):
             response = await waiting
             response.raise_for_status()

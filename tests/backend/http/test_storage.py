@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 import pytest
 
 from convex_evals.backend.deployed import Application, ComponentInstance, UdfConfig
@@ -28,7 +28,7 @@ NO_UUID = "00000000-0000-4000-8000-000000000000"
 class Storage:
     """A deployment with a storage folder, and a client of it."""
 
-    def __init__(self, deployment: Deployment, folder: Path, client: httpx.AsyncClient) -> None:
+    def __init__(self, deployment: Deployment, folder: Path, client: httpx2.AsyncClient) -> None:
         self.deployment = deployment
         self.folder = folder
         self.client = client
@@ -61,7 +61,7 @@ class Storage:
 
 @pytest.fixture
 async def storage(tmp_path: Path) -> AsyncIterator[Storage]:
-    async with Deployment.start(storage=tmp_path) as deployment, httpx.AsyncClient(timeout=60) as client:
+    async with Deployment.start(storage=tmp_path) as deployment, httpx2.AsyncClient(timeout=60) as client:
         yield Storage(deployment, tmp_path, client)
 
 
@@ -252,7 +252,7 @@ async def test_a_full_disk_refuses_the_file_and_records_nothing(storage: Storage
 async def test_files_and_upload_urls_survive_a_restart(tmp_path: Path, settings: dict[str, str]) -> None:
     folders = {name: tmp_path / folder for name, folder in settings.items()}
     kept = {"database": tmp_path / "data.db", "instance_secret": "5e" * 32, **folders}
-    async with httpx.AsyncClient(timeout=60) as client:
+    async with httpx2.AsyncClient(timeout=60) as client:
         async with Deployment.start(**kept) as deployment:  # type: ignore[arg-type]
             first = Storage(deployment, tmp_path, client)
             storage_id = await first.upload(b"kept", Content_Type="text/plain")

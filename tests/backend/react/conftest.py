@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import jwt
 import pytest
 import pytest_asyncio
@@ -74,7 +74,7 @@ class BuiltApp:
 async def _set_variables(deployment: Deployment, **variables: str) -> None:
     changes = [{"name": name, "value": value} for name, value in variables.items()]
     headers = {"Authorization": f"Convex {deployment.admin_key}"}
-    async with httpx.AsyncClient(base_url=deployment.url, headers=headers, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=deployment.url, headers=headers, timeout=60) as client:
         answer = await client.post("/api/update_environment_variables", json={"changes": changes})
     assert answer.status_code == 200, answer.text
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 Deployment = Any
@@ -35,7 +35,7 @@ async def test_only_npm_clients_get_chunks(deployment: Deployment) -> None:
 
 @pytest.mark.parametrize("path", ["/api/sync", "/api/1.44.0/sync"])
 async def test_a_request_that_is_no_upgrade_is_told_so(deployment: Deployment, path: str) -> None:
-    async with httpx.AsyncClient(timeout=60) as http:
+    async with httpx2.AsyncClient(timeout=60) as http:
         response = await http.get(deployment.server.origin + path)
     assert response.status_code == 400
     assert response.json() == {

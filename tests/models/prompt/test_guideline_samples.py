@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 import pytest_asyncio
 
@@ -57,7 +57,7 @@ class Project:
     async def call(self, kind: str, path: str, **args: Any) -> Any:
         """As an administrator, so that internal functions can be called too."""
         headers = {"Authorization": f"Convex {self.deployment.admin_key}"}
-        async with httpx.AsyncClient(base_url=self.deployment.url, headers=headers, timeout=SECONDS) as client:
+        async with httpx2.AsyncClient(base_url=self.deployment.url, headers=headers, timeout=SECONDS) as client:
             answer = await client.post(f"/api/{kind}", json={"path": path, "args": args, "format": "json"})
         return answer.json()
 
@@ -185,7 +185,7 @@ async def test_reminders_are_scheduled_and_forgotten(project: Project) -> None:
 
 async def test_http_routes_answer(project: Project) -> None:
     await _add_user(project, email="eve@example.com")
-    async with httpx.AsyncClient(base_url=project.deployment.site_url, timeout=SECONDS) as client:
+    async with httpx2.AsyncClient(base_url=project.deployment.site_url, timeout=SECONDS) as client:
         assert (await client.get("/health")).text == "ok"
         assert (await client.get("/users/eve%40example.com")).json() == {"name": "Ada"}
         assert (await client.get("/users/nobody")).status_code == 404

@@ -9,7 +9,7 @@ from convex_evals.core.settings import read_settings
 from convex_evals.models.providers import has_key, open_provider
 from convex_evals.models.registry import load_registry
 
-HEAVY = ["anthropic", "genai_prices", "google.genai", "httpx", "httpx2", "openai", "pydantic", "pydantic_ai"]
+HEAVY = ["anthropic", "genai_prices", "google.genai", "httpx2", "openai", "pydantic", "pydantic_ai"]
 
 
 @pytest.mark.parametrize(

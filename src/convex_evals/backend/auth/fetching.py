@@ -12,7 +12,7 @@ from convex_evals.backend.auth.freshness import fresh_seconds
 from convex_evals.backend.runtime import Network, NetworkPolicy, is_loopback
 
 if TYPE_CHECKING:
-    import httpx
+    import httpx2
 
 LARGEST_BODY: Final = 1024 * 1024
 PATIENCE_SECONDS: Final = 10.0
@@ -68,10 +68,10 @@ class Fetcher:
 
     async def fetch(self, url: str) -> Answer:
         """One GET. Redirects are answers like any other, for they could lead where this deployment may not go."""
-        import httpx
+        import httpx2
 
         try:
-            parsed = httpx.URL(url)
+            parsed = httpx2.URL(url)
             refusal = self._refusal(parsed)
             if refusal is not None:
                 return refusal
@@ -79,12 +79,12 @@ class Fetcher:
                 return await self._get(parsed)
         except TimeoutError:
             reason = f"no answer within {self._patience:g} seconds"
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             reason = str(error) or type(error).__name__
         logger.warning("no answer from %s: %s", url, reason)
         return Unanswered(reason)
 
-    def _refusal(self, url: "httpx.URL") -> Unanswered | None:
+    def _refusal(self, url: "httpx2.URL") -> Unanswered | None:
         if url.scheme not in SCHEMES:
             return Unanswered(f"the scheme must be http or https, not '{url.scheme}'", forbidden=True)
         if self._network is Network.INTERNET:
@@ -95,13 +95,13 @@ class Fetcher:
             f"this deployment may only connect to localhost and 127.0.0.1, not to {url.host}", forbidden=True
         )
 
-    async def _get(self, url: "httpx.URL") -> Answer:
-        import httpx
+    async def _get(self, url: "httpx2.URL") -> Answer:
+        import httpx2
 
         # Certificates take long to load, and plain HTTP has none to check.
         verify = url.scheme == "https"
         transport = None if self._network is Network.INTERNET else policy_transport(self._network, verify=verify)
-        client = httpx.AsyncClient(verify=verify, trust_env=False, timeout=None, transport=transport)
+        client = httpx2.AsyncClient(verify=verify, trust_env=False, timeout=None, transport=transport)
         async with client, client.stream("GET", url, headers=HEADERS) as response:
             if response.headers.get("content-encoding", "identity") != "identity":
                 return Unanswered("the answer is compressed, which was not asked for")

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import httpx
+import httpx2
 
 from convex_evals.backend.bench.bundle import start_push_body
 from convex_evals.backend.bench.measure import Timings, timed
@@ -70,7 +70,7 @@ async def measure_backend(toolchain: Toolchain, say: Say) -> BackendFigures:
         start = await timed(10, lambda _: _start(started), warm_up=1)
     idle = await idle_memory()
     with TemporaryDirectory(prefix="bench-") as folder:
-        async with Deployment.start() as deployment, httpx.AsyncClient(timeout=120) as http:
+        async with Deployment.start() as deployment, httpx2.AsyncClient(timeout=120) as http:
             say("pushing")
             body = await start_push_body(toolchain, deployment.admin_key, Path(folder))
             push = await timed(5, lambda _: _push(http, deployment, body), warm_up=1)
@@ -78,7 +78,7 @@ async def measure_backend(toolchain: Toolchain, say: Say) -> BackendFigures:
 
 
 async def _measure_functions(
-    deployment: Deployment, http: httpx.AsyncClient, start: Timings, push: Timings, idle: IdleMemory, say: Say
+    deployment: Deployment, http: httpx2.AsyncClient, start: Timings, push: Timings, idle: IdleMemory, say: Say
 ) -> BackendFigures:
     client = FunctionClient(http, deployment.url)
     counter = await client.mutation("bench:create", {"name": "hot"})
@@ -112,7 +112,7 @@ async def _start(stack: contextlib.AsyncExitStack) -> None:
     await stack.enter_async_context(Deployment.start())
 
 
-async def _push(http: httpx.AsyncClient, deployment: Deployment, body: bytes) -> None:
+async def _push(http: httpx2.AsyncClient, deployment: Deployment, body: bytes) -> None:
     headers = {"Content-Type": "application/json", "Authorization": f"Convex {deployment.admin_key}"}
     started = await http.post(f"{deployment.url}/api/deploy2/start_push", content=body, headers=headers)
     started.raise_for_status()

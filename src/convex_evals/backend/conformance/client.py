@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import httpx
+import httpx2
 import websockets
 
 from convex_evals.backend import values
@@ -55,7 +55,7 @@ class Reply:
 class FunctionClient:
     """Calls functions over HTTP, as nobody, as an administrator, or as a user the administrator acts for."""
 
-    http: httpx.AsyncClient
+    http: httpx2.AsyncClient
     url: str
     authorization: str | None = None
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 
 from convex_evals.backend.conformance.target import Target
 from convex_evals.backend.deployment import Deployment, DeploymentSettings
@@ -51,7 +51,7 @@ async def embedded_target(toolchain: Toolchain, *, redact: bool = False) -> Asyn
         embedded = EmbeddedDeployment(settings)
         deployment = await embedded.start()
         try:
-            async with httpx.AsyncClient(timeout=60) as http:
+            async with httpx2.AsyncClient(timeout=60) as http:
                 yield Target(
                     deployment.url, deployment.site_url, deployment.admin_key, http, folder, toolchain, embedded
                 )

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
-import httpx
+import httpx2
 
 from convex_evals.backend.conformance.checklist import Check
 from convex_evals.backend.conformance.embedded import embedded_target
@@ -55,16 +55,16 @@ class RemoteDeployment:
     @contextlib.asynccontextmanager
     async def target(self) -> AsyncIterator[Target]:
         with TemporaryDirectory(prefix="conformance-") as folder:
-            async with httpx.AsyncClient(timeout=60) as http:
+            async with httpx2.AsyncClient(timeout=60) as http:
                 site_url = await self._site_url(http)
                 yield Target(self.name, site_url, self._admin_key, http, Path(folder), self._toolchain)
 
-    async def _site_url(self, http: httpx.AsyncClient) -> str:
+    async def _site_url(self, http: httpx2.AsyncClient) -> str:
         try:
             response = await http.get(
                 f"{self.name}/api/v1/get_canonical_urls", headers={"Authorization": f"Convex {self._admin_key}"}
             )
-        except httpx.TransportError as error:
+        except httpx2.TransportError as error:
             raise InfrastructureError(f"No deployment answers at {self.name} ({error}); check the URL.") from error
         if response.status_code != 200:
             raise InfrastructureError(

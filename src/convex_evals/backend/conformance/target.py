@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import httpx
+import httpx2
 
 from convex_evals.backend.conformance.client import FunctionClient, Reply, SyncClient
 
@@ -24,7 +24,7 @@ class Target:
     url: str
     site_url: str
     admin_key: str
-    http: httpx.AsyncClient
+    http: httpx2.AsyncClient
     workspace: Path
     toolchain: "Toolchain"
     embedded: "EmbeddedDeployment | None" = None

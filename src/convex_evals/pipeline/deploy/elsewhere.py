@@ -4,7 +4,7 @@ import asyncio
 import time
 from typing import Final
 
-import httpx
+import httpx2
 
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.pipeline.grading.types import GradedDeployment
@@ -30,12 +30,12 @@ async def config_hashes(target: GradedDeployment) -> dict[str, object]:
 async def answers_in_time(url: str, seconds: float) -> bool:
     """Asks a deployment that was just started until it answers."""
     deadline = time.monotonic() + seconds
-    async with httpx.AsyncClient(timeout=seconds) as client:
+    async with httpx2.AsyncClient(timeout=seconds) as client:
         while time.monotonic() < deadline:
             try:
                 if (await client.get(f"{url}/version")).is_success:
                     return True
-            except httpx.TransportError:
+            except httpx2.TransportError:
                 pass  # it does not listen yet
             await asyncio.sleep(0.05)
     return False
@@ -44,9 +44,9 @@ async def answers_in_time(url: str, seconds: float) -> bool:
 async def _ask(method: str, url: str, admin_key: str, path: str, body: object = None) -> dict[str, object]:
     headers = {"Authorization": f"Convex {admin_key}"}
     try:
-        async with httpx.AsyncClient(base_url=url, headers=headers, timeout=_PATIENCE) as client:
+        async with httpx2.AsyncClient(base_url=url, headers=headers, timeout=_PATIENCE) as client:
             response = await client.request(method, path, json=body)
         response.raise_for_status()
         return dict(response.json())
-    except (httpx.HTTPError, ValueError, TypeError) as error:
+    except (httpx2.HTTPError, ValueError, TypeError) as error:
         raise InfrastructureError(f"The deployment at {url} does not answer as one should: {error}") from error
