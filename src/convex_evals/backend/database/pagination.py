@@ -7,9 +7,10 @@ from convex_evals.backend.database.core import TransactionCore
 from convex_evals.backend.database.cursors import Cursor, CursorFormat
 from convex_evals.backend.database.documents import Document
 from convex_evals.backend.database.queries import CompiledQuery, compile_query
-from convex_evals.backend.database.text_search import MAX_CANDIDATES, TextSearch
+from convex_evals.backend.database.text_search import TextSearch
 from convex_evals.backend.database.versions import Row
 from convex_evals.backend.errors import DeveloperError
+from convex_evals.backend.limits import MAX_CANDIDATES
 
 MAX_PAGE_SIZE: Final = 32_000
 MAX_ROWS: Final = 32_000

@@ -12,19 +12,16 @@ from convex_evals.backend.database.intervals import point
 from convex_evals.backend.database.tables import Table
 from convex_evals.backend.database.versions import Row
 from convex_evals.backend.errors import DeveloperError
+from convex_evals.backend.limits import MAX_CANDIDATES, too_many_scanned
 from convex_evals.backend.schema import SearchIndexSpec
 from convex_evals.backend.search import (
-    MAX_CANDIDATES,
     Hit,
     Overlay,
     SearchDocument,
     SearchQuery,
     search_text,
-    too_many_scanned,
 )
 from convex_evals.backend.values import sort_key
-
-__all__ = ["MAX_CANDIDATES", "TermsRead", "TextSearch"]
 
 
 @dataclass(frozen=True)

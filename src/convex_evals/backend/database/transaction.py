@@ -14,7 +14,6 @@ from convex_evals.backend.database.usage import Limits, metrics
 from convex_evals.backend.database.views import VIEWS
 from convex_evals.backend.database.writing import build_document, check_document, check_mounted, fail_pending_schema
 from convex_evals.backend.errors import DeveloperError
-from convex_evals.backend.identifiers import identifier_error
 from convex_evals.backend.ids import (
     PUBLIC_SYSTEM_TABLE_NUMBERS,
     PUBLIC_SYSTEM_TABLES,
@@ -23,6 +22,7 @@ from convex_evals.backend.ids import (
     is_system_table_number,
     public_name,
 )
+from convex_evals.backend.names import identifier_error
 from convex_evals.backend.values import Undefined, Value, decode_field, decode_pending
 
 _SYSTEM_NAMES = {number: name for name, number in SYSTEM_TABLE_NUMBERS.items()}

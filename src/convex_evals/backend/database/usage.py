@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Final
 
 from convex_evals.backend.errors import DeveloperError
-from convex_evals.backend.values import format_size
+from convex_evals.backend.limits import format_size
 
 READ_ADVICE = (
     "Consider using smaller limits in your queries, paginating your queries, "

@@ -6,8 +6,9 @@ from convex_evals.backend.database.documents import Document
 from convex_evals.backend.database.intervals import point
 from convex_evals.backend.database.tables import Table, system_table
 from convex_evals.backend.errors import DeveloperError
+from convex_evals.backend.limits import format_size
 from convex_evals.backend.validators import check
-from convex_evals.backend.values import Value, display, equal, format_size, nesting_of, sort_key
+from convex_evals.backend.values import Value, display, equal, nesting_of, sort_key
 
 MAX_NESTING = 16
 MAX_SIZE = 2**20

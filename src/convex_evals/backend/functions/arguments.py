@@ -6,6 +6,7 @@ import orjson
 
 from convex_evals.backend.errors import DeveloperError
 from convex_evals.backend.functions.targets import Target
+from convex_evals.backend.limits import format_size
 from convex_evals.backend.validators import AnyValidator, TableNames, check, load_validator
 from convex_evals.backend.values import (
     COMMIT_TS,
@@ -15,7 +16,6 @@ from convex_evals.backend.values import (
     display,
     dumps,
     encode,
-    format_size,
     size_of,
 )
 

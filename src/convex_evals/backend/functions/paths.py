@@ -2,7 +2,7 @@
 
 from convex_evals.backend.deployed import FunctionPath
 from convex_evals.backend.errors import RequestError
-from convex_evals.backend.identifiers import identifier_error
+from convex_evals.backend.names import identifier_error
 from convex_evals.backend.push.paths import module_path_error
 
 SYSTEM_PREFIX = "_system/"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from convex_evals.backend.identifiers import identifier_error
+from convex_evals.backend.names import identifier_error
 from convex_evals.backend.push.environment import EnvDeclaration, parse_declarations
 from convex_evals.backend.push.errors import refused
 from convex_evals.backend.push.request import PushedComponent

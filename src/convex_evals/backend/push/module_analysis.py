@@ -7,7 +7,7 @@ import orjson
 from convex_evals.backend.deployed import AnalyzedFunction, AnalyzedModule, Module, UdfType, Visibility
 from convex_evals.backend.deployed.functions import Position
 from convex_evals.backend.errors import RequestError
-from convex_evals.backend.identifiers import identifier_error
+from convex_evals.backend.names import identifier_error
 from convex_evals.backend.push.crons import analyze_crons
 from convex_evals.backend.push.errors import invalid_modules, refused, uncaught
 from convex_evals.backend.push.facts import Exported, ExportFacts, ModuleFacts, SourcePosition

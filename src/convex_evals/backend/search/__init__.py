@@ -1,14 +1,17 @@
 """Full text and vector search over the documents of one table, in memory."""
 
-from convex_evals.backend.search.documents import SearchDocument
-from convex_evals.backend.search.query import SearchQuery, search_text
-from convex_evals.backend.search.text_index import MAX_CANDIDATES, Hit, Overlay, TextIndex, too_many_scanned
+from convex_evals.backend.search.text import (
+    Hit,
+    Overlay,
+    SearchDocument,
+    SearchQuery,
+    TextIndex,
+    search_text,
+)
 from convex_evals.backend.search.tokens import tokenize
-from convex_evals.backend.search.vector_index import VectorDocument, VectorHit, VectorIndex
-from convex_evals.backend.search.vector_query import VectorQuery
+from convex_evals.backend.search.vector import VectorDocument, VectorHit, VectorIndex, VectorQuery
 
 __all__ = [
-    "MAX_CANDIDATES",
     "Hit",
     "Overlay",
     "SearchDocument",
@@ -20,5 +23,4 @@ __all__ = [
     "VectorQuery",
     "search_text",
     "tokenize",
-    "too_many_scanned",
 ]

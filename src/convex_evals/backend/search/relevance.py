@@ -2,9 +2,17 @@
 
 from bisect import bisect_right
 from math import log
+from struct import Struct
 from typing import Final
 
-from convex_evals.backend.search.float32 import float32
+_FLOAT32 = Struct("f")
+
+
+def float32(value: float) -> float:
+    """Compute in 64 bits, round after every step."""
+    rounded: float = _FLOAT32.unpack(_FLOAT32.pack(value))[0]
+    return rounded
+
 
 K1: Final = float32(1.2)
 B: Final = float32(0.75)

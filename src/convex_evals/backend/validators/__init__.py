@@ -1,8 +1,7 @@
 """Validators of arguments, return values and documents."""
 
 from convex_evals.backend.validators.mismatch import Mismatch, TableNames
-from convex_evals.backend.validators.parse import load_validator, parse_args_validator, parse_validator
-from convex_evals.backend.validators.subset import is_subset
+from convex_evals.backend.validators.parser import load_validator, parse_args_validator, parse_validator
 from convex_evals.backend.validators.types import (
     ANY,
     BIGINT,
@@ -23,6 +22,7 @@ from convex_evals.backend.validators.types import (
     UnionValidator,
     Validator,
     check,
+    is_subset,
 )
 
 __all__ = [

@@ -72,12 +72,19 @@ class PrimitiveValidator(Validator):
 
 
 ANY: Final = AnyValidator()
+
 NULL: Final = PrimitiveValidator("null", "null", frozenset({type(None)}))
+
 NUMBER: Final = PrimitiveValidator("number", "float64", frozenset({float}))
+
 BIGINT: Final = PrimitiveValidator("bigint", "int64", frozenset({int, CommitTs}))
+
 COMMIT_TIMESTAMP: Final = PrimitiveValidator("commitTs", "commitTs", frozenset({int, CommitTs}))
+
 BOOLEAN: Final = PrimitiveValidator("boolean", "boolean", frozenset({bool}))
+
 STRING: Final = PrimitiveValidator("string", "string", frozenset({str}))
+
 BYTES: Final = PrimitiveValidator("bytes", "bytes", frozenset({bytes}))
 
 
@@ -228,3 +235,42 @@ class UnionValidator(Validator):
         if any(member.mismatch(value, tables) is None for member in self.members):
             return None
         return NoMatch(value, self)
+
+
+def is_subset(a: Validator, b: Validator) -> bool:
+    if a == b or b == ANY:
+        return True
+    if isinstance(a, UnionValidator):
+        return all(is_subset(member, b) for member in a.members)
+    if isinstance(b, UnionValidator):
+        return any(is_subset(a, member) for member in b.members)
+    match a, b:
+        case LiteralValidator(), PrimitiveValidator():
+            return type(a.value) in b.accepts
+        case IdValidator(), _:
+            return b == STRING
+        case PrimitiveValidator(), PrimitiveValidator():
+            return a.accepts <= b.accepts
+        case ArrayValidator(), ArrayValidator():
+            return is_subset(a.element, b.element)
+        case RecordValidator(), RecordValidator():
+            return is_subset(a.keys, b.keys) and is_subset(a.values, b.values)
+        case ObjectValidator(), RecordValidator():
+            return b.keys == STRING and all(is_subset(field.validator, b.values) for field in a.fields.values())
+        case ObjectValidator(), ObjectValidator():
+            return _is_object_subset(a, b)
+        case _:
+            return False
+
+
+def _is_object_subset(a: ObjectValidator, b: ObjectValidator) -> bool:
+    if not a.fields.keys() <= b.fields.keys():
+        return False
+    for name, wider in b.fields.items():
+        narrower = a.fields.get(name)
+        if narrower is None:
+            if not wider.optional:
+                return False
+        elif (narrower.optional and not wider.optional) or not is_subset(narrower.validator, wider.validator):
+            return False
+    return True

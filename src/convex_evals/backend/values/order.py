@@ -2,7 +2,7 @@
 
 from struct import Struct
 
-from convex_evals.backend.values.types import UNDEFINED, Undefined, Value
+from convex_evals.backend.values.value import UNDEFINED, Undefined, Value
 
 _UNDEFINED, _NULL, _ZERO, _FLOAT, _FALSE, _TRUE = (bytes((tag,)) for tag in (1, 3, 8, 13, 14, 15))
 _STRING, _BYTES, _ARRAY, _OBJECT = (bytes((tag,)) for tag in (16, 17, 18, 21))

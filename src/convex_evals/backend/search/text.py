@@ -1,23 +1,133 @@
-"""A full text index in memory, and views of it that include what is not committed yet."""
+"""Full text search: what an index keeps of a document, one search with its filters, and the index in memory."""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from sortedcontainers import SortedDict
 
 from convex_evals.backend.errors import DeveloperError
-from convex_evals.backend.search.documents import SearchDocument
-from convex_evals.backend.search.float32 import float32
-from convex_evals.backend.search.query import SearchQuery
-from convex_evals.backend.search.relevance import FrequencyPart, term_weight
+from convex_evals.backend.ids import DocumentId
+from convex_evals.backend.limits import (
+    MAX_CANDIDATES,
+    MAX_QUERY_TOKENS,
+    MAX_SEARCH_FILTERS,
+    MAX_TERMS,
+    too_many_search_filters,
+)
+from convex_evals.backend.schema import SearchIndexSpec
+from convex_evals.backend.search.relevance import FrequencyPart, float32, term_weight
+from convex_evals.backend.search.tokens import tokenize
+from convex_evals.backend.values import Value, decode_field, field_at, sort_key, split_path
 
-MAX_CANDIDATES: Final = 1024
-MAX_TERMS: Final = 64
 PREFIX_BOOST: Final = 0.5
 
 Postings = Mapping[str, int]  # document id -> occurrences
+
+
+@dataclass(frozen=True, slots=True)
+class SearchDocument:
+    id: str
+    internal_id: bytes
+    creation_time: float
+    terms: Mapping[str, int]  # how often each one occurs
+    length: int  # in tokens
+    filters: Mapping[str, bytes]  # sort key of each filter field, undefined included
+
+    @classmethod
+    def of(cls, spec: SearchIndexSpec, document: dict[str, Value]) -> "SearchDocument":
+        """From a complete document, system fields included."""
+        document_id, creation_time = document["_id"], document["_creationTime"]
+        assert isinstance(document_id, str)
+        assert isinstance(creation_time, float)
+        text = field_at(document, split_path(spec.search_field))
+        tokens = tokenize(text) if isinstance(text, str) else []
+        return cls(
+            id=document_id,
+            internal_id=DocumentId.decode(document_id).internal,
+            creation_time=creation_time,
+            terms=Counter(tokens),
+            length=len(tokens),
+            filters=filter_keys(spec.filter_fields, document),
+        )
+
+
+def filter_keys(fields: tuple[str, ...], document: dict[str, Value]) -> dict[str, bytes]:
+    return {field: sort_key(field_at(document, split_path(field))) for field in fields}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """Equal searches compare equal. The last token also stands for every word that begins with it."""
+
+    tokens: tuple[str, ...]
+    filters: tuple[tuple[str, bytes], ...] = ()  # field, sort key of the value
+
+    @classmethod
+    def compile(cls, index: str, spec: SearchIndexSpec, filters: Sequence[dict[str, Any]]) -> "SearchQuery":
+        """From the `filters` of a query's JSON; `index` is the full name `table.index`. Raises DeveloperError."""
+        text: str | None = None
+        equalities: list[tuple[str, bytes]] = []
+        for item in filters:
+            field = str(item["fieldPath"])
+            if item["type"] == "Search":
+                _check_search(index, spec, field, is_first=text is None)
+                text = str(item["value"])
+            else:
+                _check_equality(index, spec, field)
+                equalities.append((field, sort_key(decode_field(item["value"]))))
+        if len(equalities) > MAX_SEARCH_FILTERS:
+            raise too_many_search_filters(index, len(equalities))
+        return cls(tuple(tokenize(text or "")[:MAX_QUERY_TOKENS]), tuple(equalities))
+
+    def accepts(self, document: SearchDocument) -> bool:
+        """Whether a document passes the filters. A filter given twice accepts nothing."""
+        filters = document.filters
+        if any(filters.get(field) != key for field, key in self.filters):
+            return False
+        return len(set(self.filters)) == len(self.filters)
+
+    def matches(self, document: SearchDocument) -> bool:
+        """Whether a document belongs to the results, whatever its rank."""
+        return self._has_term(document) and self.accepts(document)
+
+    def _has_term(self, document: SearchDocument) -> bool:
+        if any(token in document.terms for token in self.tokens):
+            return True
+        return bool(self.tokens) and any(term.startswith(self.tokens[-1]) for term in document.terms)
+
+
+def search_text(index: str, filters: Sequence[dict[str, Any]]) -> str:
+    """The text to search for. Empty text finds nothing, before anything else about the query is looked at."""
+    for item in filters:
+        if item["type"] == "Search":
+            return str(item["value"])
+    raise DeveloperError(
+        f"Search query against {index} does not contain any search filters. "
+        'You must include a search filter like `q.search("field", searchText)`.'
+    )
+
+
+def _check_search(index: str, spec: SearchIndexSpec, field: str, *, is_first: bool) -> None:
+    if field != spec.search_field:
+        raise DeveloperError(
+            f'Search query against {index} contains a search filter against "{field}", '
+            f'which doesn\'t match the indexed `searchField` "{spec.search_field}".'
+        )
+    if not is_first:
+        raise DeveloperError(
+            f'Search query against {index} contains multiple search filters against "{field}". Only one is allowed.'
+        )
+
+
+def _check_equality(index: str, spec: SearchIndexSpec, field: str) -> None:
+    if field not in spec.filter_fields:
+        raise DeveloperError(
+            f'Search query against {index} contains an equality filter on "{field}" '
+            "but that field isn't indexed for filtering in `filterFields`."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +178,6 @@ class TextIndex:
     def search(self, query: SearchQuery, overlay: Overlay | None = None) -> list[Hit]:
         """At most `MAX_CANDIDATES`, the best first."""
         return _View(self, overlay or Overlay()).search(query)
-
-
-def too_many_scanned() -> DeveloperError:
-    """For the query that pulls one more result than there are candidates."""
-    return DeveloperError(
-        f"Search query scanned too many documents (fetched {MAX_CANDIDATES}). Consider using a smaller limit, "
-        "paginating the query, or using a filter field to limit the number of documents pulled from the search index."
-    )
 
 
 class _View:

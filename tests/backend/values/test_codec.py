@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convex_evals.backend.errors import DeveloperError
+from convex_evals.backend.errors import DeveloperError, RequestError
 from convex_evals.backend.values import (
     COMMIT_TS,
     UNDEFINED,
+    Format,
     Value,
     decode,
     decode_field,
@@ -17,6 +18,8 @@ from convex_evals.backend.values import (
     encode,
     equal,
     loads,
+    parse_format,
+    render,
 )
 
 VECTORS: list[tuple[Value, str]] = [
@@ -35,6 +38,22 @@ VECTORS: list[tuple[Value, str]] = [
     (b"\x01\x02", '{"$bytes":"AQI="}'),
     ([1.0, None], "[1.0,null]"),
     ({"b": 1.0, "a": {"d": 2, "c": []}}, '{"a":{"c":[],"d":{"$integer":"AgAAAAAAAAA="}},"b":1.0}'),
+]
+
+
+CASES: list[tuple[Value, str, str, str]] = [
+    (5, '{"$integer":"BQAAAAAAAAA="}', '"5"', "5"),
+    (5.0, "5.0", "5.0", "5.0"),
+    (0.0, "0.0", "0.0", "0.0"),
+    (float("nan"), '{"$float":"AAAAAAAA+H8="}', '"NaN"', '{"$float":"AAAAAAAA+H8="}'),
+    (float("inf"), '{"$float":"AAAAAAAA8H8="}', '"Infinity"', '{"$float":"AAAAAAAA8H8="}'),
+    (float("-inf"), '{"$float":"AAAAAAAA8P8="}', '"-Infinity"', '{"$float":"AAAAAAAA8P8="}'),
+    (-0.0, '{"$float":"AAAAAAAAAIA="}', "-0.0", "-0.0"),
+    (b"\x01\x02", '{"$bytes":"AQI="}', '"AQI="', '{"$bytes":"AQI="}'),
+    (True, "true", "true", "true"),
+    (False, "false", "false", "false"),
+    (None, "null", "null", "null"),
+    ({"b": [1], "a": "x"}, '{"a":"x","b":[{"$integer":"AQAAAAAAAAA="}]}', '{"a":"x","b":["1"]}', '{"a":"x","b":[1]}'),
 ]
 
 
@@ -151,3 +170,31 @@ def test_a_field_may_be_undefined_but_nothing_inside_it() -> None:
 def test_an_integer_that_needs_more_than_64_bits_is_refused() -> None:
     with pytest.raises(DeveloperError, match=r"BigInt 9223372036854775808 does not fit into a 64-bit signed integer\."):
         encode(2**63)
+
+
+@pytest.mark.parametrize(("value", "encoded", "clean", "exported"), CASES, ids=[case[1] for case in CASES])
+def test_a_value_in_each_format(value: Value, encoded: str, clean: str, exported: str) -> None:
+    formats: dict[Format, str] = {"convex_encoded_json": encoded, "json": clean, "export_json": exported}
+    for format, text in formats.items():
+        assert orjson.dumps(render(value, format)).decode() == text
+
+
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [
+        ("convex_encoded_json", "convex_encoded_json"),
+        ("convex_json", "convex_encoded_json"),
+        ("json", "json"),
+        ("convex_clean_json", "json"),
+        ("export_json", "export_json"),
+    ],
+)
+def test_formats_have_aliases(name: str, format: Format) -> None:
+    assert parse_format(name) == format
+
+
+def test_an_unknown_format_is_refused() -> None:
+    with pytest.raises(RequestError) as refusal:
+        parse_format("xyz")
+    assert (refusal.value.status, refusal.value.code) == (400, "BadFormat")
+    assert refusal.value.message == "format param must be one of [`json`]. Got xyz"

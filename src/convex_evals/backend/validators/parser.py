@@ -8,8 +8,7 @@ from typing import Any
 import orjson
 
 from convex_evals.backend.errors import DeveloperError, RequestError
-from convex_evals.backend.identifiers import identifier_error
-from convex_evals.backend.validators.subset import is_subset
+from convex_evals.backend.names import identifier_error
 from convex_evals.backend.validators.types import (
     ANY,
     BIGINT,
@@ -28,6 +27,7 @@ from convex_evals.backend.validators.types import (
     RecordValidator,
     UnionValidator,
     Validator,
+    is_subset,
 )
 from convex_evals.backend.values import decode
 

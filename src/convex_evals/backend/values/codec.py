@@ -1,34 +1,42 @@
-"""Convex values as JSON, the form they have on every boundary."""
+"""Convex values as JSON: the form they have on every boundary, and the formats the HTTP API offers for results."""
 
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from collections.abc import Callable, Mapping
-from math import isfinite
+from math import isfinite, isnan
 from struct import Struct
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
-from convex_evals.backend.errors import DeveloperError
-from convex_evals.backend.values.limits import (
+from convex_evals.backend.errors import DeveloperError, RequestError
+from convex_evals.backend.limits import (
     MAX_ARRAY_LENGTH,
     MAX_NESTING,
     MAX_OBJECT_FIELDS,
-    check_array_length,
-    check_field_count,
-    check_field_name,
-    is_field_name,
+    array_too_long,
+    too_many_fields,
     too_nested,
 )
-from convex_evals.backend.values.types import COMMIT_TS, INT64_MAX, INT64_MIN, UNDEFINED, CommitTs, Undefined, Value
+from convex_evals.backend.names import check_field_name, is_field_name
+from convex_evals.backend.values.value import COMMIT_TS, INT64_MAX, INT64_MIN, UNDEFINED, CommitTs, Undefined, Value
 
 _FLOAT64 = Struct("<d")
 _INT64 = Struct("<q")
 _AS_IS = frozenset({str, float, bool, type(None)})
 _ENCODED_AS_IS = frozenset({str, bool, type(None)})
 _UNDEFINED_JSON = {"$undefined": None}
-
 _Scalars = Mapping[str, Callable[[object], Value]]
+
+Format = Literal["convex_encoded_json", "json", "export_json"]
+
+_FORMATS: dict[str, Format] = {
+    "convex_encoded_json": "convex_encoded_json",
+    "convex_json": "convex_encoded_json",
+    "json": "json",
+    "convex_clean_json": "json",
+    "export_json": "export_json",
+}
 
 
 def loads(text: str | bytes) -> Value:
@@ -83,7 +91,7 @@ def _decode_object(json: dict[str, Any], depth: int, scalars: _Scalars) -> Value
         item = json[name]
         decoded[name] = item if type(item) in _AS_IS else _decode(item, depth, scalars)
     if len(decoded) > MAX_OBJECT_FIELDS:
-        check_field_count(len(decoded))
+        raise too_many_fields(len(decoded))
     return decoded
 
 
@@ -92,7 +100,7 @@ def _decode_array(json: list[Any], depth: int, scalars: _Scalars) -> Value:
         raise too_nested(depth)
     decoded = [item if type(item) in _AS_IS else _decode(item, depth, scalars) for item in json]
     if len(decoded) > MAX_ARRAY_LENGTH:
-        check_array_length(len(decoded))
+        raise array_too_long(len(decoded))
     return decoded
 
 
@@ -135,6 +143,7 @@ def _decode_commit_ts(json: object) -> Value:
 
 
 _SCALARS: _Scalars = {"$bytes": _decode_bytes, "$integer": _decode_integer, "$float": _decode_float}
+
 _PENDING_SCALARS: _Scalars = {**_SCALARS, "$commitTs": _decode_commit_ts}
 
 
@@ -151,13 +160,13 @@ def encode(value: Value) -> object:
     if isinstance(value, list):
         return [item if type(item) in _ENCODED_AS_IS else encode(item) for item in value]
     if isinstance(value, int):
-        return encode_int64(value)
+        return _encode_int64(value)
     if isinstance(value, bytes):
         return {"$bytes": b64encode(value).decode()}
     raise TypeError(f"not a Convex value: {value!r}")
 
 
-def encode_int64(value: int) -> object:
+def _encode_int64(value: int) -> object:
     if isinstance(value, CommitTs):
         return {"$commitTs": None}
     if not INT64_MIN <= value <= INT64_MAX:
@@ -168,3 +177,47 @@ def encode_int64(value: int) -> object:
 def _encode_special_float(value: float) -> object:
     data = _FLOAT64.pack(value)
     return 0.0 if data == bytes(8) else {"$float": b64encode(data).decode()}
+
+
+def parse_format(name: str) -> Format:
+    format = _FORMATS.get(name)
+    if format is None:
+        raise RequestError(400, "BadFormat", f"format param must be one of [`json`]. Got {name}")
+    return format
+
+
+def render(value: Value, format: Format) -> object:
+    """The value as plain JSON objects, ready for `orjson.dumps`."""
+    match format:
+        case "convex_encoded_json":
+            return encode(value)
+        case "json":
+            return _clean(value)
+        case "export_json":
+            return _export(value)
+
+
+def _clean(value: Value) -> object:
+    """Readable, but types are lost: int64 and bytes become strings."""
+    if isinstance(value, dict):
+        return {name: _clean(value[name]) for name in sorted(value)}
+    if isinstance(value, list):
+        return [_clean(item) for item in value]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, bytes):
+        return b64encode(value).decode()
+    if isinstance(value, float) and not isfinite(value):
+        return "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+def _export(value: Value) -> object:
+    """Like the encoded form, but with bare integers and `-0.0`."""
+    if isinstance(value, dict):
+        return {name: _export(value[name]) for name in sorted(value)}
+    if isinstance(value, list):
+        return [_export(item) for item in value]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return int(value)
+    return value if value == 0 else encode(value)

@@ -1,0 +1,56 @@
+"""A package's `__init__` is its face: modules outside of the package import from there, never from a module inside."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent / "src"
+
+PACKAGES = [
+    "convex_evals.backend.crons",
+    "convex_evals.backend.schema",
+    "convex_evals.backend.search",
+    "convex_evals.backend.validators",
+    "convex_evals.backend.values",
+]
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Everything a module imports, as dotted names; `from package import name` counts as `package.name`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def modules_inside(package: str) -> set[str]:
+    folder = SOURCE / package.replace(".", "/")
+    assert folder.is_dir(), f"{package} is not a package"
+    names = {path.stem if path.suffix == ".py" else path.name for path in folder.iterdir() if path.stem != "__init__"}
+    return {f"{package}.{name}" for name in names}
+
+
+@pytest.fixture(scope="module")
+def imports() -> dict[str, list[str]]:
+    """What each module imports, by its dotted name."""
+    found: dict[str, list[str]] = {}
+    for path in SOURCE.rglob("*.py"):
+        name = ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
+        found[name] = list(imported(ast.parse(path.read_text())))
+    return found
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_is_imported_through_its_face(package: str, imports: dict[str, list[str]]) -> None:
+    inside = modules_inside(package)
+    around = [
+        f"{module} imports {name}"
+        for module, names in imports.items()
+        if module != package and not module.startswith(f"{package}.")
+        for name in names
+        if name in inside or any(name.startswith(f"{part}.") for part in inside)
+    ]
+    assert around == []
