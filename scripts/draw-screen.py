@@ -40,8 +40,8 @@ FRAME = """\
 """
 
 
-def main(screen: Path, picture: Path) -> None:
-    lines = [Text.from_ansi(line.rstrip()) for line in screen.read_text().rstrip().splitlines()]
+def draw(screen: str, picture: Path) -> None:
+    lines = [Text.from_ansi(line.rstrip()) for line in screen.rstrip().splitlines()]
     console = Console(width=WIDTH, record=True, file=io.StringIO(), force_terminal=True)
     for line in lines:
         console.print(line, soft_wrap=True)
@@ -49,4 +49,4 @@ def main(screen: Path, picture: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(*(Path(argument) for argument in sys.argv[1:]))
+    draw(Path(sys.argv[1]).read_text(), Path(sys.argv[2]))
