@@ -10,8 +10,11 @@ SOURCE = Path(__file__).parent.parent / "src"
 
 PACKAGES = [
     "convex_evals.backend.crons",
+    "convex_evals.backend.scheduler",
     "convex_evals.backend.schema",
     "convex_evals.backend.search",
+    "convex_evals.backend.storage",
+    "convex_evals.backend.system",
     "convex_evals.backend.validators",
     "convex_evals.backend.values",
 ]

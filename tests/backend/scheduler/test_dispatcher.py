@@ -8,17 +8,27 @@ import pytest
 
 from convex_evals.backend.canonical_urls import CanonicalUrls
 from convex_evals.backend.database import Database
+from convex_evals.backend.deployed import Application, ComponentInstance, UdfConfig
 from convex_evals.backend.functions.host import Host
 from convex_evals.backend.functions.state import write_paused
 from convex_evals.backend.logs import FunctionLog
 from convex_evals.backend.runtime import FunctionRuntime
 from convex_evals.backend.scheduler import dispatcher as dispatching
-from convex_evals.backend.scheduler.dispatcher import Dispatcher
-from convex_evals.backend.scheduler.planned import Planned
+from convex_evals.backend.scheduler.dispatcher import Dispatcher, Planned, backoff_seconds, namespaces, planned_rows
 
 TABLE = "_scheduled_jobs"
 
 Until = Callable[..., Awaitable[None]]
+APPLICATION = Application(
+    version=1,
+    udf_config=UdfConfig("1.44.0", b"", 0),
+    definitions={},
+    instances={
+        "": ComponentInstance("", "", ""),
+        "counter": ComponentInstance("c1", "counter", "counter"),
+        "gone": ComponentInstance("c2", "gone", "gone", state="unmounted"),
+    },
+)
 
 
 class Rows:
@@ -117,3 +127,44 @@ async def test_stopping_ends_what_runs_and_leaves_its_row(rows: Rows, until: Unt
     await until(lambda: rows.started == [0])
     await rows.dispatcher.stop()
     assert len(rows.database.begin().system.scan("", TABLE)) == 1
+
+
+def database_with(*rows: tuple[str, str, int | None]) -> Database:
+    database = Database.open(None)
+    transaction = database.begin()
+    for namespace, name, due in rows:
+        transaction.system.insert(namespace, TABLE, {"udfPath": name, "nextTs": due})
+    database.commit(transaction)
+    return database
+
+
+def names(database: Database, application: Application | None, limit: int = 10) -> list[object]:
+    transaction = database.begin()
+    found = planned_rows(transaction, application, TABLE, limit)
+    rows = [transaction.system.get(row.key.namespace, TABLE, row.key.id) for row in found]
+    return [row.value["udfPath"] for row in rows if row is not None]
+
+
+def test_rows_of_every_component_come_in_the_order_they_are_due() -> None:
+    database = database_with(("", "third", 30), ("c1", "first", 10), ("c2", "second", 20))
+    assert names(database, APPLICATION) == ["first", "second", "third"]
+    assert names(database, APPLICATION, limit=2) == ["first", "second"]
+
+
+def test_of_rows_due_at_once_the_oldest_comes_first() -> None:
+    database = database_with(("c1", "first", 10), ("", "second", 10), ("c1", "third", 10))
+    assert names(database, APPLICATION) == ["first", "second", "third"]
+
+
+def test_rows_that_are_over_are_not_planned() -> None:
+    assert names(database_with(("", "over", None), ("", "planned", 10)), APPLICATION) == ["planned"]
+
+
+def test_a_deployment_without_an_application_has_the_namespace_of_the_app() -> None:
+    assert namespaces(None) == [""]
+    assert namespaces(APPLICATION) == ["", "c1", "c2"]
+
+
+@pytest.mark.parametrize(("failures", "most"), [(0, 0.5), (1, 1.0), (4, 8.0), (5, 15.0), (10_000, 15.0)])
+def test_the_wait_doubles_up_to_the_longest(failures: int, most: float) -> None:
+    assert all(most / 2 <= backoff_seconds(failures, first=0.5, longest=15.0) <= most for _ in range(50))

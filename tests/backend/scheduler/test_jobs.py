@@ -7,11 +7,18 @@ from typing import Any
 
 import pytest
 
+from convex_evals.backend.canonical_urls import CanonicalUrls
+from convex_evals.backend.database import Database
 from convex_evals.backend.deployment import Deployment
 from convex_evals.backend.errors import SystemFailure
+from convex_evals.backend.functions.host import Host
+from convex_evals.backend.functions.runner import FunctionRunner
 from convex_evals.backend.functions.scheduling import cancel
 from convex_evals.backend.identity import User
-from convex_evals.backend.logs import Completion
+from convex_evals.backend.logs import Completion, FunctionLog
+from convex_evals.backend.runtime import FunctionRuntime
+from convex_evals.backend.scheduler.jobs import Retention
+from convex_evals.backend.values import Value
 
 # The types of conftest.py, which tests cannot import.
 Scheduled = Any
@@ -19,6 +26,8 @@ Clock = Any
 
 HOUR = 3600.0
 HOUR_MS = HOUR * 1000
+
+DAY = 86_400 * 1_000_000_000
 
 
 async def test_a_scheduled_mutation_runs_once_and_sees_its_own_row_in_progress(scheduled: Scheduled) -> None:
@@ -317,3 +326,32 @@ async def test_a_job_canceled_while_its_mutation_runs_does_not_happen(
     await asyncio.sleep(0.3)
     assert (await scheduled.job(ids[0]))["state"] == {"kind": "canceled"}
     assert await scheduled.seen("a") == []
+
+
+@pytest.fixture
+def functions() -> FunctionRunner:
+    urls = CanonicalUrls("http://127.0.0.1:1", "http://127.0.0.1:2")
+    return FunctionRunner(Host(Database.open(None), FunctionRuntime(), FunctionLog(), "local", urls))
+
+
+@pytest.mark.parametrize(
+    ("state", "completed_days_ago", "kept"),
+    [
+        ("success", 6.99, True),
+        ("success", 7.01, False),
+        ("failed", 8, False),
+        ("canceled", 8, False),
+        ("pending", None, True),
+    ],
+)
+async def test_finished_jobs_are_kept_for_seven_days(
+    functions: FunctionRunner, state: str, completed_days_ago: float | None, kept: bool
+) -> None:
+    now, database = time.time_ns(), functions.host.database
+    completed = None if completed_days_ago is None else now - int(completed_days_ago * DAY)
+    row: dict[str, Value] = {"state": {"type": state}, "completedTs": completed, "nextTs": None}
+    transaction = database.begin()
+    transaction.system.insert("", "_scheduled_jobs", row)
+    database.commit(transaction)
+    await Retention(functions, lambda: now).collect()
+    assert bool(database.begin().system.scan("", "_scheduled_jobs")) == kept

@@ -6,8 +6,14 @@ import pytest
 
 from convex_evals.backend.errors import DeveloperError
 from convex_evals.backend.ids import DocumentId
-from convex_evals.backend.system.filters import Filters, IndexFilter, Problem, SearchFilter, parse_filters
-from convex_evals.backend.system.placeholder import UNDEFINED_PLACEHOLDER
+from convex_evals.backend.system.filters import (
+    UNDEFINED_PLACEHOLDER,
+    Filters,
+    IndexFilter,
+    Problem,
+    SearchFilter,
+    parse_filters,
+)
 from convex_evals.backend.values import Value
 
 DOCUMENT_ID = str(DocumentId(10001, bytes(16)))  # fixed: test names must not differ between workers

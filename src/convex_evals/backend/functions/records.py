@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Sequence
+from typing import Final
 
 from convex_evals.backend.deployed import UdfType
 from convex_evals.backend.errors import Conflict
@@ -13,6 +14,8 @@ from convex_evals.backend.functions.types import Call, QueryOutcome
 from convex_evals.backend.identity import ActingAdmin, Admin, Identity, User
 from convex_evals.backend.logs import Completion, FunctionLog, OccInfo, Progress, UsageStats
 from convex_evals.backend.runtime.types import LogLine
+
+TRANSIENT_ERROR: Final = "Transient error while executing action"
 
 
 def new_execution_id() -> str:
@@ -99,6 +102,24 @@ def record_action(
             error=finished.failure.message if finished.failure else None,
             parent_execution_id=call.parent_execution_id,
             return_bytes=finished.returned.size if finished.returned else None,
+        )
+    )
+
+
+def record_failure(log: FunctionLog, call: Call, udf_type: UdfType, error: str) -> None:
+    """The end of what never ran, or was lost while it ran."""
+    log.append(
+        Completion(
+            udf_type=udf_type,
+            identifier=call.path.stripped,
+            component_path=call.path.component or None,
+            request_id=call.request_id,
+            execution_id=new_execution_id(),
+            caller=call.caller,
+            identity_type=identity_type(call.identity),
+            environment="isolate",
+            execution_seconds=0.0,
+            error=error,
         )
     )
 

@@ -16,10 +16,16 @@ from convex_evals.backend.http.file_response import OpenFileResponse
 from convex_evals.backend.http.incoming_body import too_large
 from convex_evals.backend.http.limits import UPLOAD_BYTES
 from convex_evals.backend.http.ranges import ByteRange, UnsatisfiableRange, parse_range
-from convex_evals.backend.storage import FileRow, Files, ServedFile, Sha256Mismatch
-from convex_evals.backend.storage.digests import parse_digest_header, to_base64
-from convex_evals.backend.storage.media_types import normalize_media_type
-from convex_evals.backend.storage.storage_ids import parse_uuid
+from convex_evals.backend.storage import (
+    FileRow,
+    Files,
+    ServedFile,
+    Sha256Mismatch,
+    normalize_media_type,
+    parse_digest_header,
+    parse_uuid,
+    to_base64,
+)
 
 CACHE_CONTROL = "private, max-age=2592000"
 CLIENT_GONE = 408

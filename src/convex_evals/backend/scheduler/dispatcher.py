@@ -2,21 +2,66 @@
 
 import asyncio
 import contextlib
+import heapq
 import logging
+import random
 from collections.abc import Awaitable, Callable
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, NamedTuple, cast
 
+from convex_evals.backend.database import Bound, Document, Transaction
+from convex_evals.backend.deployed import Application
 from convex_evals.backend.functions.host import Host
 from convex_evals.backend.functions.state import is_paused
-from convex_evals.backend.scheduler.planned import Planned, RowKey, planned_rows
 
 logger = logging.getLogger(__name__)
+
+ROOT = ""
+ANY_TIME = Bound(0, included=True)  # rows that are over have no time, and stand before it
 
 MOST_PARALLEL: Final = 8
 LONGEST_NAP_SECONDS: Final = 1.0  # timers do not notice when the wall clock jumps or the machine was asleep
 REST_SECONDS: Final = 1.0
 
 Clock = Callable[[], int]
+
+
+class RowKey(NamedTuple):
+    namespace: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    key: RowKey
+    due: int  # ns
+    creation_time: float
+
+
+def namespaces(application: Application | None) -> list[str]:
+    """Also those of unmounted components: what they had planned is still planned."""
+    instances = application.instances.values() if application else ()
+    return sorted({ROOT, *(instance.id for instance in instances)})
+
+
+def planned_rows(transaction: Transaction, application: Application | None, table: str, limit: int) -> list[Planned]:
+    """The first `limit` rows in the order in which they are due; of those due at once, the oldest first."""
+    found = (
+        _planned(namespace, row)
+        for namespace in namespaces(application)
+        for row in transaction.system.scan(namespace, table, "by_next_ts", lower=ANY_TIME, limit=limit)
+    )
+    return heapq.nsmallest(limit, found, key=lambda row: (row.due, row.creation_time))
+
+
+def _planned(namespace: str, row: Document) -> Planned:
+    return Planned(RowKey(namespace, row.id), cast(int, row.value["nextTs"]), row.creation_time)
+
+
+def backoff_seconds(failures: int, first: float, longest: float) -> float:
+    """Doubles with every failure. Half of it is left to chance: what failed together is not tried together."""
+    most = min(first * 2.0 ** min(failures, 32), longest)
+    return random.uniform(most / 2, most)
 
 
 class Dispatcher:

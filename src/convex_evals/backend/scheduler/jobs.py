@@ -2,36 +2,107 @@
 
 A mutation's row becomes `success` in the mutation's own transaction, so either both happen or neither does, and what
 was interrupted simply runs again. An action's row is `inProgress` before the action starts; a row found `inProgress`
-that nobody runs is what a stop or a crash left behind, and has failed.
+that nobody runs is what a stop or a crash left behind, and has failed. Finished jobs are kept for a week.
 """
 
+import asyncio
 import logging
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeVar, cast
 
-from convex_evals.backend.database import Transaction
-from convex_evals.backend.deployed import UdfType
+import orjson
+
+from convex_evals.backend.database import Bound, Document, Transaction
+from convex_evals.backend.deployed import FunctionPath, UdfType
 from convex_evals.backend.errors import BackendError
 from convex_evals.backend.functions.outcomes import Finished
+from convex_evals.backend.functions.records import TRANSIENT_ERROR, record_failure
 from convex_evals.backend.functions.runner import FunctionRunner
 from convex_evals.backend.functions.state import is_paused
 from convex_evals.backend.functions.targets import find
 from convex_evals.backend.functions.types import Call, MutationOutcome, ScheduledJob
-from convex_evals.backend.scheduler import job_rows
-from convex_evals.backend.scheduler.backoff import backoff_seconds
-from convex_evals.backend.scheduler.dispatcher import Clock
-from convex_evals.backend.scheduler.entries import TRANSIENT_ERROR, record_failure
-from convex_evals.backend.scheduler.job_rows import JobRow
-from convex_evals.backend.scheduler.planned import Planned, RowKey
+from convex_evals.backend.scheduler.dispatcher import ANY_TIME, Clock, Planned, RowKey, backoff_seconds, namespaces
+from convex_evals.backend.values import Value
 
 logger = logging.getLogger(__name__)
+
+TABLE: Final = "_scheduled_jobs"
+
+State = Literal["pending", "inProgress", "success", "failed", "canceled"]
 
 FIRST_BACKOFF_SECONDS: Final = 0.5
 LONGEST_BACKOFF_SECONDS: Final = 7200.0
 
 T = TypeVar("T")
+
+RETENTION_NS: Final = 7 * 86_400 * 10**9
+CHECK_EVERY_SECONDS: Final = 10.0
+MOST_AT_ONCE: Final = 1000
+SOURCE: Final = "_scheduler"
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    key: RowKey
+    path: FunctionPath
+    args: object  # parsed JSON
+    state: State
+    attempts: dict[str, Value]
+
+    @property
+    def system_errors(self) -> int:
+        return cast(int, self.attempts["systemErrors"])
+
+
+def read_job(transaction: Transaction, key: RowKey) -> JobRow | None:
+    row = transaction.system.get(key.namespace, TABLE, key.id)
+    if row is None:
+        return None
+    value = row.value
+    return JobRow(
+        key=key,
+        path=FunctionPath.parse(str(value["udfPath"]), str(value["component"])),
+        args=orjson.loads(cast(bytes, value["udfArgs"])),
+        state=_state(row),
+        attempts=cast("dict[str, Value]", value["attempts"]),
+    )
+
+
+def state_of(transaction: Transaction, key: RowKey) -> State | None:
+    row = transaction.system.get(key.namespace, TABLE, key.id)
+    return None if row is None else _state(row)
+
+
+def begin_job(transaction: Transaction, key: RowKey, request_id: str) -> None:
+    _patch(transaction, key, {"state": {"type": "inProgress", "requestId": request_id}})
+
+
+def succeed(transaction: Transaction, key: RowKey, now: int) -> None:
+    _end(transaction, key, {"type": "success"}, now)
+
+
+def fail(transaction: Transaction, key: RowKey, error: str, now: int) -> None:
+    _end(transaction, key, {"type": "failed", "error": error}, now)
+
+
+def postpone_job(transaction: Transaction, job: JobRow, until: int) -> None:
+    """After a failure of our own."""
+    attempts: dict[str, Value] = {**job.attempts, "systemErrors": job.system_errors + 1}
+    _patch(transaction, job.key, {"nextTs": until, "attempts": attempts})
+
+
+def _end(transaction: Transaction, key: RowKey, state: dict[str, Value], now: int) -> None:
+    _patch(transaction, key, {"state": state, "nextTs": None, "completedTs": now})
+
+
+def _patch(transaction: Transaction, key: RowKey, fields: dict[str, Value]) -> None:
+    transaction.system.patch(key.namespace, TABLE, key.id, fields)
+
+
+def _state(row: Document) -> State:
+    return cast(State, cast("dict[str, Value]", row.value["state"])["type"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +113,13 @@ class OwnRow:
     now: Clock
 
     def begin(self, transaction: Transaction, request_id: str) -> MutationOutcome | None:
-        if is_paused(transaction) or job_rows.state_of(transaction, self.key) != "pending":
+        if is_paused(transaction) or state_of(transaction, self.key) != "pending":
             return MutationOutcome("null", None, request_id)
-        job_rows.begin(transaction, self.key, request_id)
+        begin_job(transaction, self.key, request_id)
         return None
 
     def finish(self, transaction: Transaction, finished: Finished) -> None:
-        job_rows.succeed(transaction, self.key, self.now())
+        succeed(transaction, self.key, self.now())
 
 
 class JobRuns:
@@ -58,7 +129,7 @@ class JobRuns:
         self._now = now
 
     async def run(self, planned: Planned) -> None:
-        job = job_rows.read(self._host.database.begin(), planned.key)
+        job = read_job(self._host.database.begin(), planned.key)
         if job is None:
             return
         call = _call(job)
@@ -104,12 +175,12 @@ class JobRuns:
         """A job that was canceled meanwhile stays so; one that was deleted stays away."""
 
         def end(transaction: Transaction) -> None:
-            if job_rows.state_of(transaction, job.key) not in ("pending", "inProgress"):
+            if state_of(transaction, job.key) not in ("pending", "inProgress"):
                 return
             if error is None:
-                job_rows.succeed(transaction, job.key, self._now())
+                succeed(transaction, job.key, self._now())
             else:
-                job_rows.fail(transaction, job.key, error, self._now())
+                fail(transaction, job.key, error, self._now())
 
         await self._write(job, end)
 
@@ -118,8 +189,8 @@ class JobRuns:
         until = self._now() + round(seconds * 1e9)
 
         def postpone(transaction: Transaction) -> None:
-            if job_rows.state_of(transaction, job.key) == "pending":
-                job_rows.postpone(transaction, job, until)
+            if state_of(transaction, job.key) == "pending":
+                postpone_job(transaction, job, until)
 
         await self._write(job, postpone)
 
@@ -140,9 +211,9 @@ def _call(job: JobRow) -> Call:
 
 def _claim(transaction: Transaction, job: JobRow, request_id: str) -> bool:
     """Whether the action may run; if so, nobody else will run it."""
-    if is_paused(transaction) or job_rows.state_of(transaction, job.key) != "pending":
+    if is_paused(transaction) or state_of(transaction, job.key) != "pending":
         return False
-    job_rows.begin(transaction, job.key, request_id)
+    begin_job(transaction, job.key, request_id)
     return True
 
 
@@ -151,3 +222,36 @@ def _unsupported(job: JobRow, udf_type: UdfType) -> str:
         f'Unsupported function type. "{job.path.function}" in module "{job.path.module}" is defined as a {udf_type}.\n'
         "Only Mutation and Action can be scheduled."
     )
+
+
+class Retention:
+    def __init__(self, functions: FunctionRunner, now: Clock) -> None:
+        self._functions = functions
+        self._now = now
+
+    async def loop(self) -> None:
+        while True:
+            try:
+                await self.collect()
+            except BackendError:
+                logger.exception("finished jobs could not be deleted")
+            await asyncio.sleep(CHECK_EVERY_SECONDS)
+
+    async def collect(self) -> None:
+        """Deletes jobs that were over a week ago."""
+        if self._outdated(self._functions.host.database.begin()):
+            await self._functions.write(SOURCE, self._delete)
+
+    def _delete(self, transaction: Transaction) -> None:
+        for key in self._outdated(transaction):
+            transaction.system.delete(key.namespace, TABLE, key.id)
+
+    def _outdated(self, transaction: Transaction) -> list[RowKey]:
+        before = Bound(self._now() - RETENTION_NS, included=False)
+        return [
+            RowKey(namespace, row.id)
+            for namespace in namespaces(self._functions.host.application)
+            for row in transaction.system.scan(
+                namespace, TABLE, "by_completed_ts", lower=ANY_TIME, upper=before, limit=MOST_AT_ONCE
+            )
+        ]

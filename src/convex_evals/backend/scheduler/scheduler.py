@@ -7,11 +7,10 @@ from collections.abc import Callable
 
 from convex_evals.backend.database import Commit
 from convex_evals.backend.functions.runner import FunctionRunner
-from convex_evals.backend.scheduler import cron_rows, job_rows
-from convex_evals.backend.scheduler.crons import CronRuns
+from convex_evals.backend.scheduler import cron_jobs, jobs
+from convex_evals.backend.scheduler.cron_jobs import CronRuns
 from convex_evals.backend.scheduler.dispatcher import Clock, Dispatcher
-from convex_evals.backend.scheduler.jobs import JobRuns
-from convex_evals.backend.scheduler.retention import Retention
+from convex_evals.backend.scheduler.jobs import JobRuns, Retention
 
 logger = logging.getLogger(__name__)
 
@@ -23,8 +22,8 @@ class Scheduler:
 
     def __init__(self, functions: FunctionRunner, now: Clock = time.time_ns) -> None:
         self._host = functions.host
-        self._jobs = Dispatcher(functions.host, job_rows.TABLE, JobRuns(functions, now).run, now)
-        self._crons = Dispatcher(functions.host, cron_rows.NEXT_RUNS, CronRuns(functions, now).run, now)
+        self._jobs = Dispatcher(functions.host, jobs.TABLE, JobRuns(functions, now).run, now)
+        self._crons = Dispatcher(functions.host, cron_jobs.NEXT_RUNS, CronRuns(functions, now).run, now)
         self._retention = Retention(functions, now)
         self._tasks: list[asyncio.Task[None]] = []
         self._ignore_commits: Callable[[], None] | None = None
@@ -54,7 +53,7 @@ class Scheduler:
 
     def _on_commit(self, commit: Commit) -> None:
         written = {write.table.name for write in commit.writes}
-        if written & {job_rows.TABLE, STATE}:
+        if written & {jobs.TABLE, STATE}:
             self._jobs.wake()
-        if written & {cron_rows.NEXT_RUNS, STATE}:
+        if written & {cron_jobs.NEXT_RUNS, STATE}:
             self._crons.wake()

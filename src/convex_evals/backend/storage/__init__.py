@@ -1,8 +1,25 @@
 """File storage: bytes in a folder, one row of `_file_storage` per file in the namespace of its component."""
 
 from convex_evals.backend.storage.blobs import BlobStore
-from convex_evals.backend.storage.digests import Sha256Mismatch
-from convex_evals.backend.storage.files import FileRow, Files, ServedFile, StoredFile
-from convex_evals.backend.storage.upload_tokens import UploadTokens
+from convex_evals.backend.storage.files import FileRow, Files, ServedFile, StoredFile, parse_uuid
+from convex_evals.backend.storage.uploads import (
+    Sha256Mismatch,
+    UploadTokens,
+    normalize_media_type,
+    parse_digest_header,
+    to_base64,
+)
 
-__all__ = ["BlobStore", "FileRow", "Files", "ServedFile", "Sha256Mismatch", "StoredFile", "UploadTokens"]
+__all__ = [
+    "BlobStore",
+    "FileRow",
+    "Files",
+    "ServedFile",
+    "Sha256Mismatch",
+    "StoredFile",
+    "UploadTokens",
+    "normalize_media_type",
+    "parse_digest_header",
+    "parse_uuid",
+    "to_base64",
+]

@@ -1,6 +1,8 @@
 """`ctx.storage`, and what uploads and downloads over HTTP share with it."""
 
 import asyncio
+import re
+import uuid
 from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -9,13 +11,44 @@ from convex_evals.backend.canonical_urls import CanonicalUrls
 from convex_evals.backend.database import Commit, Database, Document, Transaction
 from convex_evals.backend.deployed import ComponentInstance
 from convex_evals.backend.errors import DeveloperError, SystemFailure
+from convex_evals.backend.ids import SYSTEM_TABLE_NUMBERS, DocumentId
 from convex_evals.backend.runtime.types import StoredBlob
 from convex_evals.backend.storage.blobs import Blob, BlobStore
-from convex_evals.backend.storage.digests import Sha256Mismatch, parse_base64_digest
-from convex_evals.backend.storage.media_types import normalize_media_type
-from convex_evals.backend.storage.storage_ids import TABLE, find_by_uuid, find_file
-from convex_evals.backend.storage.upload_tokens import UploadTokens
+from convex_evals.backend.storage.uploads import Sha256Mismatch, UploadTokens, normalize_media_type, parse_base64_digest
 from convex_evals.backend.values import Value
+
+TABLE = "_file_storage"
+
+_UUID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
+
+
+def parse_uuid(text: str) -> str | None:
+    """In canonical form; None unless the text is a UUID."""
+    return str(uuid.UUID(text)) if _UUID.fullmatch(text) else None
+
+
+def find_file(transaction: Transaction, namespace: str, storage_id: str, method: str) -> Document | None:
+    """The row of a file as this transaction sees it. Raises DeveloperError when `storage_id` cannot name one.
+
+    `method` is what user code called.
+    """
+    known = parse_uuid(storage_id)
+    if known is not None:
+        return find_by_uuid(transaction, namespace, known)
+    try:
+        document_id = DocumentId.decode(storage_id)
+    except DeveloperError as error:
+        raise DeveloperError(
+            f'Invalid argument `storageId` for `{method}`: Invalid storage ID: "{storage_id}". Storage ID should be an '
+            "Id of '_storage' table, or a UUID string."
+        ) from error
+    if document_id.table_number != SYSTEM_TABLE_NUMBERS[TABLE]:
+        raise DeveloperError("Invalid storage ID. Storage ID cannot be an ID on any table other than '_storage'.")
+    return transaction.system.get(namespace, TABLE, storage_id)
+
+
+def find_by_uuid(transaction: Transaction, namespace: str, uuid: str) -> Document | None:
+    return transaction.system.first(namespace, TABLE, "by_storage_id", [uuid])
 
 
 @dataclass(frozen=True, slots=True)

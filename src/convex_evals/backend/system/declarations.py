@@ -1,24 +1,55 @@
 """How a system function is declared: a path, its arguments, and a Python function over a transaction."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from convex_evals.backend.deployed import Application, ComponentInstance, FunctionPath
-from convex_evals.backend.errors import ConvexError, DeveloperError
 from convex_evals.backend.functions.system import SystemCall
-from convex_evals.backend.system.arguments import COMPONENT_ID
-from convex_evals.backend.validators import Field, ObjectValidator, Validator, check
+from convex_evals.backend.validators import (
+    NULL,
+    NUMBER,
+    STRING,
+    Field,
+    ObjectValidator,
+    UnionValidator,
+    Validator,
+)
 from convex_evals.backend.values import Value
 
 if TYPE_CHECKING:
     from convex_evals.backend.database import Transaction
 
+
 Kind = Literal["query", "mutation"]
 Body = Callable[..., Value]
 
 PREFIX = "_system/"
+
+
+def optional(validator: Validator) -> Field:
+    return Field(validator, optional=True)
+
+
+def nullable(validator: Validator) -> Validator:
+    return UnionValidator((validator, NULL))
+
+
+def object_of(**declared: Validator | Field) -> ObjectValidator:
+    entries = {name: entry if isinstance(entry, Field) else Field(entry) for name, entry in declared.items()}
+    return ObjectValidator({name: entries[name] for name in sorted(entries)})
+
+
+COMPONENT_ID: Final = optional(nullable(STRING))
+
+PAGINATION: Final = object_of(
+    numItems=NUMBER,
+    cursor=nullable(STRING),
+    endCursor=optional(nullable(STRING)),
+    id=optional(NUMBER),
+    maximumRowsRead=optional(NUMBER),
+    maximumBytesRead=optional(NUMBER),
+)
 
 
 class Files(Protocol):
@@ -89,64 +120,10 @@ class Declarations:
         self, kind: Kind, path: str, in_component: bool, args: dict[str, Validator | Field]
     ) -> Callable[[Body], Body]:
         declared = {"componentId": COMPONENT_ID, **args} if in_component else args
-        fields = {name: _field(declared[name]) for name in sorted(declared)}
         full_path = FunctionPath.parse(PREFIX + path)
 
         def register(body: Body) -> Body:
-            self.by_path[full_path] = Declaration(full_path, kind, ObjectValidator(fields), body)
+            self.by_path[full_path] = Declaration(full_path, kind, object_of(**declared), body)
             return body
 
         return register
-
-
-def _field(validator: Validator | Field) -> Field:
-    return validator if isinstance(validator, Field) else Field(validator)
-
-
-@dataclass(frozen=True, slots=True)
-class DeclaredFunction:
-    """A declaration in one deployment: what the function runner calls."""
-
-    declaration: Declaration
-    facts: Facts
-
-    @property
-    def kind(self) -> Kind:
-        return self.declaration.kind
-
-    async def run(self, call: SystemCall) -> Value:
-        try:
-            args = self._checked(call)
-            context = Context(call, self.facts, _instance(call, args.pop("componentId", None)))
-            return self.declaration.body(context, **{_snake(name): value for name, value in args.items()})
-        except ConvexError as error:
-            raise ConvexError(f"Uncaught ConvexError: {error.message}", error.data) from error
-        except DeveloperError as error:
-            raise DeveloperError(f"Uncaught Error: {error.message}") from error
-
-    def _checked(self, call: SystemCall) -> dict[str, Value]:
-        tables = call.transaction.catalog(_instance(call, None).id).table_names
-        problem = check(self.declaration.args, call.args, tables)
-        if problem is not None:
-            raise DeveloperError(problem)
-        return dict(call.args)
-
-
-def _instance(call: SystemCall, component_id: Value) -> ComponentInstance:
-    """The component named by the `componentId` argument, else the one the call is addressed to."""
-    instances = call.application.instances if call.application else {}
-    if isinstance(component_id, str) and component_id:
-        found = next((instance for instance in instances.values() if instance.id == component_id), None)
-        if found is None:
-            raise DeveloperError(f"Component {component_id} not found")
-        return found
-    component = call.path.component
-    if component == "":
-        return instances.get("", ComponentInstance("", "", ""))
-    if component not in instances:
-        raise DeveloperError(f"Component path '{component}' not found")
-    return instances[component]
-
-
-def _snake(name: str) -> str:
-    return re.sub("([A-Z])", lambda letter: f"_{letter[0].lower()}", name)

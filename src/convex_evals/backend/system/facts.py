@@ -1,10 +1,9 @@
-"""Small facts about the deployment, and areas an embedded deployment keeps no records of."""
+"""Small facts about the deployment, its environment variables, and areas an embedded deployment keeps no records of."""
 
 from convex_evals.backend.canonical_urls import CanonicalUrls
-from convex_evals.backend.functions.state import PAUSED
+from convex_evals.backend.functions.state import is_paused
 from convex_evals.backend.ids import PUBLIC_SYSTEM_TABLE_NUMBERS
-from convex_evals.backend.system.arguments import PAGINATION, fields, optional
-from convex_evals.backend.system.declarations import Context, Declarations
+from convex_evals.backend.system.declarations import PAGINATION, Context, Declarations, object_of, optional
 from convex_evals.backend.system.pages import last_page
 from convex_evals.backend.validators import BIGINT, NUMBER, STRING, ArrayValidator
 from convex_evals.backend.values import Value
@@ -12,6 +11,7 @@ from convex_evals.backend.values import Value
 functions = Declarations()
 
 APP = ""
+VARIABLES = "_environment_variables"
 
 
 def urls(context: Context) -> CanonicalUrls:
@@ -32,17 +32,12 @@ def site_url(context: Context) -> Value:
 
 @functions.query("frontend/deploymentState:deploymentState", in_component=False)
 def deployment_state(context: Context) -> Value:
-    return {"state": "paused" if _is_paused(context) else "running"}
+    return {"state": "paused" if is_paused(context.transaction) else "running"}
 
 
 @functions.query("frontend/backendState:backendState", in_component=False)
 def backend_state(context: Context) -> Value:
-    return {"system": "none", "usage_limit": "none", "user": "paused" if _is_paused(context) else "none"}
-
-
-def _is_paused(context: Context) -> bool:
-    rows = context.transaction.system.scan(APP, "_backend_state")
-    return any(row.value.get("user") == PAUSED for row in rows)
+    return {"system": "none", "usage_limit": "none", "user": "paused" if is_paused(context.transaction) else "none"}
 
 
 @functions.query("frontend/listAuthProviders", in_component=False)
@@ -90,7 +85,7 @@ def none_of_them(context: Context, **_: Value) -> Value:
     return []
 
 
-EVENT_FILTERS = fields(
+EVENT_FILTERS = object_of(
     minDate=NUMBER,
     maxDate=optional(NUMBER),
     authorMemberIds=optional(ArrayValidator(BIGINT)),
@@ -103,3 +98,19 @@ EVENT_FILTERS = fields(
 )
 def no_deployment_events(context: Context, **_: Value) -> Value:
     return last_page()
+
+
+@functions.query("frontend/listEnvironmentVariables", in_component=False)
+@functions.query("cli/queryEnvironmentVariables", in_component=False)
+def list_variables(context: Context) -> Value:
+    """By name; built-in ones are not among them."""
+    return [dict(row.value) for row in context.transaction.system.scan(APP, VARIABLES, "by_name")]
+
+
+@functions.query("cli/queryEnvironmentVariables:get", in_component=False, name=STRING)
+def get_variable(context: Context, name: str) -> Value:
+    row = context.transaction.system.first(APP, VARIABLES, "by_name", (name,))
+    if row is not None:
+        return {"name": name, "value": row.value["value"]}
+    built_in = urls(context).variables
+    return {"name": name, "value": built_in[name]} if name in built_in else None

@@ -10,8 +10,12 @@ import orjson
 
 from convex_evals.backend.errors import DeveloperError
 from convex_evals.backend.ids import DocumentId
-from convex_evals.backend.system.placeholder import UNDEFINED_PLACEHOLDER
 from convex_evals.backend.values import UNDEFINED, Undefined, Value, decode
+
+UNDEFINED_PLACEHOLDER = (
+    "__CONVEX_PLACEHOLDER_undefined_I23atX0jcndVbFgXoQZffsih7eAqktCyFjgUuAeNBtfr3ySOljPSPSEOPFgprkdBO3zXNiGEJxmJ5ZFPc5C5"
+    "qKesG80QRPvlJe8vgSxAt9feLTwxTg4PHfVwUaTEJU67FDwldWmTxp1guMPwxQ2jOuhEryTBf3mQ"
+)
 
 Order = Literal["asc", "desc"]
 Json = object

@@ -2,8 +2,7 @@
 
 from convex_evals.backend.ids import SYSTEM_TABLE_NUMBERS
 from convex_evals.backend.schema import Index, IndexSpec
-from convex_evals.backend.system.arguments import PAGINATION, nullable, optional
-from convex_evals.backend.system.declarations import Context, Declarations
+from convex_evals.backend.system.declarations import PAGINATION, Context, Declarations, nullable, optional
 from convex_evals.backend.validators import STRING
 from convex_evals.backend.values import Value
 

@@ -1,8 +1,7 @@
 """Stored files, as the file browser sees them."""
 
 from convex_evals.backend.ids import DocumentId
-from convex_evals.backend.system.arguments import PAGINATION, fields, optional
-from convex_evals.backend.system.declarations import Context, Declarations
+from convex_evals.backend.system.declarations import PAGINATION, Context, Declarations, object_of, optional
 from convex_evals.backend.system.pages import PageOptions, paginate
 from convex_evals.backend.validators import (
     NUMBER,
@@ -17,7 +16,7 @@ from convex_evals.backend.values import Value
 functions = Declarations()
 
 TABLE = "_storage"
-FILTERS = fields(
+FILTERS = object_of(
     minCreationTime=optional(NUMBER),
     maxCreationTime=optional(NUMBER),
     order=optional(UnionValidator((LiteralValidator("asc"), LiteralValidator("desc")))),

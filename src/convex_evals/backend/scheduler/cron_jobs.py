@@ -8,33 +8,151 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
+
+import orjson
 
 from convex_evals.backend.crons import next_run, skipped_runs
 from convex_evals.backend.database import Transaction
 from convex_evals.backend.deployed import Application, FunctionPath
 from convex_evals.backend.errors import BackendError
 from convex_evals.backend.functions.outcomes import Finished
+from convex_evals.backend.functions.records import TRANSIENT_ERROR, record_failure
 from convex_evals.backend.functions.runner import FunctionRunner
 from convex_evals.backend.functions.state import is_paused
 from convex_evals.backend.functions.targets import find
 from convex_evals.backend.functions.types import Call, CallOutcome, MutationOutcome
-from convex_evals.backend.scheduler import cron_logs, cron_rows
-from convex_evals.backend.scheduler.backoff import backoff_seconds
-from convex_evals.backend.scheduler.cron_logs import Report
-from convex_evals.backend.scheduler.cron_rows import CronRun
-from convex_evals.backend.scheduler.dispatcher import Clock
-from convex_evals.backend.scheduler.entries import TRANSIENT_ERROR, record_failure
-from convex_evals.backend.scheduler.planned import Planned
+from convex_evals.backend.runtime.types import LogLine
+from convex_evals.backend.scheduler.dispatcher import Clock, Planned, RowKey, backoff_seconds
+from convex_evals.backend.values import Value
 
 logger = logging.getLogger(__name__)
+
+JOBS: Final = "_cron_jobs"
+NEXT_RUNS: Final = "_cron_next_run"
+LOGS: Final = "_cron_job_logs"
+
+KEPT_LOGS: Final = 5
+LONGEST_TEXT: Final = 1000
 
 FIRST_BACKOFF_SECONDS: Final = 0.5
 LONGEST_BACKOFF_SECONDS: Final = 15.0
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class CronRun:
+    """One occurrence of a cron job. `key` is that of its row in `_cron_next_run`."""
+
+    key: RowKey
+    job_id: str
+    name: str
+    udf_path: str
+    udf_args: bytes
+    schedule: dict[str, object]
+    due: int
+    in_progress: bool
+
+    @property
+    def args(self) -> object:
+        return orjson.loads(self.udf_args)
+
+
+def read_run(transaction: Transaction, key: RowKey) -> CronRun | None:
+    """The next run as it is planned now; None when the job was removed."""
+    row = transaction.system.get(key.namespace, NEXT_RUNS, key.id)
+    job = row and transaction.system.get(key.namespace, JOBS, str(row.value["cronJobId"]))
+    if row is None or job is None:
+        return None
+    spec = cast("dict[str, Value]", job.value["cronSpec"])
+    return CronRun(
+        key=key,
+        job_id=job.id,
+        name=str(job.value["name"]),
+        udf_path=str(spec["udfPath"]),
+        udf_args=cast(bytes, spec["udfArgs"]),
+        schedule=cast("dict[str, object]", spec["cronSchedule"]),
+        due=cast(int, row.value["nextTs"]),
+        in_progress=cast("dict[str, Value]", row.value["state"])["type"] == "inProgress",
+    )
+
+
+def is_planned(transaction: Transaction, run: CronRun) -> bool:
+    """Whether the occurrence still stands, with the target and the schedule it was read with, and nobody runs it."""
+    return not run.in_progress and read_run(transaction, run.key) == run
+
+
+def begin_run(transaction: Transaction, run: CronRun) -> None:
+    transaction.system.patch(run.key.namespace, NEXT_RUNS, run.key.id, {"state": {"type": "inProgress"}})
+
+
+def plan_next(transaction: Transaction, run: CronRun, following: int) -> None:
+    """The run after `run`."""
+    fields: dict[str, Value] = {"state": {"type": "pending"}, "prevTs": run.due, "nextTs": following}
+    transaction.system.patch(run.key.namespace, NEXT_RUNS, run.key.id, fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How a run went. `lines` are texts, as clients would get them."""
+
+    status: dict[str, Value]
+    lines: Sequence[str] = ()
+    seconds: float = 0.0
+
+    @classmethod
+    def success(cls, result: str, lines: Sequence[LogLine], seconds: float) -> "Report":
+        """`result` is Convex JSON text."""
+        fits = len(result) <= LONGEST_TEXT
+        shown: dict[str, Value] = (
+            {"type": "default", "value": result}
+            if fits
+            else {"type": "truncated", "truncated_log": result[:LONGEST_TEXT]}
+        )
+        return cls({"type": "success", "result": shown}, [line.text for line in lines], seconds)
+
+    @classmethod
+    def failure(cls, error: str, lines: Sequence[LogLine] = (), seconds: float = 0.0) -> "Report":
+        return cls({"type": "err", "error": error}, [line.text for line in lines], seconds)
+
+    @classmethod
+    def skipped(cls, count: int, job_id: str) -> "Report":
+        line = f"Skipping {count} run(s) of job {job_id} because multiple scheduled runs are in the past"
+        return cls({"type": "canceled", "num_canceled": count}, [line])
+
+
+def insert_log(transaction: Transaction, run: CronRun, report: Report) -> None:
+    """Adds the newest entry, and removes the oldest when there are too many."""
+    namespace, system = run.key.namespace, transaction.system
+    system.insert(
+        namespace,
+        LOGS,
+        {
+            "name": run.name,
+            "ts": run.due,
+            "udfPath": run.udf_path,
+            "udfArgs": run.udf_args,
+            "status": report.status,
+            "logLines": _truncated(report.lines),
+            "executionTime": report.seconds,
+        },
+    )
+    for row in system.scan(namespace, LOGS, "by_name_and_ts", [run.name], descending=True)[KEPT_LOGS:]:
+        system.delete(namespace, LOGS, row.id)
+
+
+def _truncated(lines: Sequence[str]) -> dict[str, Value]:
+    kept: list[Value] = []
+    room = LONGEST_TEXT
+    for line in lines:
+        if len(line) > room:
+            return {"logLines": [*kept, line[:room]] if room else kept, "isTruncated": True}
+        kept.append(line)
+        room -= len(line)
+    return {"logLines": kept, "isTruncated": False}
 
 
 @dataclass(slots=True)
@@ -47,7 +165,7 @@ class Occurrence:
 
     def begin(self, transaction: Transaction, request_id: str) -> MutationOutcome | None:
         self.started = time.perf_counter()
-        if is_paused(transaction) or not cron_rows.is_planned(transaction, self.run):
+        if is_paused(transaction) or not is_planned(transaction, self.run):
             return MutationOutcome("null", None, request_id)
         return None
 
@@ -69,7 +187,7 @@ class CronRuns:
         self._now = now
 
     async def run(self, planned: Planned) -> None:
-        run = cron_rows.read(self._host.database.begin(), planned.key)
+        run = read_run(self._host.database.begin(), planned.key)
         if run is None:
             return
         call = _call(run, self._host.application)
@@ -121,25 +239,25 @@ class CronRuns:
 
 def complete(transaction: Transaction, run: CronRun, report: Report, now: int) -> None:
     """Logs the run and plans the next one, by the schedule that is in force now. Nothing, if the job was removed."""
-    current = cron_rows.read(transaction, run.key)
+    current = read_run(transaction, run.key)
     if current is None:
         return
-    cron_logs.insert(transaction, run, report)
+    insert_log(transaction, run, report)
     if current.due != run.due:  # planned anew meanwhile
         return
     following = next_run(current.schedule, current.name, run.due, now)
     skipped = skipped_runs(current.schedule, run.due, following)
     if skipped:
         first_skipped = run.due + (following - run.due) // (skipped + 1)
-        cron_logs.insert(transaction, replace(current, due=first_skipped), Report.skipped(skipped, current.job_id))
-    cron_rows.plan(transaction, run, following)
+        insert_log(transaction, replace(current, due=first_skipped), Report.skipped(skipped, current.job_id))
+    plan_next(transaction, run, following)
 
 
 def _claim(transaction: Transaction, run: CronRun) -> bool:
     """Whether the action may run; if so, nobody else will run it."""
-    if is_paused(transaction) or not cron_rows.is_planned(transaction, run):
+    if is_paused(transaction) or not is_planned(transaction, run):
         return False
-    cron_rows.begin(transaction, run)
+    begin_run(transaction, run)
     return True
 
 
