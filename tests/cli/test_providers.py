@@ -1,6 +1,8 @@
 """Runs of models that a server on this machine serves, with the installed command."""
 
+import socket
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -67,6 +69,47 @@ def test_a_refused_key_is_one_sentence_and_the_run_can_be_resumed(
     resumed = convex_evals("run", "--resume", record.id, LOCAL_API_KEY=KEY)
     assert resumed.returncode == 0, resumed.stderr
     assert "3 of 3 passed" in resumed.stdout
+
+
+def test_a_provider_that_is_down_ends_the_run_soon_and_it_can_be_resumed(
+    convex_evals: Command, provider_server: Any, hello_suite: Callable[..., Path], tmp_path: Path
+) -> None:
+    provider_server.answer = lambda asked: HELLO
+    provider_server.script(*[provider_server.refuses(503, "Loading")] * 500)
+    evals = str(hello_suite(20))
+    began = time.monotonic()
+    result = run(convex_evals, provider_server, "--evals", evals, "--jobs", "1")
+    assert time.monotonic() - began < 120
+    assert result.returncode == 3
+    assert len(provider_server.requests) <= 8 * 5  # those in flight, five times each
+    url = provider_server.url
+    sentence = f"local/tiny: {url} is overloaded or limits us (503): Loading. It was asked 5 times."
+    assert result.stderr.count(f"{sentence} Nothing more is asked of local/tiny") == 1
+    with ScoresStore.open(tmp_path / "scores" / "scores.db") as store:
+        (record,) = store.runs()
+    assert (record.status, record.reason) == ("failed", sentence)
+    assert record.counts.remaining >= 12
+
+    provider_server.forget()
+    resumed = convex_evals("run", "--resume", record.id, LOCAL_API_KEY=KEY)
+    assert resumed.returncode == 0, resumed.stderr
+    assert "20 of 20 passed" in resumed.stdout
+
+
+def test_a_server_that_is_not_there_ends_the_run_soon(
+    convex_evals: Command, hello_suite: Callable[..., Path], tmp_path: Path
+) -> None:
+    with socket.socket() as taken:  # a port that nobody listens on
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        arguments = ("--base-url", url, "--evals", str(hello_suite(20)), "--jobs", "1")
+        result = convex_evals("run", "-m", "local/tiny", *arguments)
+    assert result.returncode == 3
+    assert f"local/tiny: {url} cannot be reached, or was lost" in result.stderr
+    assert result.stderr.count("Nothing more is asked of local/tiny; the rest of its run can be resumed.") == 1
+    with ScoresStore.open(tmp_path / "scores" / "scores.db") as store:
+        (record,) = store.runs()
+    assert (record.status, record.counts.remaining >= 12) == ("failed", True)
 
 
 def test_show_says_how_an_answer_came_to_its_end(convex_evals: Command, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,10 @@ import psutil
 import pytest
 
 from convex_evals.core.errors import InfrastructureError
+from convex_evals.core.retry import GRADING
 from convex_evals.core.settings import Settings
 from convex_evals.models import Model, ModelUnusableError, ProviderError, find_model
-from convex_evals.models.providers import DeadlineError, RequestRefusedError
+from convex_evals.models.providers import DeadlineError, OutageError, RequestRefusedError
 from convex_evals.pipeline.messages import Assignment
 from convex_evals.pipeline.types import Grade, GradingOptions
 from convex_evals.runner import (
@@ -69,8 +70,7 @@ def bench(store: ScoresStore, settings: Settings, tmp_path: Path) -> Bench:
 
 @pytest.fixture
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("attempts", "referee"):
-        monkeypatch.setattr(f"convex_evals.runner.{module}.PAUSES", (0.0, 0.0))
+    monkeypatch.setattr("convex_evals.runner.referee.GRADING", replace(GRADING, first_pause=0.0))
 
 
 @dataclass
@@ -270,28 +270,17 @@ async def test_a_worker_that_saw_an_accident_grades_nothing_else(
     assert len(set(seen)) == 4  # two tries of two answers
 
 
-async def test_a_model_that_is_out_of_reach_for_a_moment_is_asked_again(
-    bench: Bench, make_suite: MakeSuite, no_pauses: None
+async def test_a_model_that_gives_no_answer_leaves_no_verdict_and_is_not_asked_again(
+    bench: Bench, make_suite: MakeSuite
 ) -> None:
-    events: list[Event] = []
-    run = bench.begin(CountingModel(troubles=2), make_suite(1))
-    assert await bench.carry_out(run, watcher=events.append)
-    assert bench.attempts(run) == [
-        ("000-hello", 1, "infrastructure", "generation-failed"),
-        ("000-hello", 2, "infrastructure", "generation-failed"),
-        ("000-hello", 3, "passed", None),
-    ]
-    assert [event.reason for event in events if isinstance(event, Retrying)] == ["The provider is overloaded."] * 2
-
-
-async def test_a_model_that_stays_out_of_reach_leaves_no_verdict(
-    bench: Bench, make_suite: MakeSuite, no_pauses: None
-) -> None:
-    run = bench.begin(CountingModel(troubles=9), make_suite(1))
+    model = CountingModel(troubles=9)
+    run = bench.begin(model, make_suite(1))
     assert await bench.carry_out(run)
+    assert model.asked == ["000-hello 1"]
     assert bench.store.find_run(run.id).counts.infrastructure == 1
     (result,) = bench.store.results(run.id)
-    assert (result.number, result.notes) == (3, ("The provider is overloaded.",))
+    assert (result.number, result.failure) == (1, "generation-failed")
+    assert result.notes == ("The provider is overloaded.",)
 
 
 @dataclass
@@ -340,23 +329,46 @@ async def test_a_run_of_which_everything_was_refused_at_once_has_failed(bench: B
 
 
 @pytest.mark.parametrize(
-    ("error", "failure", "attempts"),
+    ("error", "failure"),
     [
-        (ProviderError, "generation-failed", 3),
-        (DeadlineError, "generation-timeout", 1),
-        (RequestRefusedError, "generation-refused", 1),
+        (ProviderError("No answer."), "generation-failed"),
+        (OutageError("No answer."), "generation-failed"),
+        (DeadlineError("No answer."), "generation-timeout"),
+        (RequestRefusedError("No answer."), "generation-refused"),
     ],
 )
-async def test_a_provider_is_asked_again_only_where_that_may_help(
-    bench: Bench, make_suite: MakeSuite, no_pauses: None, error: type[ProviderError], failure: str, attempts: int
+async def test_the_run_never_repeats_what_a_provider_has_given_up(
+    bench: Bench, make_suite: MakeSuite, error: ProviderError, failure: str
 ) -> None:
     class TroubledModel(CountingModel):
         async def generate(self, asked: Eval, trial: int) -> Generation:
-            raise error("No answer.")
+            self.asked.append(asked.name)
+            raise error
 
-    run = bench.begin(TroubledModel(), make_suite(1))
+    model = TroubledModel()
+    run = bench.begin(model, make_suite(2))
     assert await bench.carry_out(run)
-    assert [(status, kind) for _, _, status, kind in bench.attempts(run)] == [("infrastructure", failure)] * attempts
+    assert [(number, kind) for _, number, _, kind in bench.attempts(run)] == [(1, failure)] * 2
+    assert sorted(model.asked) == ["000-hello", "001-hello"]
+    assert bench.store.find_run(run.id).status == "completed"
+
+
+async def test_a_provider_that_is_down_ends_the_run_of_its_model(
+    bench: Bench, make_suite: MakeSuite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("convex_evals.runner.execution.GENERATORS", 1)
+
+    class DownModel(CountingModel):
+        async def generate(self, asked: Eval, trial: int) -> Generation:
+            self.asked.append(asked.name)
+            raise OutageError("The server cannot be reached.", ends_run=True)
+
+    model = DownModel()
+    run = bench.begin(model, make_suite(4))
+    assert await bench.carry_out(run)
+    assert model.asked == ["000-hello"]
+    record = bench.store.find_run(run.id)
+    assert (record.status, record.reason) == ("failed", "The server cannot be reached.")
 
 
 async def test_a_broken_eval_is_not_tried_again(bench: Bench, make_suite: MakeSuite) -> None:

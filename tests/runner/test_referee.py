@@ -1,19 +1,21 @@
 """The rule as a table: what follows from how the tries and the reference answer ended."""
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.runner.conftest import MakeSuite
 
+from convex_evals.core.retry import GRADING
 from convex_evals.core.settings import Settings
 from convex_evals.core.verdicts import StepName
 from convex_evals.pipeline.failures import FAILURES
 from convex_evals.pipeline.messages import Assignment
 from convex_evals.pipeline.types import Grade, GradingOptions, StepResult, status_of
-from convex_evals.runner.referee import PAUSES, Again, Referee
+from convex_evals.runner.referee import Again, Referee
 
-AGAIN, SOON = Again(PAUSES[1]), Again(PAUSES[0])
+AGAIN, SOON = Again(5.0), Again(1.0)
 NEVER = ("registry-unreachable", "registry-refused", "disk-full")
 LASTING = ("browser-missing",)
 ACCIDENTS = tuple(kind.name for kind in FAILURES.values() if kind.fault == "either" and kind.retried)
@@ -94,6 +96,22 @@ async def test_what_follows_from_the_tries(
     expected: object,
 ) -> None:
     assert verdict(await decided(settings, tmp_path, assignment, tries, reference)) == expected
+
+
+@pytest.mark.parametrize("reference", [PASSES, BREAKS], ids=["reference passes", "reference breaks"])
+async def test_an_answer_is_graded_three_times_at_most_whatever_happens(
+    settings: Settings, tmp_path: Path, assignment: Assignment, reference: Grade
+) -> None:
+    kinds = ("tool-crashed", "grader-broken", "disk-full", "browser-missing", "passed")
+    longest = 0
+    for ends in itertools.product(kinds, repeat=4):
+        tries = list[Grade]()
+        for end in ends:
+            tries.append(graded(tests=end))
+            if not isinstance(await decided(settings, tmp_path, assignment, tries, reference), Again):
+                break
+        longest = max(longest, len(tries))
+    assert longest == GRADING.tries == 3
 
 
 async def test_the_reference_answer_is_not_its_own_witness(

@@ -94,7 +94,7 @@ _KINDS: Final = (
     _infrastructure("disk-full", "there is no space left for what a step writes"),
     _model("workspace-overflow", "more was written than a grading may write"),
     # no step: the runner
-    _infrastructure("generation-failed", "no answer came, and not because of the model"),
+    _lasting("generation-failed", "no answer came however often it was asked for, and not because of the model"),
     _lasting("generation-timeout", "the answer was not complete when the time for it was over"),
     _lasting("generation-refused", "the provider will not take the request, however often it comes"),
     _lasting("model-unusable", "the key, the account or the name of the model is refused; its run ends"),

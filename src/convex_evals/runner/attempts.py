@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.ids import prefix
 from convex_evals.core.removal import remove_folder
-from convex_evals.models import ModelUnusableError, ProviderError, StoredGeneration
-from convex_evals.pipeline.failures import FAILURES
+from convex_evals.models import ProviderError, StoredGeneration
 from convex_evals.pipeline.messages import Assignment
 from convex_evals.pipeline.types import Grade, StepResult
 from convex_evals.runner.budget import Budget
@@ -27,7 +26,7 @@ from convex_evals.runner.events import (
     Watcher,
 )
 from convex_evals.runner.grading import GradingWorker
-from convex_evals.runner.referee import PAUSES, Again, Referee
+from convex_evals.runner.referee import Again, Referee
 from convex_evals.runner.stopping import Stop
 from convex_evals.runner.work import ActiveRun, Halt, Work
 from convex_evals.scores import Generation, OpenAttempt, Outcome, TestCounts
@@ -59,25 +58,21 @@ class Attempts:
     async def generate(self, run: ActiveRun, work: Work) -> Ready | None:
         """An answer, recorded before anything else is done with it. None: there is none to be had."""
         item = run.item(work)
-        for pause in (*PAUSES, None):
-            self.watcher(Generating(item))
-            attempt = await asyncio.to_thread(self.store.begin_attempt, run.id, work.eval.id, work.trial)
-            try:
-                generation = await run.model.generate(work.eval, work.trial) if work.stored is None else work.stored
-            except InfrastructureError as error:
-                outcome = Outcome("infrastructure", failure=_failure(error), notes=(str(error),))
-                if isinstance(error, ModelUnusableError):
-                    self.halt(run, Halt("failed", str(error)))
-                may_help = run.halted is None and FAILURES[_failure(error)].retried
-                if await self._finish(item, attempt, outcome, pause if may_help else None):
-                    continue
-                self._settle(item, None)
-                return None
-            self._settle(item, generation)
-            files = await asyncio.to_thread(self._keep, attempt, generation)
-            self.watcher(Generated(item))
-            return Ready(run, work, attempt, files)
-        return None
+        self.watcher(Generating(item))
+        attempt = await asyncio.to_thread(self.store.begin_attempt, run.id, work.eval.id, work.trial)
+        try:
+            generation = await run.model.generate(work.eval, work.trial) if work.stored is None else work.stored
+        except InfrastructureError as error:
+            if isinstance(error, ProviderError) and error.ends_run:
+                self.halt(run, Halt("failed", str(error)))
+            outcome = Outcome("infrastructure", failure=_failure(error), notes=(str(error),))
+            await self._finish(item, attempt, outcome, None)
+            self._settle(item, None)
+            return None
+        self._settle(item, generation)
+        files = await asyncio.to_thread(self._keep, attempt, generation)
+        self.watcher(Generated(item))
+        return Ready(run, work, attempt, files)
 
     async def grade(self, ready: Ready, worker: GradingWorker) -> None:
         """Grades until there is a verdict, or until the referee says that there is none to be had."""

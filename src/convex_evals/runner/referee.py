@@ -1,7 +1,7 @@
 """Whose failure it is when grading breaks down.
 
-One rule: what repeats on a fresh worker while the reference answer passes is the answer's failure. An answer is graded
-twice at most because of such accidents, and the reference answer of an eval once per command.
+One rule: what repeats on a fresh worker while the reference answer passes is the answer's failure. The reference answer
+of an eval is graded once per command; how often an answer is, `core/retry.py` says.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ from typing import Final
 
 from convex_evals.core.ids import new_id
 from convex_evals.core.removal import remove_folder
+from convex_evals.core.retry import GRADING
 from convex_evals.core.settings import Settings
 from convex_evals.core.verdicts import StepName
 from convex_evals.pipeline.failures import FAILURES, FailureKind
@@ -20,8 +21,6 @@ from convex_evals.pipeline.types import Grade, GradingOptions, StepResult, statu
 from convex_evals.runner.grading import GradingWorker, grading_worker
 from convex_evals.suite import read_answer
 
-PAUSES: Final = (1.0, 5.0)
-"""Seconds before the second and third try when it is not the answer's doing; there is no fourth."""
 CONVICTED: Final = "accident-repeats"
 
 _Key = tuple[str, GradingOptions, StepName | None]
@@ -45,17 +44,17 @@ class Referee:
 
     async def decide(self, assignment: Assignment, tries: Sequence[Grade]) -> Again | Grade:
         """Whether another try follows; otherwise the last one, with its verdict if the accident is the answer's."""
-        last = tries[-1]
+        last, allowed = tries[-1], GRADING.allows(len(tries))
         suspect = suspicious_step(last)
         if suspect is None:
-            pause = PAUSES[len(tries) - 1] if len(tries) <= len(PAUSES) else None
-            return Again(pause) if pause is not None and _passes_by_itself(last) else last
+            return Again(GRADING.pause(len(tries))) if allowed and _passes_by_itself(last) else last
         first = sum(suspicious_step(each) is not None for each in tries) == 1
+        again = Again(GRADING.first_pause) if allowed else last
         if first and _kind(suspect).retried:
-            return Again(PAUSES[0])
+            return again
         if not await self._reference_passes(suspect.name, assignment):
             return last
-        return Again(PAUSES[0]) if first else convicted(last, suspect, tries)
+        return again if first else convicted(last, suspect, tries)
 
     async def grade(self, worker: GradingWorker, assignment: Assignment) -> Grade:
         """Grades until that is decided. The folder of the assignment is made for each try and removed after it."""

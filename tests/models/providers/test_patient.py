@@ -1,19 +1,22 @@
 """Retries with a clock that moves only when somebody sleeps, and a line that does as it is told."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
+from convex_evals.core.retry import ASKING
 from convex_evals.models.prompt import Prompt
 from convex_evals.models.providers import (
     BusyError,
+    DeadlineError,
     ModelUnusableError,
     OutageError,
     Patience,
     ProviderError,
     Question,
     Reply,
+    RequestRefusedError,
 )
 from convex_evals.models.providers.limit import Limit
 from convex_evals.models.providers.patient import PatientTransport
@@ -80,8 +83,57 @@ async def test_a_model_that_is_unusable_is_not_asked_by_those_who_wait_for_their
     assert len(line.granted) == 1
 
 
-async def test_other_trouble_is_passed_on_at_once() -> None:
-    line = ToldLine([ProviderError("The answer is empty.")])
-    with pytest.raises(ProviderError, match=r"^The answer is empty\.$"):
+@pytest.mark.parametrize(
+    ("ends", "error", "tries"),
+    [
+        ([OutageError("Lost.")] * 9, OutageError, 5),
+        ([BusyError("Slowly.")] * 9, BusyError, 5),
+        ([ProviderError("Empty.")] * 9, ProviderError, 3),
+        ([OutageError("Lost."), ProviderError("Empty."), BusyError("Slowly.")] * 3, ProviderError, 5),
+        ([OutageError("Lost.")] * 4 + [ProviderError("Empty.")], ProviderError, 5),
+        ([DeadlineError("Late.")], DeadlineError, 1),
+        ([RequestRefusedError("No.")], RequestRefusedError, 1),
+    ],
+)
+async def test_a_question_is_asked_five_times_at_most_and_three_times_if_answers_are_unusable(
+    ends: list[ProviderError], error: type[ProviderError], tries: int
+) -> None:
+    line = ToldLine(list(ends))
+    with pytest.raises(error) as raised:
         await line.transport(Limit(), Patience()).ask(QUESTION)
-    assert (line.slept, len(line.granted)) == ([], 1)
+    assert len(line.granted) == tries <= ASKING.tries
+    assert ("asked" in str(raised.value)) == (tries > 1)
+
+
+async def test_a_provider_that_fails_every_time_is_not_asked_by_those_who_come_later() -> None:
+    line = ToldLine([OutageError("Lost.")] * 99)
+    transport = line.transport(Limit(allowed=1), Patience(tries=3))
+    answers = await asyncio.gather(*(transport.ask(QUESTION) for _ in range(3)), return_exceptions=True)
+    assert {str(each) for each in answers} == {"Lost. It was asked 3 times."}
+    assert all(isinstance(each, OutageError) and each.ends_run for each in answers)
+    sent = len(line.granted)
+    assert sent <= 3 * 3
+    with pytest.raises(OutageError):
+        await transport.ask(QUESTION)
+    assert len(line.granted) == sent
+
+
+async def test_a_question_that_fails_while_others_are_answered_ends_nothing() -> None:
+    class OneBadQuestion(ToldLine):
+        async def send(self, question: Question, seconds: float) -> Reply:
+            if question.trial == 1:
+                raise OutageError("Lost.")
+            return await super().send(question, seconds)
+
+        async def sleep(self, seconds: float) -> None:
+            await super().sleep(seconds)
+            await asyncio.sleep(0.01)  # time for the other question
+
+    line = OneBadQuestion()
+    transport = line.transport(Limit(allowed=1), Patience(tries=2))
+    bad, good = await asyncio.gather(
+        transport.ask(QUESTION), transport.ask(replace(QUESTION, trial=2)), return_exceptions=True
+    )
+    assert isinstance(bad, OutageError) and not bad.ends_run
+    assert isinstance(good, Reply)
+    assert (await transport.ask(replace(QUESTION, trial=3))).text == "Hello."

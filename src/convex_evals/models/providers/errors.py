@@ -1,7 +1,7 @@
 """Why a model of a provider did not answer. None of it is the model's fault:
 
 InfrastructureError
-└── ProviderError               generation-failed   no usable answer came; asking again later may help
+└── ProviderError               generation-failed   no usable answer came; asking again may help
     ├── BusyError                                   too much is asked of the provider: ask less, and later
     ├── OutageError                                 the provider failed, or the connection to it
     ├── DeadlineError           generation-timeout  the answer took longer than anybody waits
@@ -17,13 +17,18 @@ from convex_evals.core.errors import InfrastructureError
 
 
 class ProviderError(InfrastructureError):
-    """`retry_after` is how many seconds the provider wants to be left alone, if it says so."""
+    """`retry_after` is how many seconds the provider wants to be left alone, if it says so.
+
+    With `ends_run` nobody needs to ask the model anything else: its run ends, and can be resumed.
+    """
 
     failure: ClassVar[str] = "generation-failed"
+    retried: ClassVar[bool] = True
 
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
+    def __init__(self, message: str, retry_after: float | None = None, *, ends_run: bool = False) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+        self.ends_run = ends_run
 
 
 class BusyError(ProviderError):
@@ -36,13 +41,19 @@ class OutageError(ProviderError):
 
 class DeadlineError(ProviderError):
     failure = "generation-timeout"
+    retried = False
 
 
 class RequestRefusedError(ProviderError):
     failure = "generation-refused"
+    retried = False
 
 
 class ModelUnusableError(ProviderError):
     """Ends the run of the model at once; the rest of it can be resumed when the cause is mended."""
 
     failure = "model-unusable"
+    retried = False
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, ends_run=True)

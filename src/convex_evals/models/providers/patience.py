@@ -3,6 +3,8 @@
 import random
 from dataclasses import dataclass
 
+from convex_evals.core.retry import ASKING, UNUSABLE_ANSWERS, RetryPolicy
+
 
 @dataclass(frozen=True, slots=True)
 class Patience:
@@ -12,9 +14,10 @@ class Patience:
     first_token: float = 900.0  # models that think silently take their time
     stall: float = 180.0  # between two pieces of text
     connect: float = 15.0
-    tries: int = 5
-    first_pause: float = 1.0
-    longest_pause: float = 60.0
+    tries: int = ASKING.tries
+    unusable_answers: int = UNUSABLE_ANSWERS
+    first_pause: float = ASKING.first_pause
+    longest_pause: float = ASKING.longest_pause
 
     def pause(self, failed: int, retry_after: float | None = None, chance: float | None = None) -> float:
         """Before the next try, after `failed` ones: twice as long each time, and never the same for two who wait.
@@ -22,6 +25,7 @@ class Patience:
         What the provider asks for is the least; `chance` is a number from 0 to 1, random unless given.
         """
         chance = random.random() if chance is None else chance
-        longest = min(self.longest_pause, self.first_pause * 2.0 ** (failed - 1))
+        policy = RetryPolicy(self.tries, self.first_pause, longest_pause=self.longest_pause)
+        longest = policy.pause(failed)
         jittered = longest * (0.5 + chance / 2)
         return jittered if retry_after is None else retry_after + jittered / 2

@@ -23,17 +23,18 @@ class Line(Protocol):
 
 @dataclass(slots=True)
 class PatientTransport:
-    """Once the model turns out to be unusable, whoever still waits for a turn is told so without asking."""
+    """Once nothing can be had of the model any more, whoever still waits for a turn is told so without asking."""
 
     line: Line
     limit: Limit
     patience: Patience
     clock: Callable[[], float] = monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    _unusable: str | None = field(default=None, init=False)
+    _ended: ProviderError | None = field(default=None, init=False)
+    _answers: int = field(default=0, init=False)
 
     async def ask(self, question: Question) -> Reply:
-        spent, notes = 0.0, list[str]()
+        spent, notes, answers_before = 0.0, list[str](), self._answers
         for tried in count(1):
             began = self.clock()
             try:
@@ -41,26 +42,39 @@ class PatientTransport:
                     reply = await self._send(question, self.patience.deadline - spent)
                 self.limit.succeeded()
                 return replace(reply, notes=(*notes, *reply.notes))
-            except (BusyError, OutageError) as error:
+            except ProviderError as error:
+                if not error.retried or error is self._ended:
+                    raise
                 if isinstance(error, BusyError):
                     self.limit.complained(began, error.retry_after)
                 pause = self.patience.pause(tried, error.retry_after)
                 spent += self.clock() - began + pause
-                if tried == self.patience.tries or spent >= self.patience.deadline:
-                    raise _given_up(error, tried) from None
-                notes.append(f"Try {tried} of {self.patience.tries}: {error}")
+                if tried >= self._most_tries(error) or spent >= self.patience.deadline:
+                    raise self._given_up(error, tried, answers_before) from None
+                notes.append(f"Try {tried} of {self._most_tries(error)}: {error}")
             await self.sleep(pause)
         raise AssertionError("count never ends")
 
     async def _send(self, question: Question, seconds: float) -> Reply:
-        if self._unusable is not None:
-            raise ModelUnusableError(self._unusable)
+        if self._ended is not None:
+            raise self._ended
         try:
-            return await self.line.send(question, seconds)
+            reply = await self.line.send(question, seconds)
         except ModelUnusableError as error:
-            self._unusable = str(error)
+            self._ended = error
             raise
+        self._answers += 1
+        return reply
 
+    def _most_tries(self, error: ProviderError) -> int:
+        free = isinstance(error, BusyError | OutageError)
+        return self.patience.tries if free else min(self.patience.tries, self.patience.unusable_answers)
 
-def _given_up(error: ProviderError, tried: int) -> ProviderError:
-    return error if tried == 1 else type(error)(f"{error} It was asked {tried} times.", error.retry_after)
+    def _given_up(self, error: ProviderError, tried: int, answers_before: int) -> ProviderError:
+        """A provider that failed this question each time and answered no other one meanwhile is not asked again."""
+        ended = isinstance(error, BusyError | OutageError) and self._answers == answers_before
+        given_up = error if tried == 1 else type(error)(f"{error} It was asked {tried} times.", error.retry_after)
+        given_up.ends_run = ended
+        if ended and self._ended is None:
+            self._ended = given_up
+        return given_up
