@@ -2,8 +2,9 @@ from typing import Any
 
 import pytest
 
-from convex_evals.backend.database import Limits, Page, PageRequest, Transaction
+from convex_evals.backend.database import Page, PageRequest, Transaction
 from convex_evals.backend.errors import ConvexError, DeveloperError
+from convex_evals.backend.limits import Limits
 
 EVEN = {"filter": {"$eq": [{"$field": "parity"}, {"$literal": 0}]}}
 NEVER = {"filter": {"$literal": False}}

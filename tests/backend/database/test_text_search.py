@@ -3,9 +3,7 @@ from typing import Any
 import pytest
 
 from convex_evals.backend import limits
-from convex_evals.backend.database import text_search
 from convex_evals.backend.errors import DeveloperError
-from convex_evals.backend.search import text
 
 
 @pytest.fixture
@@ -107,8 +105,7 @@ def test_a_query_without_search_filter_is_refused(library: Any) -> None:
 
 
 def test_pulling_past_the_candidates_is_an_error(library: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (text_search, text, limits):
-        monkeypatch.setattr(module, "MAX_CANDIDATES", 2)
+    monkeypatch.setattr(limits, "MAX_CANDIDATES", 2)
     transaction = library.begin()
     query = library.search("t.words", "body", "fish")
     assert len(library.take(transaction, query, 2)) == 2

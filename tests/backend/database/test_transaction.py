@@ -2,9 +2,10 @@ from typing import Any
 
 import pytest
 
-from convex_evals.backend.database import Document, Limits
+from convex_evals.backend.database import Document
 from convex_evals.backend.errors import DeveloperError
 from convex_evals.backend.ids import DocumentId
+from convex_evals.backend.limits import Limits
 
 STRING = {"fieldType": {"type": "string"}, "optional": False}
 NUMBER = {"fieldType": {"type": "number"}, "optional": True}
@@ -105,7 +106,7 @@ class TestInsert:
         assert bench.begin().insert("", "t", {"a": {"_x": 1}, "b": nested(15)})
 
     def test_refuses_the_table_that_is_one_too_many(self, bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("convex_evals.backend.database.catalog.MAX_TABLES", 2)
+        monkeypatch.setattr("convex_evals.backend.limits.MAX_TABLES", 2)
         bench.insert("a", {})
         bench.insert("b", {})
         with pytest.raises(DeveloperError, match=r"^Number of tables cannot exceed 2\.$"):

@@ -75,7 +75,7 @@ def rival(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def _by_id(transaction: Transaction) -> Any:
-    from convex_evals.backend.database.intervals import EVERYTHING
+    from convex_evals.backend.database.ranges import EVERYTHING
 
     table = transaction.catalog("").tables["counters"]
     return table, table.by_id, EVERYTHING

@@ -192,7 +192,7 @@ async def test_the_journal_keeps_the_extent_of_a_page(app: World) -> None:
 
 
 def _by_creation(transaction: Any) -> tuple[Any, Any, Any]:
-    from convex_evals.backend.database.intervals import EVERYTHING
+    from convex_evals.backend.database.ranges import EVERYTHING
 
     table = transaction.table_named("", "messages")
     return table, table.by_creation_time, EVERYTHING

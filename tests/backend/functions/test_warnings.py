@@ -2,7 +2,6 @@ from collections.abc import Iterable
 
 import pytest
 
-from convex_evals.backend.database import Limits, Usage
 from convex_evals.backend.functions.warnings import (
     arguments_warning,
     document_warnings,
@@ -11,6 +10,7 @@ from convex_evals.backend.functions.warnings import (
     scheduled_arguments_warning,
     usage_warnings,
 )
+from convex_evals.backend.limits import Limits, Usage
 from convex_evals.backend.runtime.types import LogLine
 
 ADVICE = (

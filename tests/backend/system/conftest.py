@@ -10,7 +10,7 @@ import pytest
 
 from convex_evals.backend.database import Database, Transaction
 from convex_evals.backend.database.catalog import schema_row
-from convex_evals.backend.database.indexes import index_row
+from convex_evals.backend.database.tables import index_row
 from convex_evals.backend.deployed import (
     AnalyzedFunction,
     AnalyzedModule,

@@ -6,16 +6,14 @@ from functools import cached_property, lru_cache
 from itertools import count
 from typing import Final, Literal
 
+from convex_evals.backend import limits
 from convex_evals.backend.database.documents import Document
-from convex_evals.backend.database.indexes import parse_index
-from convex_evals.backend.database.tables import Table, system_table
-from convex_evals.backend.errors import DeveloperError
+from convex_evals.backend.database.tables import Table, parse_index, system_table
 from convex_evals.backend.ids import FIRST_USER_TABLE_NUMBER, SYSTEM_TABLE_NUMBERS
 from convex_evals.backend.schema import Schema
 from convex_evals.backend.values import Value
 
 CATALOG_TABLES: Final = ("_tables", "_index", "_schemas")
-MAX_TABLES: Final = 10_000
 _SYSTEM_NAMES: Final = {number: name for name, number in SYSTEM_TABLE_NUMBERS.items()}
 
 SchemaState = Literal["pending", "validated", "active", "failed", "overwritten"]
@@ -62,8 +60,8 @@ class Catalog:
         return None if name is None else self.tables[name]
 
     def next_table_number(self) -> int:
-        if len(self.table_names) >= MAX_TABLES:
-            raise DeveloperError(f"Number of tables cannot exceed {MAX_TABLES}.")
+        if len(self.table_names) >= limits.MAX_TABLES:
+            raise limits.too_many_tables()
         return next(number for number in count(FIRST_USER_TABLE_NUMBER) if number not in self.table_names)
 
     def apply(self, table: str, old: Document | None, new: Document | None) -> "Catalog":

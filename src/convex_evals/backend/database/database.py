@@ -9,14 +9,12 @@ from typing import Any, Final, NamedTuple
 from weakref import WeakSet
 
 from convex_evals.backend.database.catalog import Catalog
-from convex_evals.backend.database.commits import Commit, CommitLog, Write
-from convex_evals.backend.database.committed import CommittedState
+from convex_evals.backend.database.commits import Commit, CommitLog, ReadSet, Write
 from convex_evals.backend.database.core import Snapshot
 from convex_evals.backend.database.documents import Document
 from convex_evals.backend.database.persistence import DatabaseFile
-from convex_evals.backend.database.reads import ReadSet
+from convex_evals.backend.database.store import CommittedState
 from convex_evals.backend.database.transaction import Transaction
-from convex_evals.backend.database.vector_search import vector_search
 from convex_evals.backend.errors import Conflict, RequestError, SystemFailure
 from convex_evals.backend.ids import public_name
 from convex_evals.backend.search import VectorHit
@@ -104,7 +102,7 @@ class Database:
 
     def vector_search(self, namespace: str, query: Mapping[str, Any]) -> list[VectorHit]:
         """`query` is that of `1.0/actions/vectorSearch`. Sees the newest commit."""
-        return vector_search(self._state, namespace, query)
+        return self._state.vector_search(namespace, query)
 
     # ------------------------------------------------------------------ private
 

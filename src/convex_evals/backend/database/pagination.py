@@ -1,24 +1,77 @@
-"""`paginate`: one page of a query."""
+"""`paginate`: one page of a query, and the cursors between pages."""
 
+import hashlib
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error as Base64Error
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from convex_evals.backend.database.core import TransactionCore
-from convex_evals.backend.database.cursors import Cursor, CursorFormat
 from convex_evals.backend.database.documents import Document
 from convex_evals.backend.database.queries import CompiledQuery, compile_query
+from convex_evals.backend.database.store import Row
 from convex_evals.backend.database.text_search import TextSearch
-from convex_evals.backend.database.versions import Row
-from convex_evals.backend.errors import DeveloperError
-from convex_evals.backend.limits import MAX_CANDIDATES
+from convex_evals.backend.errors import ConvexError, DeveloperError
+from convex_evals.backend.limits import MAX_CANDIDATES, MAX_PAGE_SIZE, page_too_large
+from convex_evals.backend.values import dumps
 
-MAX_PAGE_SIZE: Final = 32_000
+_FINGERPRINT_SIZE = 8
+_SEAL_SIZE = 8
+_AFTER = b"a"
+_END = b"e"
+
 MAX_ROWS: Final = 32_000
 MAX_BYTES: Final = 16 * 2**20
 MANY_RESULTS: Final = 6144
 SPLIT_SHARE: Final = 0.75
 
 PageStatus = Literal["SplitRecommended", "SplitRequired"]
+
+
+class Cursor(NamedTuple):
+    """`key` None is the end of the results."""
+
+    key: bytes | None
+
+
+class CursorFormat:
+    """Writes and reads the cursors of one query. Equal positions give equal texts."""
+
+    def __init__(self, secret: bytes, fingerprint: bytes) -> None:
+        self._secret = secret
+        self._fingerprint = fingerprint
+
+    def write(self, cursor: Cursor) -> str:
+        body = self._fingerprint + (_END if cursor.key is None else _AFTER + cursor.key)
+        return urlsafe_b64encode(self._seal(body) + body).decode().rstrip("=")
+
+    def read(self, text: str) -> Cursor:
+        body = self._open(text)
+        if body[:_FINGERPRINT_SIZE] != self._fingerprint:
+            raise ConvexError(
+                "InvalidCursor: Tried to run a query starting from a cursor, "
+                "but it looks like this cursor is from a different query.",
+                dumps({"isConvexSystemError": True, "paginationError": "InvalidCursor"}),
+            )
+        position = body[_FINGERPRINT_SIZE:]
+        return Cursor(None if position == _END else position[1:])
+
+    def _open(self, text: str) -> bytes:
+        try:
+            data = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        except (Base64Error, ValueError):
+            raise _unreadable() from None
+        seal, body = data[:_SEAL_SIZE], data[_SEAL_SIZE:]
+        if len(body) <= _FINGERPRINT_SIZE or seal != self._seal(body):
+            raise _unreadable()
+        return body
+
+    def _seal(self, body: bytes) -> bytes:
+        return hashlib.blake2b(body, key=self._secret, digest_size=_SEAL_SIZE).digest()
+
+
+def _unreadable() -> DeveloperError:
+    return DeveloperError("Failed to parse cursor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +91,7 @@ class PageRequest:
         if self.page_size <= 0:
             raise DeveloperError("Must request at least 1 document while paginating")
         if self.page_size > MAX_PAGE_SIZE:
-            raise DeveloperError(f"Requested too many items: {int(self.page_size)}")
+            raise page_too_large(int(self.page_size))
         if 0 in (self.maximum_rows_read, self.maximum_bytes_read):
             raise DeveloperError("maximumRowsRead and maximumBytesRead must be greater than 0")
 

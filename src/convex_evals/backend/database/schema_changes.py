@@ -9,9 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from convex_evals.backend.database.catalog import StoredSchema, schema_row
-from convex_evals.backend.database.indexes import TableIndex, index_row
-from convex_evals.backend.database.intervals import EVERYTHING
-from convex_evals.backend.database.tables import Table, system_table
+from convex_evals.backend.database.ranges import EVERYTHING
+from convex_evals.backend.database.tables import Table, TableIndex, index_row, system_table
 from convex_evals.backend.database.transaction import Transaction
 from convex_evals.backend.errors import DeveloperError, RequestError
 from convex_evals.backend.schema import IndexDiff, NamedIndex, Schema, diff_indexes

@@ -4,15 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from convex_evals.backend import limits
 from convex_evals.backend.database.core import TransactionCore
 from convex_evals.backend.database.documents import Document
-from convex_evals.backend.database.index_lookup import check_usable, index_not_found
-from convex_evals.backend.database.indexes import TableIndex
-from convex_evals.backend.database.intervals import point
-from convex_evals.backend.database.tables import Table
-from convex_evals.backend.database.versions import Row
+from convex_evals.backend.database.ranges import point
+from convex_evals.backend.database.store import Row
+from convex_evals.backend.database.tables import Table, TableIndex, check_usable, index_not_found
 from convex_evals.backend.errors import DeveloperError
-from convex_evals.backend.limits import MAX_CANDIDATES, too_many_scanned
 from convex_evals.backend.schema import SearchIndexSpec
 from convex_evals.backend.search import (
     Hit,
@@ -64,7 +62,7 @@ class TextSearch:
                 return
             yield row
         if self._is_cut:
-            raise too_many_scanned()
+            raise limits.too_many_scanned()
 
     def advance(self, key: bytes) -> None:
         self._after = key
@@ -99,7 +97,7 @@ class TextSearch:
         query = SearchQuery.compile(full_name, spec, self._filters)
         self._core.read_set.add_search(TermsRead(table.storage, spec, query))
         hits = self._core.snapshot.searchable.text(index).search(query, self._overlay(table, spec))
-        self._is_cut = len(hits) >= MAX_CANDIDATES
+        self._is_cut = len(hits) >= limits.MAX_CANDIDATES
         return [self._row(table, hit) for hit in hits]
 
     def _index(self, table: Table) -> tuple[TableIndex, SearchIndexSpec]:

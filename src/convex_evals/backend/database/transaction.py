@@ -2,17 +2,14 @@
 
 from typing import NamedTuple
 
+from convex_evals.backend.database.catalog import StoredSchema, schema_row
 from convex_evals.backend.database.core import Snapshot, TransactionCore
 from convex_evals.backend.database.documents import Document
-from convex_evals.backend.database.intervals import EVERYTHING
 from convex_evals.backend.database.pagination import Page, PageRequest, paginate
-from convex_evals.backend.database.queries import compile_query
-from convex_evals.backend.database.streams import QueryStream
-from convex_evals.backend.database.system import SystemTables
+from convex_evals.backend.database.queries import QueryStream, compile_query
+from convex_evals.backend.database.ranges import EVERYTHING, point
+from convex_evals.backend.database.system_tables import VIEWS, SystemTables
 from convex_evals.backend.database.tables import Table, system_table
-from convex_evals.backend.database.usage import Limits, metrics
-from convex_evals.backend.database.views import VIEWS
-from convex_evals.backend.database.writing import build_document, check_document, check_mounted, fail_pending_schema
 from convex_evals.backend.errors import DeveloperError
 from convex_evals.backend.ids import (
     PUBLIC_SYSTEM_TABLE_NUMBERS,
@@ -22,12 +19,35 @@ from convex_evals.backend.ids import (
     is_system_table_number,
     public_name,
 )
+from convex_evals.backend.limits import (
+    MAX_DOCUMENT_NESTING,
+    MAX_DOCUMENT_SIZE,
+    Limits,
+    document_too_large,
+    document_too_nested,
+    metrics,
+)
 from convex_evals.backend.names import identifier_error
-from convex_evals.backend.values import Undefined, Value, decode_field, decode_pending
+from convex_evals.backend.validators import check
+from convex_evals.backend.values import (
+    Undefined,
+    Value,
+    decode_field,
+    decode_pending,
+    display,
+    equal,
+    nesting_of,
+    sort_key,
+)
 
 _SYSTEM_NAMES = {number: name for name, number in SYSTEM_TABLE_NUMBERS.items()}
 _USE_SYSTEM = "System tables can only be accessed with db.system."
 _USE_USER = "User tables cannot be accessed with db.system."
+
+_UNMOUNTED = (
+    "Cannot perform write operations in an unmounted component. "
+    "Make sure your component is installed in your `convex.config.ts` file."
+)
 
 
 class _Target(NamedTuple):
@@ -108,11 +128,11 @@ class Transaction(TransactionCore):
             raise DeveloperError(f"{table} is a read-only table")
         if table.startswith("_"):
             raise DeveloperError(_USE_SYSTEM)
-        check_mounted(self, namespace)
+        self._check_mounted(namespace)
         found = self.table_named(namespace, table)
         target = found or self._new_table(namespace, table)
         id = str(DocumentId.new(target.number))
-        document = build_document(id, self.next_creation_time(), fields)
+        document = _build_document(id, self.next_creation_time(), fields)
         self._check_and_count(target, document)
         if found is None:
             self._store_table(target)
@@ -211,7 +231,7 @@ class Transaction(TransactionCore):
             raise _invalid(method, "id", f'Table for ID "{id}" not found')
         if table.is_system:
             raise DeveloperError(_USE_SYSTEM)
-        check_mounted(self, namespace)
+        self._check_mounted(namespace)
         return table
 
     def _existing(self, table: Table, id: str, operation: str) -> Document:
@@ -221,7 +241,7 @@ class Transaction(TransactionCore):
         return document
 
     def _overwrite(self, table: Table, old: Document, fields: dict[str, Value]) -> Document:
-        new = build_document(old.id, old.creation_time, fields)
+        new = _build_document(old.id, old.creation_time, fields)
         if new.same_as(old):
             return old
         self._check_and_count(table, new)
@@ -229,9 +249,54 @@ class Transaction(TransactionCore):
         return new
 
     def _check_and_count(self, table: Table, document: Document) -> None:
-        check_document(self, table, document)
+        self._check_document(table, document)
         self.count_write(table, document.size)
-        fail_pending_schema(self, table, document)
+        self._fail_pending_schema(table, document)
+
+    def _check_document(self, table: Table, document: Document) -> None:
+        """Schema, then size."""
+        self.depend_on_schema(table.namespace)
+        catalog = self.catalog(table.namespace)
+        if catalog.active_schema is not None:
+            error = self._schema_error(catalog.active_schema, table, document)
+            if error is not None:
+                raise DeveloperError(
+                    f'Failed to insert or update a document in table "{table.name}" '
+                    f"because it does not match the schema: {error}"
+                )
+        if document.size > MAX_DOCUMENT_SIZE:
+            raise document_too_large(document.size)
+
+    def _schema_error(self, stored: StoredSchema, table: Table, document: Document) -> str | None:
+        """Why the document violates the schema, or None."""
+        definition = stored.schema.tables.get(table.name)
+        if definition is None or not stored.schema.schema_validation:
+            return None
+        return check(definition.validator, document.fields, self.catalog(table.namespace).table_names)
+
+    def _fail_pending_schema(self, table: Table, document: Document) -> None:
+        """A write that fits the active schema but not the one being pushed is made, and fails that push."""
+        pending = self.catalog(table.namespace).pending_schema
+        if pending is None:
+            return
+        error = self._schema_error(pending, table, document)
+        if error is not None:
+            text = f'New document in table "{table.name}" does not match the schema: {error}'
+            schemas = system_table(table.namespace, "_schemas")
+            row = self.lookup(schemas, pending.id)
+            assert row is not None
+            failed = schema_row("failed", pending.text, text, table.name)
+            self.write(schemas, row.id, Document.assemble(row.id, row.creation_time, failed))
+
+    def _check_mounted(self, namespace: str) -> None:
+        """A component whose row in `_components` has the state "unmounted" keeps its data, read-only."""
+        if namespace == "":
+            return
+        components = system_table("", "_components")
+        self.read_set.add_system(components.by_id.storage, point(sort_key(namespace)))
+        row = self.lookup(components, namespace)
+        if row is not None and row.value.get("state") == "unmounted":
+            raise DeveloperError(_UNMOUNTED)
 
 
 def _check_table_name(method: str, name: str) -> None:
@@ -260,3 +325,31 @@ def _decode_patch(method: str, json: object) -> dict[str, Value | Undefined]:
 
 def _invalid(method: str, argument: str, cause: str) -> DeveloperError:
     return DeveloperError(f"Invalid argument `{argument}` for `{method}`: {cause}")
+
+
+def _build_document(id: str, creation_time: float, given: dict[str, Value]) -> Document:
+    """The document made of the `given` fields, which may repeat the system fields but not change them."""
+    if "_id" in given and given["_id"] != id:
+        raise DeveloperError(f"Provided document ID \"{id}\" doesn't match '_id' field {display(given['_id'])}")
+    if "_creationTime" in given and not equal(given["_creationTime"], creation_time):
+        raise DeveloperError(
+            f"Provided creation time {display(creation_time)} doesn't match '_creationTime' field in {display(given)}"
+        )
+    document = Document.assemble(id, creation_time, given)
+    violations = _violations(document)
+    if violations:
+        shown, problems = display(document.value), "\n ".join(violations)
+        raise DeveloperError(f"Document(value: {shown}) isn't a valid document: {problems}")
+    return document
+
+
+def _violations(document: Document) -> list[str]:
+    violations = [
+        f"Field '{name}' starts with an underscore, which is only allowed for system fields like '_id'"
+        for name in sorted(document.value)
+        if name.startswith("_") and name not in ("_id", "_creationTime")
+    ]
+    nesting = nesting_of(document.value)
+    if nesting > MAX_DOCUMENT_NESTING:
+        violations.append(document_too_nested(nesting))
+    return violations

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 import orjson
 
-from convex_evals.backend.database import PageRequest, QueryStream, Transaction
-from convex_evals.backend.database.documents import Document
+from convex_evals.backend.database import Document, PageRequest, QueryStream, Transaction
 from convex_evals.backend.errors import DeveloperError
 from convex_evals.backend.functions.attempt import Attempt
 from convex_evals.backend.functions.syscall_args import SyscallArgs

@@ -3,8 +3,8 @@
 import time
 from collections.abc import Iterator
 
-from convex_evals.backend.database.usage import READ_ADVICE, Limits, Usage
 from convex_evals.backend.functions.arguments import LARGEST
+from convex_evals.backend.limits import READ_ADVICE, Limits, Usage
 from convex_evals.backend.runtime.types import LogLine
 
 SHARE = 0.8

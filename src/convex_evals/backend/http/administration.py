@@ -8,8 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from convex_evals.backend.authentication import Authenticator
-from convex_evals.backend.database import Bound, Database, Transaction
-from convex_evals.backend.database.schema_changes import delete_tables
+from convex_evals.backend.database import Bound, Database, Transaction, delete_tables
 from convex_evals.backend.errors import DeveloperError, RequestError
 from convex_evals.backend.functions.scheduling import JOBS, cancel, check_job_id
 from convex_evals.backend.functions.state import write_paused

@@ -8,15 +8,9 @@ from typing import Any, Final
 
 from sortedcontainers import SortedDict
 
+from convex_evals.backend import limits
 from convex_evals.backend.errors import DeveloperError
 from convex_evals.backend.ids import DocumentId
-from convex_evals.backend.limits import (
-    MAX_CANDIDATES,
-    MAX_QUERY_TOKENS,
-    MAX_SEARCH_FILTERS,
-    MAX_TERMS,
-    too_many_search_filters,
-)
 from convex_evals.backend.schema import SearchIndexSpec
 from convex_evals.backend.search.relevance import FrequencyPart, float32, term_weight
 from convex_evals.backend.search.tokens import tokenize
@@ -78,9 +72,9 @@ class SearchQuery:
             else:
                 _check_equality(index, spec, field)
                 equalities.append((field, sort_key(decode_field(item["value"]))))
-        if len(equalities) > MAX_SEARCH_FILTERS:
-            raise too_many_search_filters(index, len(equalities))
-        return cls(tuple(tokenize(text or "")[:MAX_QUERY_TOKENS]), tuple(equalities))
+        if len(equalities) > limits.MAX_SEARCH_FILTERS:
+            raise limits.too_many_search_filters(index, len(equalities))
+        return cls(tuple(tokenize(text or "")[: limits.MAX_QUERY_TOKENS]), tuple(equalities))
 
     def accepts(self, document: SearchDocument) -> bool:
         """Whether a document passes the filters. A filter given twice accepts nothing."""
@@ -195,13 +189,13 @@ class _View:
         if not query.tokens or not self._tokens:
             return []
         hits = [self._hit(document_id, score) for document_id, score in self._scores(query).items()]
-        return sorted(hits, key=lambda hit: hit.rank, reverse=True)[:MAX_CANDIDATES]
+        return sorted(hits, key=lambda hit: hit.rank, reverse=True)[: limits.MAX_CANDIDATES]
 
     def _scores(self, query: SearchQuery) -> dict[str, float]:
         frequency_part = FrequencyPart(self._tokens, self._count)
         scores: dict[str, float] = {}
         refused: set[str] = set()
-        for boost, postings in islice(self._matching_terms(query), MAX_TERMS):
+        for boost, postings in islice(self._matching_terms(query), limits.MAX_TERMS):
             weight = float32(term_weight(self._count, len(postings)) * boost)
             for document_id, occurrences in postings.items():
                 if document_id in refused:

@@ -4,9 +4,7 @@ import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from convex_evals.backend.database.documents import Document
-from convex_evals.backend.database.pagination import PageRequest
-from convex_evals.backend.database.tables import Table
+from convex_evals.backend.database import Document, PageRequest, Table
 from convex_evals.backend.errors import ConvexError, DeveloperError
 from convex_evals.backend.ids import PUBLIC_SYSTEM_TABLES, DocumentId, is_system_table_number, public_name
 from convex_evals.backend.schema import IndexSpec, SearchIndexSpec

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from convex_evals.backend.database.pagination import PageRequest
+from convex_evals.backend.database import PageRequest
 from convex_evals.backend.errors import DeveloperError
 from convex_evals.backend.system.declarations import Context
 from convex_evals.backend.values import Value

@@ -1,15 +1,20 @@
-"""The private tables, for the backend itself: no limits, no schema, same transaction."""
+"""The private tables: the backend reads and writes them without limits; app code sees views of two of them."""
 
-from collections.abc import Mapping, Sequence
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import orjson
 
 from convex_evals.backend.database.core import TransactionCore
 from convex_evals.backend.database.documents import Document
-from convex_evals.backend.database.indexes import BY_CREATION_TIME
-from convex_evals.backend.database.intervals import Interval, point, successor
-from convex_evals.backend.database.ranges import Bound, key_interval
-from convex_evals.backend.database.tables import system_table
+from convex_evals.backend.database.ranges import Bound, Interval, key_interval, point, successor
+from convex_evals.backend.database.tables import BY_CREATION_TIME, system_table
 from convex_evals.backend.ids import DocumentId
-from convex_evals.backend.values import Value, sort_key
+from convex_evals.backend.values import Value, decode, sort_key
+
+View = Callable[[TransactionCore, str, Document], Document]
+"""From a transaction, a namespace and a private row to the public document."""
 
 
 class SystemTables:
@@ -89,3 +94,51 @@ class SystemTables:
         if document is None:
             raise KeyError(f"{table} has no row {id}")
         return document
+
+
+def _storage(core: TransactionCore, namespace: str, row: Document) -> Document:
+    value = row.value
+    digest = value["sha256"]
+    return Document(
+        {
+            "_id": row.id,
+            "_creationTime": row.creation_time,
+            "contentType": value.get("contentType"),
+            "sha256": b64encode(digest).decode() if isinstance(digest, bytes) else digest,
+            "size": float(value["size"]),  # type: ignore[arg-type]
+        }
+    )
+
+
+def _scheduled_function(core: TransactionCore, namespace: str, row: Document) -> Document:
+    value = row.value
+    state = value["state"]
+    assert isinstance(state, dict)
+    public: dict[str, Value] = {
+        "_id": row.id,
+        "_creationTime": row.creation_time,
+        "name": value["udfPath"],
+        "args": decode(orjson.loads(_arguments(core, namespace, value))),
+        "scheduledTime": _milliseconds(value.get("originalScheduledTs") or value.get("nextTs")),
+        "state": {"kind": state["type"], **({"error": state["error"]} if "error" in state else {})},
+    }
+    if value.get("completedTs") is not None:
+        public["completedTime"] = _milliseconds(value["completedTs"])
+    return Document(public)
+
+
+def _arguments(core: TransactionCore, namespace: str, job: dict[str, Value]) -> bytes:
+    arguments = job.get("udfArgs")
+    if arguments is None and isinstance(args_id := job.get("argsId"), str):
+        table = system_table(namespace, "_scheduled_job_args")
+        core.read_set.add_system(table.by_id.storage, point(sort_key(args_id)))
+        row = core.lookup(table, args_id)
+        arguments = row.value["args"] if row else None
+    return arguments if isinstance(arguments, bytes) else b"[]"
+
+
+def _milliseconds(ts: Value) -> Value:
+    return ts / 1_000_000 if isinstance(ts, int) else 0.0  # of integers: exact where floats would round twice
+
+
+VIEWS: Final[dict[str, View]] = {"_storage": _storage, "_scheduled_functions": _scheduled_function}

@@ -2,8 +2,9 @@ from typing import Any
 
 import pytest
 
-from convex_evals.backend.database import Limits, Transaction
+from convex_evals.backend.database import Transaction
 from convex_evals.backend.errors import DeveloperError
+from convex_evals.backend.limits import Limits
 from convex_evals.backend.values import encode
 
 LESS_THAN_3 = {"filter": {"$lt": [{"$field": "n"}, {"$literal": 3}]}}
