@@ -46,21 +46,21 @@ def test_a_value_survives_the_way_through_json(value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "problem"),
+    ("change", "place"),
     [
-        ({"status": "splendid"}, TypeError),
-        ({"name": "compile"}, TypeError),
-        ({"duration_ms": "12"}, TypeError),
-        ({"excerpt": None}, TypeError),
-        ({"log": None}, TypeError),
-        ({"notes": 3}, TypeError),
+        ({"status": "splendid"}, r"\$\.status"),
+        ({"name": "compile"}, r"\$\.name"),
+        ({"duration_ms": "12"}, r"\$\.duration_ms"),
+        ({"excerpt": None}, r"\$\.excerpt"),
+        ({"log": None}, r"\$\.log"),
+        ({"notes": 3}, r"\$\.notes"),
     ],
 )
-def test_what_does_not_fit_is_refused(change: dict[str, Any], problem: type[Exception]) -> None:
-    with pytest.raises(problem):
+def test_what_does_not_fit_is_refused(change: dict[str, Any], place: str) -> None:
+    with pytest.raises(ValueError, match=place):
         from_plain(StepResult, {**to_plain(STEP), **change})
 
 
 def test_what_is_missing_is_refused() -> None:
-    with pytest.raises(KeyError):
+    with pytest.raises(ValueError, match="missing required field"):
         from_plain(StepResult, {"name": "tests"})

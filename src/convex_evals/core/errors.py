@@ -6,6 +6,7 @@ ConvexEvalsError                one sentence for the user; never a traceback
 │   └── SuiteError              an eval or a suite folder is broken
 └── InfrastructureError exit 3  this machine, the network or a tool failed: there is no verdict
     ├── BrowserError            there is no browser and none can be installed
+    ├── MissingExtraError       an optional dependency is not installed
     ├── ProcessError            a program could not be started
     │   └── ProcessLimitError   this machine has no room for another process
     ├── SandboxError            this machine cannot lock answers in
@@ -36,6 +37,10 @@ class InfrastructureError(ConvexEvalsError):
 
 
 class BrowserError(InfrastructureError):
+    pass
+
+
+class MissingExtraError(InfrastructureError):
     pass
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Engine, Pool, create_engine, event, literal
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from convex_evals.core.extras import POSTGRES
 from convex_evals.scores.faults import said_plainly
 from convex_evals.scores.location import Location
 from convex_evals.scores.rows import Row
@@ -85,6 +86,7 @@ def for_writing(engine: Engine) -> Engine:
 
 
 def _postgresql_engine(location: Location) -> Engine:
+    POSTGRES.require()
     arguments = {"connect_timeout": CONNECT_SECONDS, "application_name": "convex-evals"}
     return create_engine(location.url, connect_args=arguments, pool_pre_ping=True)
 

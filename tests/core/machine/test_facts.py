@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from convex_evals.core.extras import Extra
 from convex_evals.core.machine import Fact, Status, gather_facts
 from convex_evals.core.machine.registries import gather, npm_fact
 from convex_evals.core.machine.resources import available_memory, disk_fact, memory_fact
-from convex_evals.core.machine.software import provider_keys_fact, python_fact
+from convex_evals.core.machine.software import extra_fact, provider_keys_fact, python_fact
 from convex_evals.core.settings import NetworkVariable, ProviderKey, Secret, Settings
 from convex_evals.core.toolchain import find_node
 
@@ -31,6 +32,8 @@ async def test_every_part_of_the_machine_is_looked_at_and_nothing_is_changed(set
         "Python",
         "Node",
         "JavaScript toolchain",
+        "Extra [browser]",
+        "Extra [postgres]",
         "Disk",
         "Memory",
         "Sandbox (a)",
@@ -79,6 +82,13 @@ async def test_a_node_that_does_not_serve_is_missing(settings: Settings, tmp_pat
     assert "is Node 18.0.0, which is too old" in facts["Node"].detail
     assert facts["JavaScript toolchain"].status is Status.MISSING
     assert facts["Sandbox: Node permissions"].status is Status.WARNING
+
+
+def test_an_extra_that_is_not_installed_is_a_warning_with_the_command_that_installs_it() -> None:
+    fact = extra_fact(Extra("browser", "a_module_that_is_not_there", "graders that look at pages"))
+    assert fact.status is Status.WARNING
+    assert fact.detail == "a_module_that_is_not_there is not installed; graders that look at pages need it"
+    assert fact.fix is not None and fact.fix.endswith("-m pip install 'convex-evals[browser]'")
 
 
 async def test_registries_that_do_not_answer_are_a_warning(settings: Settings) -> None:

@@ -35,7 +35,7 @@ def report_from_json(content: Any) -> Report:
 def _renamed(value: Any, rename: Any) -> Any:
     if isinstance(value, dict):
         return {rename(key): _renamed(each, rename) for key, each in value.items()}
-    return [_renamed(each, rename) for each in value] if isinstance(value, list) else value
+    return [_renamed(each, rename) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _camel(name: str) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 
 from convex_evals.core.errors import ToolchainError
+from convex_evals.core.extras import BROWSER, POSTGRES
 from convex_evals.core.machine import registries, resources, sandbox, software
 from convex_evals.core.machine.fact import Fact
 from convex_evals.core.settings import Settings
@@ -21,6 +22,8 @@ async def gather_facts(settings: Settings, *, network: bool = True) -> tuple[Fac
         software.python_fact(),
         software.node_fact(node),
         software.toolchain_fact(node, settings),
+        software.extra_fact(BROWSER),
+        software.extra_fact(POSTGRES),
         resources.disk_fact(settings.cache_folder),
         resources.memory_fact(),
         *sandbox.sandbox_facts(mechanisms, permission),

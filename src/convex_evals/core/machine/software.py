@@ -1,10 +1,12 @@
-"""Python, Node, the toolchain and the providers' keys."""
+"""Python, Node, the toolchain, optional dependencies and the providers' keys."""
 
 import shlex
 import sys
+from importlib.metadata import version as version_of
 from typing import Final
 
 from convex_evals.core.errors import ToolchainError
+from convex_evals.core.extras import Extra
 from convex_evals.core.machine.fact import Fact, Status
 from convex_evals.core.settings import PROVIDER_VARIABLES, Settings
 from convex_evals.core.toolchain import Node, package_store, toolchain_packages
@@ -36,6 +38,13 @@ def toolchain_fact(node: Node | ToolchainError, settings: Settings) -> Fact:
         return Fact(name, Status.OK, f"installed in {location}")
     command = f"{shlex.quote(sys.executable)} -m convex_evals.core.toolchain"
     return Fact(name, Status.MISSING, f"not yet installed in {location}", command)
+
+
+def extra_fact(extra: Extra) -> Fact:
+    name = f"Extra [{extra.name}]"
+    if extra.is_installed:
+        return Fact(name, Status.OK, f"{extra.module} {version_of(extra.module)}, for {extra.purpose}")
+    return Fact(name, Status.WARNING, f"{extra.module} is not installed; {extra.purpose} need it", extra.command)
 
 
 def provider_keys_fact(settings: Settings) -> Fact:

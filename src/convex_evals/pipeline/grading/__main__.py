@@ -12,6 +12,7 @@ PRELOADED = ("websockets.sync.client", "http.client", "ssl", "difflib", "pprint"
 
 
 def main() -> None:
+    # pytest's own modules are loaded by their names, which only its version bound in pyproject.toml makes safe.
     unused = set(session.UNUSED)
     for name in (*essential_plugins, *default_plugins):
         if name not in unused:

@@ -74,9 +74,8 @@ async def _collect(step: RunningStep, runner: GraderRunner, tools: Tools, eval: 
 def _conclude(step: RunningStep, verdict: Verdict) -> GraderResult:
     if verdict.unseen:
         step.note(
-            f"there is no Chromium on this machine, so the app was built but not looked at: of "
-            f"{verdict.tests.total + verdict.unseen} tests, {verdict.unseen} did not run and the other "
-            f"{verdict.tests.total}, which read its source, decide"
+            f"the app was built but not looked at: of {verdict.tests.total + verdict.unseen} tests, {verdict.unseen} "
+            f"did not run and the other {verdict.tests.total}, which read its source, decide; {verdict.lack}"
         )
     if verdict.kind is None:
         return GraderResult(step.passed(), verdict.tests)

@@ -35,6 +35,7 @@ class Verdict:
     tests: TestCounts
     failed: tuple[str, ...] = ()
     unseen: int = 0  # tests that need a browser where there is none
+    lack: str = ""  # why there is none
 
 
 def judge(result: ProcessResult, report: Report | None, expected: tuple[str, ...]) -> Verdict:
@@ -47,7 +48,7 @@ def judge(result: ProcessResult, report: Report | None, expected: tuple[str, ...
     assert report is not None, "a run without a report is trouble"
     failures = report.with_outcome("failed", "skipped")
     names = tuple(test.name for test in failures)
-    return Verdict(TESTS_FAILED if failures else None, excerpt_of(failures), counts, names, unseen)
+    return Verdict(TESTS_FAILED if failures else None, excerpt_of(failures), counts, names, unseen, _lack(report))
 
 
 def _trouble(result: ProcessResult, report: Report | None, expected: tuple[str, ...]) -> tuple[str, str] | None:
@@ -65,8 +66,12 @@ def _trouble(result: ProcessResult, report: Report | None, expected: tuple[str, 
         if affected := report.with_outcome(outcome):
             return kind, excerpt_of(affected)
     if report.count("unseen") == len(expected):
-        return BROWSER_MISSING, "every test of the grader looks at a page, and there is no Chromium on this machine"
+        return BROWSER_MISSING, f"every test of the grader looks at a page, and {_lack(report)}"
     return _contradiction(result, report, expected)
+
+
+def _lack(report: Report) -> str:
+    return next((test.message for test in report.with_outcome("unseen")), "")
 
 
 def _contradiction(result: ProcessResult, report: Report, expected: tuple[str, ...]) -> tuple[str, str] | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from _pytest.fixtures import FixtureLookupError
+import pytest
 
 from convex_evals.pipeline.grading.kit.errors import (
     CallTimedOut,
@@ -15,7 +15,7 @@ from convex_evals.pipeline.grading.kit.errors import (
 from convex_evals.pipeline.grading.report import Outcome
 
 # No answer can cause these: they are mistakes in the grader's own text.
-_AUTHORS_MISTAKES = (EvalBroken, FixtureLookupError, NameError, ImportError, SyntaxError)
+_AUTHORS_MISTAKES = (EvalBroken, pytest.FixtureLookupError, NameError, ImportError, SyntaxError)
 
 
 def classify(error: BaseException, *, meets_answer: bool = True) -> Outcome:

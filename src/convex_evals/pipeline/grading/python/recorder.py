@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from _pytest.assertion import util
-from _pytest.fixtures import FixtureLookupError
 
 from convex_evals.pipeline.grading.kit.comparing import difference, show
 from convex_evals.pipeline.grading.python.browsing import NoBrowser
@@ -50,9 +48,11 @@ class Recorder:
             self._ended.add(name)
         return report
 
-    def pytest_configure(self) -> None:
+    def pytest_configure(self, config: pytest.Config) -> None:
         """Ours replaces pytest's own comparison, which takes hours for two long texts."""
-        util.assertrepr_compare = lambda *_, **__: iter(())
+        plugins = config.pluginmanager
+        others = plugins.subset_hook_caller("pytest_assertrepr_compare", [plugins.get_plugin("assertion")])
+        config.hook.pytest_assertrepr_compare = others
 
     def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> list[str] | None:
         """`assert received == expected` tells which is which, and where they differ."""
@@ -85,7 +85,7 @@ class Recorder:
 
 
 def _text(error: BaseException) -> str:
-    if isinstance(error, FixtureLookupError):
+    if isinstance(error, pytest.FixtureLookupError):
         return f"fixture {error.argname!r} not found"
     if isinstance(error, AssertionError | pytest.fail.Exception | pytest.skip.Exception):
         return str(error)
