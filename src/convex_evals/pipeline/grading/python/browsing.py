@@ -24,7 +24,7 @@ _BROWSER_LOG: Final = "\nBrowser logs:\n"
 _LOCATOR: Final = "- waiting for "
 
 
-class NoBrowser(pytest.skip.Exception):
+class NoBrowser(pytest.skip.Exception):  # type: ignore[name-defined, misc]
     """The app was built, but there is nothing to look at it with."""
 
 

@@ -52,7 +52,7 @@ class Recorder:
         """Ours replaces pytest's own comparison, which takes hours for two long texts."""
         plugins = config.pluginmanager
         others = plugins.subset_hook_caller("pytest_assertrepr_compare", [plugins.get_plugin("assertion")])
-        config.hook.pytest_assertrepr_compare = others
+        config.hook.pytest_assertrepr_compare = others  # type: ignore[attr-defined]
 
     def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> list[str] | None:
         """`assert received == expected` tells which is which, and where they differ."""
