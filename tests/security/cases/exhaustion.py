@@ -13,11 +13,11 @@ MEMORY = {
     "prints_much": 'for (let i = 0; i < 3000; i++) { try { load("fs").writeSync(2, "x".repeat(100000)); load("fs").writeSync(1, "y".repeat(100000)); } catch {} } return "printed"',
     "spins": "for (;;) {}",
     "never_answers": "await new Promise(() => {})",
+}
+SPACE = {
     "spins_in_threads": (
         'const { Worker } = load("worker_threads"); for (let i = 0; i < 50; i++) new Worker("for (;;) {}", { eval: true }); for (;;) {}'
     ),
-}
-SPACE = {
     "fills_scratch": (
         'const fs = load("fs"); const file = load("os").tmpdir() + "/big"; let size = 0;'
         "const chunk = Buffer.alloc(10e6); try { for (; size < 1e9; size += 10e6) fs.appendFileSync(file, chunk); } catch {}"
@@ -148,11 +148,8 @@ ANSWERS = [
     *node_calls({"hoards_buffers": HOARD}, may_fail("tests"), quick=QUICK),
     *node_calls(MEMORY, TESTS, quick=QUICK),
     *node_calls(SPACE, quick=QUICK),
-    *node_pushes(
-        {"pushed_spins": "for (;;) {}", "pushed_hoards": HOARD},
-        DEPLOY,
-        quick=QUICK,
-    ),
+    *node_pushes({"pushed_spins": "for (;;) {}"}, DEPLOY, quick=QUICK),
+    *node_pushes({"pushed_hoards": HOARD}, may_fail("deploy"), quick=QUICK),
     *(
         HostileAnswer(name, "plain", listing(body), fails("tests", "tsc", "eslint"), name in QUICK)
         for name, body in ISOLATE.items()
