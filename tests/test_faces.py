@@ -11,6 +11,7 @@ SOURCE = Path(__file__).parent.parent / "src"
 PACKAGES = [
     "convex_evals.backend.crons",
     "convex_evals.backend.database",
+    "convex_evals.backend.functions",
     "convex_evals.backend.scheduler",
     "convex_evals.backend.schema",
     "convex_evals.backend.search",

@@ -2,27 +2,32 @@
 
 import asyncio
 import contextlib
+import signal
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from starlette.types import ASGIApp
 
-from convex_evals.backend.admin_keys import AdminKeys
+from convex_evals.backend.admin_keys import AdminKeys, draw_secret
 from convex_evals.backend.auth import JwtVerifier
-from convex_evals.backend.authentication import Authenticator
-from convex_evals.backend.canonical_urls import CanonicalUrls
 from convex_evals.backend.database import Database
 from convex_evals.backend.deployed import Application, CurrentApplication
-from convex_evals.backend.functions.host import Host
-from convex_evals.backend.functions.http_actions import HttpActionRunner
-from convex_evals.backend.functions.inline_queries import InlineQueries
-from convex_evals.backend.functions.paths import parse_path
-from convex_evals.backend.functions.runner import FunctionRunner
-from convex_evals.backend.functions.sdk import Sdk
-from convex_evals.backend.functions.tracing import Tracer
-from convex_evals.backend.functions.types import Call, CallOutcome, MutationOutcome, QueryOutcome
+from convex_evals.backend.environment import CanonicalUrls
+from convex_evals.backend.functions import (
+    Call,
+    CallOutcome,
+    FunctionRunner,
+    Host,
+    HttpActionRunner,
+    InlineQueries,
+    MutationOutcome,
+    QueryOutcome,
+    Sdk,
+    Tracer,
+    parse_path,
+)
 from convex_evals.backend.http.access import Access
 from convex_evals.backend.http.administration import Administration
 from convex_evals.backend.http.app import SiteApp, main_app
@@ -37,12 +42,11 @@ from convex_evals.backend.http.limits import PUBLIC_CONNECTIONS
 from convex_evals.backend.http.server import AppServer, LoopbackServer
 from convex_evals.backend.http.storage import StorageRoutes
 from convex_evals.backend.http.sync_route import sync_routes
-from convex_evals.backend.identity import ADMIN, Identity
+from convex_evals.backend.identity import ADMIN, Authenticator, Identity
 from convex_evals.backend.logs import FunctionLog
 from convex_evals.backend.push import Analyzer, Pusher, VariableUpdates, load_application
 from convex_evals.backend.runtime import FunctionRuntime, Network, NetworkPolicy, OwnDeployment
 from convex_evals.backend.scheduler import Scheduler
-from convex_evals.backend.secret_file import draw_secret
 from convex_evals.backend.storage import BlobStore, Files, UploadTokens
 from convex_evals.backend.sync import DatabaseHistory, SyncServer
 from convex_evals.backend.system import SystemLibrary
@@ -51,6 +55,8 @@ from convex_evals.backend.values import Value, encode
 DEFAULT_NAME = "convex-evals-local"
 
 Arguments = Mapping[str, Value]
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,3 +265,20 @@ class Deployment:
 
 def _call(path: str, args: Arguments | None, identity: Identity) -> Call:
     return Call(parse_path(path), [encode(dict(args or {}))], identity=identity, caller="Tester")
+
+
+async def run_backend_in_foreground(settings: DeploymentSettings, say: Callable[[str], None] = print) -> None:
+    """Returns after SIGINT or SIGTERM, with everything stopped."""
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in SIGNALS:
+        loop.add_signal_handler(number, stopped.set)
+    try:
+        async with Deployment.run(settings) as deployment:
+            say(f"Deployment {deployment.instance_name} is running at {deployment.url}")
+            say(f"HTTP actions: {deployment.site_url}")
+            say(f"Admin key:    {deployment.admin_key}")
+            await stopped.wait()
+    finally:
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)

@@ -1,13 +1,13 @@
-"""What Convex allows: every limit on apps and their data, with the text for whoever exceeds it.
+"""What Convex allows: every limit on apps and their data, with the text for whoever exceeds it or comes close.
 
 What a request or a connection may cost is in `http/limits.py`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
-from convex_evals.backend.errors import DeveloperError
+from convex_evals.backend.errors import DeveloperError, RequestError
 
 MEBIBYTE: Final = 2**20
 
@@ -203,3 +203,153 @@ def _public_name(name: str) -> str:
 
 METRICS: Final[dict[str, str]] = {_public_name(field.name): field.name for field in fields(Usage)}
 """Public name of each metric -> attribute of `Usage` and `Limits`."""
+
+
+# ---------------------------------------------------------------------- functions
+
+TRANSACTION_USER_SECONDS: Final = 1.0  # in the code of a query or mutation
+TRANSACTION_SECONDS: Final = 15.0  # with its syscalls
+ACTION_SECONDS: Final = 1800.0
+NODE_ACTION_SECONDS: Final = 600.0
+MAX_ARGUMENTS_SIZE: Final = 16 * MEBIBYTE
+MAX_NODE_ARGUMENTS_SIZE: Final = 5 * MEBIBYTE
+MAX_RETURN_SIZE: Final = 16 * MEBIBYTE
+MAX_SCHEDULED_ARGUMENTS: Final = 4 * MEBIBYTE
+MAX_ERROR_BYTES: Final = 65_536
+MAX_AUDIT_LOG_BYTES: Final = 4_000_000
+MAX_CALL_DEPTH: Final = 8
+MAX_SCHEDULE_SECONDS: Final = 5 * 366 * 86_400
+
+OUT_OF_MEMORY: Final = DeveloperError("JavaScript execution ran out of memory (maximum memory usage: 64 MB)")
+TIMED_OUT: Final = DeveloperError("Function execution timed out (maximum duration: 1s)")
+
+
+def calls_too_deep() -> DeveloperError:
+    return DeveloperError("Cross component call depth limit exceeded. Do you have an infinite loop in your app?")
+
+
+def audit_log_too_large() -> DeveloperError:
+    return DeveloperError("Audit logs exceed function execution limits")
+
+
+def node_arguments_too_large() -> DeveloperError:
+    return DeveloperError(
+        "Node actions arguments size is too large. The maximum size is 5 MiB. Reduce the size of the arguments or "
+        "consider using Convex runtime actions instead, which have a 16 MiB limit. "
+        "See https://docs.convex.dev/functions/runtimes"
+    )
+
+
+def arguments_too_large(function: str, size: int) -> DeveloperError:
+    actual, limit = format_size(size), format_size(MAX_ARGUMENTS_SIZE)
+    return DeveloperError(f"Arguments for {function} are too large (actual: {actual}, limit: {limit})")
+
+
+def return_too_large(function: str, size: int) -> DeveloperError:
+    actual, limit = format_size(size), format_size(MAX_RETURN_SIZE)
+    return DeveloperError(f"Function {function} return value is too large (actual: {actual}, limit: {limit})")
+
+
+def scheduled_too_far(seconds: float, now_seconds: float) -> DeveloperError:
+    where = "future" if seconds > now_seconds else "past"
+    shown = f"{seconds:.9f}".rstrip("0").rstrip(".")
+    return DeveloperError(f"UnixTimestamp({shown}s) is more than 5 years in the {where}")
+
+
+# ---------------------------------------------------------------------- environment variables
+
+MAX_VARIABLE_NAME_BYTES: Final = 256
+MAX_VARIABLE_BYTES: Final = 8192
+MAX_VARIABLES: Final = 512
+MAX_VARIABLES_BYTES: Final = 512 * 1024
+
+
+def variable_name_too_long(name: str) -> RequestError:
+    return RequestError(
+        400,
+        "EnvironmentVariableNameTooLong",
+        f"The environment variable name {name} is too long. "
+        f"Environment variable names must be less than {MAX_VARIABLE_NAME_BYTES}.",
+    )
+
+
+def variable_too_large(size: int) -> RequestError:
+    return RequestError(
+        400,
+        "EnvironmentVariableValueTooLarge",
+        f"The environment variable value is {size} bytes, which is too large. (max size: {MAX_VARIABLE_BYTES}",
+    )
+
+
+def too_many_variables() -> RequestError:
+    return RequestError(400, "EnvVarLimitMet", f"The environment variable limit ({MAX_VARIABLES}) has been met.")
+
+
+def variables_too_large(total: int) -> RequestError:
+    return RequestError(
+        400,
+        "EnvVarTotalSizeLimitMet",
+        f"The total size of all environment variables ({total} bytes) exceeds the limit ({MAX_VARIABLES_BYTES} bytes).",
+    )
+
+
+# ---------------------------------------------------------------------- warnings of whoever comes close
+
+WARNING_SHARE: Final = 0.8
+
+
+def usage_warnings(usage: Usage, limits: Limits) -> Iterator[str]:
+    for text, name, unit, advice in (
+        ("Many documents read in a single function execution", "documents_read", "", READ_ADVICE),
+        ("Many reads in a single function execution", "database_queries", "", READ_ADVICE),
+        ("Many bytes read in a single function execution", "bytes_read", " bytes", READ_ADVICE),
+        ("Many writes in a single function execution", "documents_written", "", ""),
+        ("Many bytes written in a single function execution", "bytes_written", " bytes", ""),
+        ("Many functions scheduled by this mutation", "functions_scheduled", "", ""),
+        (
+            "Large total size of the arguments of scheduled functions from this mutation",
+            "scheduled_function_args_bytes",
+            " bytes",
+            "",
+        ),
+    ):
+        yield from _near(text, getattr(usage, name), getattr(limits, name), unit, advice)
+
+
+def arguments_warning(size: int) -> Iterator[str]:
+    return _near("Large size of the function arguments", size, MAX_ARGUMENTS_SIZE, " bytes")
+
+
+def return_warning(size: int) -> Iterator[str]:
+    return _near("Large size of the function return value", size, MAX_RETURN_SIZE, " bytes")
+
+
+def document_warnings(document_id: str, size: int, nesting: int) -> Iterator[str]:
+    yield from _near(f'Large document written with ID "{document_id}"', size, MAX_DOCUMENT_SIZE, " bytes")
+    yield from _near(
+        f'Deeply nested document written with ID "{document_id}"', nesting, MAX_DOCUMENT_NESTING, " levels"
+    )
+
+
+def scheduled_arguments_warning(size: int) -> Iterator[str]:
+    """More than the limit is allowed here, and warned about too."""
+    if size > WARNING_SHARE * MAX_SCHEDULED_ARGUMENTS:
+        text = "Large arguments for a single scheduled function from this mutation"
+        yield _line(text, size, MAX_SCHEDULED_ARGUMENTS, " bytes")
+
+
+def duration_warning(user_ms: float, limit_ms: float = 1000.0) -> Iterator[str]:
+    if WARNING_SHARE * limit_ms < user_ms <= limit_ms:
+        yield (
+            f"Function execution took a long time. (maximum duration: {limit_ms / 1000:g}s, "
+            f"actual duration: {round(user_ms)}ms)."
+        )
+
+
+def _near(text: str, actual: int, limit: int, unit: str = "", advice: str = "") -> Iterator[str]:
+    if WARNING_SHARE * limit < actual <= limit:
+        yield " ".join(filter(None, (_line(text, actual, limit, unit), advice)))
+
+
+def _line(text: str, actual: int, limit: int, unit: str) -> str:
+    return f"{text} (actual: {actual}{unit}, limit: {limit}{unit})."

@@ -15,8 +15,8 @@ import pytest_asyncio
 
 from convex_evals.backend.deployment import Deployment, DeploymentSettings
 from convex_evals.backend.environment import VariableChange
-from convex_evals.backend.functions.paths import parse_path
-from convex_evals.backend.functions.types import Call, CallOutcome
+from convex_evals.backend.functions.calls import Call, CallOutcome
+from convex_evals.backend.functions.targets import parse_path
 from convex_evals.backend.identity import ADMIN, Identity
 from convex_evals.backend.values import Value, encode
 from convex_evals.core.processes import base_environment, run

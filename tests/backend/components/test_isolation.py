@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from convex_evals.backend.functions.paths import parse_path
-from convex_evals.backend.functions.types import Call
+from convex_evals.backend.functions.calls import Call
+from convex_evals.backend.functions.targets import parse_path
 from convex_evals.backend.identity import ADMIN, User
 from convex_evals.backend.ids import DocumentId
 

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from convex_evals.backend.deployment import Deployment
-from convex_evals.backend.functions.types import CallOutcome
+from convex_evals.backend.functions.calls import CallOutcome
 from convex_evals.backend.identity import ANONYMOUS, User
 
 APP = Path(__file__).parent / "app"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from convex_evals.backend.deployment import Deployment
-from convex_evals.backend.functions.types import CallOutcome
+from convex_evals.backend.functions.calls import CallOutcome
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -88,8 +88,8 @@ async def require_health(deployment: Deployment) -> None:
 
 
 def _call(path: str) -> Any:
-    from convex_evals.backend.functions.paths import parse_path
-    from convex_evals.backend.functions.types import Call
+    from convex_evals.backend.functions.calls import Call
+    from convex_evals.backend.functions.targets import parse_path
     from convex_evals.backend.identity import ADMIN
 
     return Call(parse_path(path), [{}], identity=ADMIN)

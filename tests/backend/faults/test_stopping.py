@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from convex_evals.backend.deployment import Deployment
-from convex_evals.backend.functions.types import CallOutcome
+from convex_evals.backend.functions.calls import CallOutcome
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

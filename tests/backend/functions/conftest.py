@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from convex_evals.backend.canonical_urls import CanonicalUrls
 from convex_evals.backend.database import Database
 from convex_evals.backend.deployed import (
     AnalyzedFunction,
@@ -27,9 +26,10 @@ from convex_evals.backend.deployed import (
     UdfType,
     Visibility,
 )
+from convex_evals.backend.environment import CanonicalUrls
+from convex_evals.backend.functions.calls import Call
 from convex_evals.backend.functions.host import Host
 from convex_evals.backend.functions.runner import FunctionRunner
-from convex_evals.backend.functions.types import Call
 from convex_evals.backend.identity import ADMIN
 from convex_evals.backend.logs import FunctionLog
 from convex_evals.backend.runtime.types import (

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from convex_evals.backend.functions.types import ScheduledJob
+from convex_evals.backend.functions.calls import ScheduledJob
 from convex_evals.backend.identity import ADMIN, Anonymous, Identity, User
 
 World = Any

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from convex_evals.backend.errors import RequestError, WorkerCrashed, WorkerLost
-from convex_evals.backend.functions.types import SessionRequest
+from convex_evals.backend.functions.calls import SessionRequest
 
 World = Any
 Context = Any
@@ -194,7 +194,7 @@ async def test_an_action_that_loses_its_worker_is_not_run_twice(world: World) ->
 
 
 async def test_a_companion_takes_part_in_the_transaction(world: World, thrown: Any) -> None:
-    class Companion:
+    class MutationHook:
         def begin(self, transaction: Any, request_id: str) -> None:
             transaction.system.insert("", "_scheduled_jobs", {"step": "begun"})
 
@@ -207,6 +207,6 @@ async def test_a_companion_takes_part_in_the_transaction(world: World, thrown: A
             raise thrown("no")
 
     for fail in (True, False):
-        await world.runner.mutation(world.call("a:maybe", {"fail": fail}), companion=Companion())
+        await world.runner.mutation(world.call("a:maybe", {"fail": fail}), hook=MutationHook())
     rows = world.database.begin().system.scan("", "_scheduled_jobs")
     assert [row.value["step"] for row in rows] == ["begun", "finished"]

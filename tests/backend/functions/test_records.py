@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from convex_evals.backend.functions.tracing import Tracer
+from convex_evals.backend.functions.calls import Tracer
 from convex_evals.backend.identity import ADMIN, ANONYMOUS, ActingAdmin, Identity, User
 from convex_evals.backend.logs import Completion, Progress
 

@@ -5,7 +5,7 @@ import pytest
 
 from convex_evals.backend.deployed import FunctionPath
 from convex_evals.backend.errors import ConvexError, DeveloperError, RequestError
-from convex_evals.backend.functions.system import SystemCall
+from convex_evals.backend.functions.system_calls import SystemCall
 from convex_evals.backend.identity import ANONYMOUS, ActingAdmin, Identity, User
 from convex_evals.backend.values import Value
 

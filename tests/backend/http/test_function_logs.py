@@ -7,7 +7,7 @@ import pytest
 
 from convex_evals.backend.deployed import FunctionPath
 from convex_evals.backend.deployment import Deployment
-from convex_evals.backend.functions.types import Call
+from convex_evals.backend.functions.calls import Call
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -14,7 +14,7 @@ import pytest
 import pytest_asyncio
 
 from convex_evals.backend.deployment import Deployment
-from convex_evals.backend.functions.state import write_paused
+from convex_evals.backend.environment import write_paused
 from convex_evals.backend.logs import Completion, LogEntry, Progress
 from convex_evals.backend.push import PushRequest
 

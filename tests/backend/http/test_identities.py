@@ -3,11 +3,10 @@ from starlette.requests import Request
 
 from convex_evals.backend.admin_keys import AdminKeys
 from convex_evals.backend.auth import JwtVerifier
-from convex_evals.backend.authentication import Authenticator
 from convex_evals.backend.deployed import CurrentApplication
 from convex_evals.backend.errors import RequestError
 from convex_evals.backend.http.identities import identify, identify_admin, identify_for_http_action
-from convex_evals.backend.identity import ADMIN, ANONYMOUS, Anonymous, Identity
+from convex_evals.backend.identity import ADMIN, ANONYMOUS, Anonymous, Authenticator, Identity
 
 KEYS = AdminKeys("local", "secret")
 KEY = KEYS.issue()

@@ -16,7 +16,7 @@ import pytest
 
 from convex_evals.backend.deployed import Application, ComponentInstance, UdfConfig
 from convex_evals.backend.deployment import Deployment
-from convex_evals.backend.functions.state import write_paused
+from convex_evals.backend.environment import write_paused
 
 APP = ComponentInstance("", "", "")
 COUNTER = ComponentInstance("c1", "counter", "")

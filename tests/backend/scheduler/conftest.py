@@ -11,8 +11,8 @@ import pytest
 
 from convex_evals.backend.database import Transaction
 from convex_evals.backend.deployment import Deployment
-from convex_evals.backend.functions.state import write_paused
-from convex_evals.backend.functions.types import CallOutcome
+from convex_evals.backend.environment import write_paused
+from convex_evals.backend.functions.calls import CallOutcome
 from convex_evals.backend.logs import Completion
 from convex_evals.backend.scheduler import Scheduler
 from convex_evals.backend.values import Value

@@ -8,7 +8,7 @@ import pytest
 
 from convex_evals.backend.deployed import FunctionPath
 from convex_evals.backend.deployment import Deployment
-from convex_evals.backend.functions.types import Call
+from convex_evals.backend.functions.calls import Call
 from convex_evals.backend.identity import ADMIN
 from convex_evals.backend.logs import Completion
 from convex_evals.backend.push import PushRequest

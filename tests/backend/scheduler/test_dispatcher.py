@@ -6,11 +6,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
-from convex_evals.backend.canonical_urls import CanonicalUrls
 from convex_evals.backend.database import Database
 from convex_evals.backend.deployed import Application, ComponentInstance, UdfConfig
+from convex_evals.backend.environment import CanonicalUrls, write_paused
 from convex_evals.backend.functions.host import Host
-from convex_evals.backend.functions.state import write_paused
 from convex_evals.backend.logs import FunctionLog
 from convex_evals.backend.runtime import FunctionRuntime
 from convex_evals.backend.scheduler import dispatcher as dispatching

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from convex_evals.backend.canonical_urls import CanonicalUrls
 from convex_evals.backend.database import Database
 from convex_evals.backend.deployment import Deployment
+from convex_evals.backend.environment import CanonicalUrls
 from convex_evals.backend.errors import SystemFailure
 from convex_evals.backend.functions.host import Host
+from convex_evals.backend.functions.jobs import cancel_job
 from convex_evals.backend.functions.runner import FunctionRunner
-from convex_evals.backend.functions.scheduling import cancel
 from convex_evals.backend.identity import User
 from convex_evals.backend.logs import Completion, FunctionLog
 from convex_evals.backend.runtime import FunctionRuntime
@@ -316,7 +316,7 @@ async def test_a_job_canceled_while_its_mutation_runs_does_not_happen(
         outcome = await run(execution, bridge, **options)
         if execution.path.function == "record" and not canceled.is_set():
             canceled.set()
-            scheduled.write(lambda transaction: cancel(transaction, "", ids[0]))
+            scheduled.write(lambda transaction: cancel_job(transaction, "", ids[0]))
         return outcome
 
     monkeypatch.setattr(scheduled.deployment.runtime, "run", cancelling)

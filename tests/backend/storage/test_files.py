@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.backend.canonical_urls import CanonicalUrls, write_url
 from convex_evals.backend.database import Database, Transaction
 from convex_evals.backend.deployed import ComponentInstance
+from convex_evals.backend.environment import CanonicalUrls, write_url
 from convex_evals.backend.errors import DeveloperError, SystemFailure
 from convex_evals.backend.storage import BlobStore, Files, Sha256Mismatch, UploadTokens
 

@@ -11,9 +11,8 @@ import websockets
 from websockets.asyncio.client import ClientConnection
 
 from convex_evals.backend.admin_keys import AdminKeys
-from convex_evals.backend.authentication import Authenticator
 from convex_evals.backend.errors import RequestError
-from convex_evals.backend.functions.types import (
+from convex_evals.backend.functions.calls import (
     Call,
     CallFailure,
     CallOutcome,
@@ -24,7 +23,7 @@ from convex_evals.backend.functions.types import (
 from convex_evals.backend.http.app import main_app
 from convex_evals.backend.http.server import LoopbackServer
 from convex_evals.backend.http.sync_route import sync_routes
-from convex_evals.backend.identity import User
+from convex_evals.backend.identity import Authenticator, User
 from convex_evals.backend.sync import SyncServer
 
 Json = dict[str, Any]

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from convex_evals.backend.functions.types import CallFailure, QueryOutcome
+from convex_evals.backend.functions.calls import CallFailure, QueryOutcome
 from convex_evals.backend.identity import ADMIN, ANONYMOUS
 from convex_evals.backend.runtime.types import LogLine
 from convex_evals.backend.sync.client_messages import AddQuery, Modification, ModifyQuerySet, RemoveQuery

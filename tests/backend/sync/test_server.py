@@ -5,8 +5,8 @@ from typing import Any
 
 from convex_evals.backend.admin_keys import AdminKeys
 from convex_evals.backend.auth import JwtVerifier
-from convex_evals.backend.authentication import Authenticator
 from convex_evals.backend.deployed import CurrentApplication
+from convex_evals.backend.identity import Authenticator
 from convex_evals.backend.sync import Disconnected, SessionSettings, SyncServer
 
 Deployment = Any

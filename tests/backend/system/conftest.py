@@ -24,7 +24,7 @@ from convex_evals.backend.deployed import (
 )
 from convex_evals.backend.deployed.functions import Position
 from convex_evals.backend.errors import DeveloperError
-from convex_evals.backend.functions.system import SystemCall
+from convex_evals.backend.functions.system_calls import SystemCall
 from convex_evals.backend.schema import Schema
 from convex_evals.backend.system import SystemLibrary
 from convex_evals.backend.values import Value

@@ -2,10 +2,8 @@ from typing import Any
 
 import pytest
 
-from convex_evals.backend.canonical_urls import write_url
 from convex_evals.backend.deployed import FunctionPath
-from convex_evals.backend.environment import write_variables
-from convex_evals.backend.functions.state import write_paused
+from convex_evals.backend.environment import write_paused, write_url, write_variables
 
 System = Any
 

@@ -7,17 +7,25 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-import orjson
-
 from convex_evals.backend.deployed import FunctionPath
 from convex_evals.backend.errors import BackendError, DeveloperError
-from convex_evals.backend.functions import metadata, scheduling
-from convex_evals.backend.functions.addresses import AddressBook, describe
+from convex_evals.backend.functions import jobs
+from convex_evals.backend.functions.calls import Call, CallOutcome
 from convex_evals.backend.functions.host import Host
-from convex_evals.backend.functions.replies import NULL, reply_to
-from convex_evals.backend.functions.syscall_args import SyscallArgs, parse_args
-from convex_evals.backend.functions.targets import Target
-from convex_evals.backend.functions.types import Call, CallOutcome
+from convex_evals.backend.functions.syscalls import (
+    NULL,
+    SyscallArgs,
+    component_argument,
+    create_handle,
+    deployment_metadata,
+    dump_json,
+    function_metadata,
+    parse_args,
+    reply_to,
+    request_metadata,
+    user_identity,
+)
+from convex_evals.backend.functions.targets import AddressBook, Target, describe_address
 from convex_evals.backend.identity import ANONYMOUS, Admin, Identity
 from convex_evals.backend.runtime.types import LogLine, StoredBlob, SyscallReply, SyscallRequest
 
@@ -25,6 +33,7 @@ if TYPE_CHECKING:
     from convex_evals.backend.database import Transaction
 
 logger = logging.getLogger(__name__)
+
 
 SYSTEM_ERROR = "Your request couldn't be completed. Try again later."
 NO_SERVICE_TOKENS = (
@@ -86,7 +95,7 @@ class ActionSyscalls:
 
     def call_now(self, name: str, args: str) -> str:
         if name == "1.0/componentArgument":
-            return metadata.component_argument(self._target)
+            return component_argument(self._target)
         raise DeveloperError(f"Unknown operation {name}")
 
     async def call(self, calls: Sequence[SyscallRequest]) -> Sequence[SyscallReply]:
@@ -146,7 +155,7 @@ class ActionSyscalls:
             return book.resolve(args.json, args.method)
         except DeveloperError as error:
             if "reference" in args.json:
-                raise DeveloperError(f"Couldn't resolve {describe(args.json)}") from error
+                raise DeveloperError(f"Couldn't resolve {describe_address(args.json)}") from error
             raise
 
     def _identity_for(self, path: FunctionPath) -> Identity:
@@ -158,13 +167,13 @@ class ActionSyscalls:
 
     async def _schedule(self, args: SyscallArgs) -> str:
         path, seconds, given = self._resolve(args), args.number("ts"), args.mapping("args")
-        job = scheduling.plan(self._host.application, path, given, seconds, time.time())
+        job = jobs.plan(self._host.application, path, given, seconds, time.time())
         namespace, parent = self._target.instance.id, self._call.scheduled_job
-        return _json(await self._write(lambda tx: scheduling.schedule(tx, namespace, job, parent)))
+        return dump_json(await self._write(lambda tx: jobs.schedule(tx, namespace, job, parent)))
 
     async def _cancel_job(self, args: SyscallArgs) -> str:
-        job_id = scheduling.check_job_id(args.text("id"))
-        await self._write(lambda tx: scheduling.cancel(tx, self._target.instance.id, job_id))
+        job_id = jobs.check_job_id(args.text("id"))
+        await self._write(lambda tx: jobs.cancel_job(tx, self._target.instance.id, job_id))
         return NULL
 
     async def _write(self, work: "Callable[[Transaction], T]") -> T:
@@ -174,11 +183,11 @@ class ActionSyscalls:
 
     async def _storage_get_url(self, args: SyscallArgs) -> str:
         storage, instance = self._host.files, self._target.instance
-        return _json(storage.get_url(self._host.database.begin(), instance, args.text("storageId")))
+        return dump_json(storage.get_url(self._host.database.begin(), instance, args.text("storageId")))
 
     async def _storage_get_metadata(self, args: SyscallArgs) -> str:
         storage, instance = self._host.files, self._target.instance
-        return _json(storage.get_metadata(self._host.database.begin(), instance, args.text("storageId")))
+        return dump_json(storage.get_metadata(self._host.database.begin(), instance, args.text("storageId")))
 
     async def _storage_delete(self, args: SyscallArgs) -> str:
         storage, instance, storage_id = self._host.files, self._target.instance, args.text("storageId")
@@ -186,28 +195,28 @@ class ActionSyscalls:
         return NULL
 
     async def _storage_upload_url(self, args: SyscallArgs) -> str:
-        return _json(self._host.files.upload_url(self._target.instance))
+        return dump_json(self._host.files.upload_url(self._target.instance))
 
     async def _vector_search(self, args: SyscallArgs) -> str:
         found = self._host.database.vector_search(self._target.instance.id, args.mapping("query"))
-        return _json({"results": [{"_id": hit.id, "_score": hit.score} for hit in found]})
+        return dump_json({"results": [{"_id": hit.id, "_score": hit.score} for hit in found]})
 
     # ------------------------------------------------------------------ metadata
 
     async def _create_handle(self, args: SyscallArgs) -> str:
-        return metadata.create_handle(self._host, self._target, args.json)
+        return create_handle(self._host, self._target, args.json)
 
     async def _user_identity(self, args: SyscallArgs) -> str:
-        return metadata.user_identity(self._call.identity)
+        return user_identity(self._call.identity)
 
     async def _function_metadata(self, args: SyscallArgs) -> str:
-        return metadata.function_metadata(self._target)
+        return function_metadata(self._target)
 
     async def _deployment_metadata(self, args: SyscallArgs) -> str:
-        return metadata.deployment_metadata(self._host)
+        return deployment_metadata(self._host)
 
     async def _request_metadata(self, args: SyscallArgs) -> str:
-        return metadata.request_metadata(self._call)
+        return request_metadata(self._call)
 
     async def _service_token(self, args: SyscallArgs) -> str:
         raise DeveloperError(NO_SERVICE_TOKENS)
@@ -223,7 +232,3 @@ def _reply_with(outcome: CallOutcome) -> SyscallReply:
     if outcome.failure is None:
         return SyscallReply(outcome.value)
     return SyscallReply(error=outcome.failure.message, error_data=outcome.failure.data)
-
-
-def _json(value: object) -> str:
-    return orjson.dumps(value).decode()

@@ -5,21 +5,16 @@ import time
 from dataclasses import dataclass
 from functools import partial
 
+from convex_evals.backend.environment import DeploymentState, read_state
 from convex_evals.backend.errors import DeveloperError
 from convex_evals.backend.functions.action_syscalls import ActionSyscalls, Runner
 from convex_evals.backend.functions.arguments import Arguments, check_arguments, check_returned
+from convex_evals.backend.functions.calls import Call, CallOutcome, Finished, uncaught, warning
 from convex_evals.backend.functions.host import Host
-from convex_evals.backend.functions.outcomes import Finished, uncaught
 from convex_evals.backend.functions.records import new_execution_id, record_action, record_progress
-from convex_evals.backend.functions.state import DeploymentState, read_state
-from convex_evals.backend.functions.targets import PAUSED, Target, check_type, find_for_caller
-from convex_evals.backend.functions.types import Call, CallOutcome
-from convex_evals.backend.functions.variables import visible_variables
-from convex_evals.backend.functions.warnings import arguments_warning, return_warning
+from convex_evals.backend.functions.targets import Target, check_type, find_for_caller
+from convex_evals.backend.limits import ACTION_SECONDS, NODE_ACTION_SECONDS, arguments_warning, return_warning
 from convex_evals.backend.runtime.types import Execution
-
-ISOLATE_SECONDS = 1800.0
-NODE_SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +49,7 @@ class ActionRunner:
         self._host.check_open()
         transaction = self._host.database.begin()
         state = read_state(transaction, self._host.urls)
-        if state.paused:
-            raise DeveloperError(PAUSED)
+        state.check_running()
         target = find_for_caller(self._host.application, call)
         check_type(target, "Action")
         tables = transaction.catalog(target.instance.id).table_names
@@ -74,14 +68,15 @@ class ActionRunner:
             returned = check_returned(target, outcome.result or "null", tables)
         except DeveloperError as error:
             return Finished.failed(error, lines, outcome.user_ms)
-        warnings = [*arguments_warning(checked.arguments.size), *return_warning(returned.size)]
+        near_limits = [*arguments_warning(checked.arguments.size), *return_warning(returned.size)]
+        warnings = list(map(warning, near_limits))
         if warnings:
             report(warnings)
         return Finished(returned, None, lines + warnings, outcome.user_ms)
 
     def _execution(self, call: Call, checked: _Checked) -> Execution:
         target = checked.target
-        seconds = NODE_SECONDS if target.environment == "node" else ISOLATE_SECONDS
+        seconds = NODE_ACTION_SECONDS if target.environment == "node" else ACTION_SECONDS
         return Execution(
             kind="action",
             application_version=target.application.version,
@@ -91,7 +86,7 @@ class ActionRunner:
             args=checked.arguments.text,
             now_ms=time.time() * 1000,
             seed=os.urandom(32),
-            env=visible_variables(target.instance, checked.state),
+            env=checked.state.variables_of(target.instance),
             request_id=call.request_id,
             user_seconds=seconds,
             total_seconds=seconds,

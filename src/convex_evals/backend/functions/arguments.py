@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import orjson
 
+from convex_evals.backend import limits
 from convex_evals.backend.errors import DeveloperError
+from convex_evals.backend.functions.calls import Returned
 from convex_evals.backend.functions.targets import Target
-from convex_evals.backend.limits import format_size
 from convex_evals.backend.validators import AnyValidator, TableNames, check, load_validator
 from convex_evals.backend.values import (
     COMMIT_TS,
@@ -19,14 +20,7 @@ from convex_evals.backend.values import (
     size_of,
 )
 
-LARGEST = 16 * 1024 * 1024
-LARGEST_FOR_NODE = 5 * 1024 * 1024
 PLACEHOLDER = dumps(COMMIT_TS)  # inside a JSON string its quotes would be escaped, so finding it is proof
-
-TOO_LARGE_FOR_NODE = (
-    "Node actions arguments size is too large. The maximum size is 5 MiB. Reduce the size of the arguments or consider "
-    "using Convex runtime actions instead, which have a 16 MiB limit. See https://docs.convex.dev/functions/runtimes"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +35,10 @@ def check_arguments(target: Target, args: object, tables: TableNames, *, pending
     """`args` is parsed JSON: an array of arguments, or one argument. `pending`: commit timestamps may be among them."""
     values = _decode(target, args if isinstance(args, list) else [args], pending)
     size = size_of(values)
-    if size > LARGEST:
-        raise DeveloperError(
-            f"Arguments for {target.shown} are too large (actual: {format_size(size)}, limit: {format_size(LARGEST)})"
-        )
-    if target.environment == "node" and size > LARGEST_FOR_NODE:
-        raise DeveloperError(TOO_LARGE_FOR_NODE)
+    if size > limits.MAX_ARGUMENTS_SIZE:
+        raise limits.arguments_too_large(target.shown, size)
+    if target.environment == "node" and size > limits.MAX_NODE_ARGUMENTS_SIZE:
+        raise limits.node_arguments_too_large()
     problem = _problem(target, values, tables)
     if problem is not None:
         raise DeveloperError(f"ArgumentValidationError: {problem}")
@@ -75,14 +67,6 @@ def _problem(target: Target, values: list[Value], tables: TableNames) -> str | N
     return None if text is None else f"{text}\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Returned:
-    """A checked return value: canonical JSON text, and its size in bytes."""
-
-    text: str
-    size: int
-
-
 def check_returned(target: Target, result: str, tables: TableNames, *, pending: bool = False) -> Returned:
     """`result` is the JSON text that a function's code returned. `pending`: commit timestamps may be in it."""
     shown = target.shown
@@ -98,10 +82,8 @@ def check_returned(target: Target, result: str, tables: TableNames, *, pending: 
     except DeveloperError as error:
         raise DeveloperError(f"Function {shown} return value invalid: {error.message}") from error
     size = size_of(value)
-    if size > LARGEST:
-        raise DeveloperError(
-            f"Function {shown} return value is too large (actual: {format_size(size)}, limit: {format_size(LARGEST)})"
-        )
+    if size > limits.MAX_RETURN_SIZE:
+        raise limits.return_too_large(shown, size)
     if target.function.returns != "null":
         problem = check(load_validator(target.function.returns), value, tables)
         if problem is not None:

@@ -5,11 +5,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from convex_evals.backend.deployed import Application
-from convex_evals.backend.errors import DeveloperError
+from convex_evals.backend.environment import DeploymentState, read_state
+from convex_evals.backend.functions.calls import Call
 from convex_evals.backend.functions.host import Host
-from convex_evals.backend.functions.state import DeploymentState, read_state
-from convex_evals.backend.functions.targets import PAUSED
-from convex_evals.backend.functions.types import Call
 from convex_evals.backend.runtime.types import LogLine
 
 if TYPE_CHECKING:
@@ -17,9 +15,6 @@ if TYPE_CHECKING:
     from convex_evals.backend.storage import StoredFile
 
 TransactionKind = Literal["Query", "Mutation"]
-
-USER_SECONDS = 1.0
-SYSTEM_SECONDS = 15.0
 
 
 @dataclass
@@ -58,7 +53,3 @@ class Attempt:
     @property
     def seconds(self) -> float:
         return time.perf_counter() - self.started
-
-    def check_running(self) -> None:
-        if self.state.paused:
-            raise DeveloperError(PAUSED)

@@ -1,33 +1,155 @@
-"""Running HTTP actions: from a request to the response of the route that matches it."""
+"""HTTP actions: from a request to the route that matches it, and to the response of its handler."""
 
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import orjson
 
-from convex_evals.backend.deployed import AnalyzedFunction, Application, FunctionPath
+from convex_evals.backend.deployed import (
+    AnalyzedFunction,
+    Application,
+    ComponentDefinition,
+    ComponentInstance,
+    Environment,
+    FunctionPath,
+    HttpRoute,
+)
+from convex_evals.backend.environment import read_state
 from convex_evals.backend.errors import BackendError, DeveloperError, SystemFailure
 from convex_evals.backend.functions.action_syscalls import ActionSyscalls, Runner
-from convex_evals.backend.functions.actions import ISOLATE_SECONDS
+from convex_evals.backend.functions.calls import Call, CallFailure, failure_of, uncaught
 from convex_evals.backend.functions.host import Host
-from convex_evals.backend.functions.http_records import HttpRun
-from convex_evals.backend.functions.http_routing import MODULE, Routed, find_route
-from convex_evals.backend.functions.outcomes import failure_of, uncaught
-from convex_evals.backend.functions.state import read_state
-from convex_evals.backend.functions.targets import PAUSED, Target
-from convex_evals.backend.functions.types import Call, CallFailure
-from convex_evals.backend.functions.variables import visible_variables
+from convex_evals.backend.functions.records import identity_type, new_execution_id
+from convex_evals.backend.functions.targets import Target
 from convex_evals.backend.identity import ANONYMOUS, Admin, Identity, may_call_internal
+from convex_evals.backend.limits import ACTION_SECONDS
+from convex_evals.backend.logs import Completion, FunctionLog, Progress
 from convex_evals.backend.runtime import HttpAnswer
-from convex_evals.backend.runtime.types import Execution, HttpRequestHead
+from convex_evals.backend.runtime.types import Execution, HttpRequestHead, LogLine
+
+ROUTER_MODULE = "http.js"
+ROUTABLE_METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD")
+
+_CHILD_REFERENCE = "_reference/childComponent/"
 
 NOT_ENABLED = "This Convex deployment does not have HTTP actions enabled."
 NO_ROUTE = "No matching routes found"
 
 HeaderPairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """`path` is what the router of the component is asked for; `route` is None when it will not find anything."""
+
+    instance: ComponentInstance
+    path: str
+    route: HttpRoute | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Mount:
+    path: str
+    component: str
+
+
+def find_route(application: Application | None, method: str, path: str) -> Routed | None:
+    """None when no component serves HTTP at `path`, which is that of the URL, still percent-encoded."""
+    component, rest = "", path
+    while application is not None:
+        instance, definition = application.instance(component), application.definition_of(component)
+        if instance is None or definition is None:
+            break
+        found = _find_in(instance, definition, "GET" if method == "HEAD" else method, rest)
+        if not isinstance(found, _Mount):
+            return found
+        component, rest = found.component, "/" + rest.removeprefix(found.path)
+    return None
+
+
+def _find_in(
+    instance: ComponentInstance, definition: ComponentDefinition, method: str, path: str
+) -> Routed | _Mount | None:
+    module = definition.analysis.get(ROUTER_MODULE)
+    routes = None if module is None else module.http_routes
+    prefix = _own_prefix(instance)
+    own = "/" + path.removeprefix(prefix) if path.startswith(prefix) else None
+    exact = _exact(routes or (), method, own)
+    if exact is not None and own is not None:
+        return Routed(instance, own, exact)
+    longest = _longest_prefix(routes or (), method, own)
+    mount = _longest_mount(instance, definition, path)
+    if mount is not None and (longest is None or len(mount.path) >= len(prefix) + len(longest.path) - len("/*")):
+        return mount
+    return None if routes is None else Routed(instance, own or path, longest)
+
+
+def _own_prefix(instance: ComponentInstance) -> str:
+    """What stands before the routes of a component. Children are reached through their mount instead."""
+    return instance.http_prefix or "/" if instance.path == "" else "/"
+
+
+def _exact(routes: Sequence[HttpRoute], method: str, path: str | None) -> HttpRoute | None:
+    return next((route for route in routes if route.method == method and route.path == path), None)
+
+
+def _longest_prefix(routes: Sequence[HttpRoute], method: str, path: str | None) -> HttpRoute | None:
+    matching = [
+        route
+        for route in routes
+        if route.method == method and route.path.endswith("*") and (path or "").startswith(route.path[:-1])
+    ]
+    return max(matching, key=lambda route: len(route.path), default=None)
+
+
+def _longest_mount(instance: ComponentInstance, definition: ComponentDefinition, path: str) -> _Mount | None:
+    mounts = definition.metadata.get("httpMounts")
+    found: list[_Mount] = []
+    for prefix, reference in (mounts if isinstance(mounts, dict) else {}).items():
+        child = instance.children.get(str(reference).removeprefix(_CHILD_REFERENCE))
+        if child is not None and path.startswith(prefix):
+            found.append(_Mount(prefix, child))
+    return max(found, key=lambda mount: len(mount.path), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRun:
+    """One run, from now until `record` is called. `identifier` is method and route: `GET /prefix/*`."""
+
+    log: FunctionLog
+    call: Call
+    identifier: str
+    environment: Environment = "isolate"
+    execution_id: str = field(default_factory=new_execution_id)
+    started: float = field(default_factory=time.perf_counter)
+
+    def report(self, lines: Sequence[LogLine]) -> None:
+        """Lines that were written just now."""
+        call, component = self.call, self.call.path.component or None
+        self.log.append(Progress("HttpAction", self.identifier, component, call.request_id, self.execution_id, lines))
+
+    def record(self, status: int | None, error: str | None = None, user_ms: float = 0.0) -> None:
+        """`status` is None when the client was never answered."""
+        call, component = self.call, self.call.path.component or None
+        self.log.append(
+            Completion(
+                udf_type="HttpAction",
+                identifier=self.identifier,
+                component_path=component,
+                request_id=call.request_id,
+                execution_id=self.execution_id,
+                caller=call.caller,
+                identity_type=identity_type(call.identity),
+                environment=self.environment,
+                execution_seconds=time.perf_counter() - self.started,
+                user_seconds=user_ms / 1000,
+                error=error,
+                http_status=None if status is None else str(status),
+            )
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +209,7 @@ class HttpActionRunner:
 
     async def _start(self, request: HttpActionRequest, routed: Routed, run: HttpRun, target: Target) -> HttpAnswer:
         state = read_state(self._host.database.begin(), self._host.urls)
-        if state.paused:
-            raise DeveloperError(PAUSED)
+        state.check_running()
         execution = Execution(
             kind="httpAction",
             application_version=target.application.version,
@@ -98,10 +219,10 @@ class HttpActionRunner:
             args="[]",
             now_ms=time.time() * 1000,
             seed=os.urandom(32),
-            env=visible_variables(target.instance, state),
+            env=state.variables_of(target.instance),
             request_id=request.request_id,
-            user_seconds=ISOLATE_SECONDS,
-            total_seconds=ISOLATE_SECONDS,
+            user_seconds=ACTION_SECONDS,
+            total_seconds=ACTION_SECONDS,
         )
         bridge = ActionSyscalls(self._host, self._runner, run.call, target, run.execution_id, run.report)
         head = HttpRequestHead(request.method, request.url, routed.path, request.headers)
@@ -163,7 +284,7 @@ def _call_of(request: HttpActionRequest, routed: Routed) -> Call:
     component = routed.instance.path
     in_app = component == "" or isinstance(request.identity, Admin)
     return Call(
-        FunctionPath(MODULE, "default", component),
+        FunctionPath(ROUTER_MODULE, "default", component),
         [],
         identity=request.identity if in_app else ANONYMOUS,
         caller="HttpEndpoint",

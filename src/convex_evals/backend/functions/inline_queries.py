@@ -1,11 +1,15 @@
 """Queries that are not deployed: `convex run --inline-query` sends the code along."""
 
 import itertools
+import posixpath
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from os import urandom
-from typing import Protocol
+from pathlib import Path
+from typing import Final, Protocol
 
 from convex_evals.backend.deployed import (
     AnalyzedModule,
@@ -18,13 +22,43 @@ from convex_evals.backend.deployed import (
 )
 from convex_evals.backend.errors import RequestError, WorkerLost
 from convex_evals.backend.functions.attempt import Attempt
+from convex_evals.backend.functions.calls import Call, CallOutcome, Finished
+from convex_evals.backend.functions.execution import run_attempt
 from convex_evals.backend.functions.host import Host
-from convex_evals.backend.functions.outcomes import Finished
 from convex_evals.backend.functions.records import record_attempt
-from convex_evals.backend.functions.running import run_attempt
-from convex_evals.backend.functions.sdk import Sdk
-from convex_evals.backend.functions.types import Call, CallOutcome
-from convex_evals.backend.functions.variables import visible_variables
+
+ENTRY: Final = "server/index.js"
+FOLDER: Final = "_system/convex"
+WRAPPERS: Final = Module(
+    "_system/repl/wrappers.js",
+    f'export {{ queryGeneric as query, internalQueryGeneric as internalQuery }} from "/{FOLDER}/{ENTRY}";',
+    None,
+    "isolate",
+)
+IMPORT: Final = re.compile(r"""\bfrom\s+["'](\.{1,2}/[^"']+)["']|^import\s+["'](\.{1,2}/[^"']+)["']""", re.MULTILINE)
+
+
+class Sdk:
+    def __init__(self, package: Path) -> None:
+        self._root = package / "dist" / "esm"
+
+    @cached_property
+    def modules(self) -> dict[str, Module]:
+        """`_system/repl/wrappers.js` and everything it imports, by path."""
+        sources: dict[str, str] = {}
+        missing = [ENTRY]
+        while missing:
+            path = missing.pop()
+            if path not in sources:
+                sources[path] = (self._root / path).read_text()
+                missing.extend(_imports(path, sources[path]))
+        found = [Module(f"{FOLDER}/{path}", source, None, "isolate") for path, source in sources.items()]
+        return {module.path: module for module in [WRAPPERS, *found]}
+
+
+def _imports(path: str, source: str) -> list[str]:
+    folder = posixpath.dirname(path)
+    return [posixpath.normpath(posixpath.join(folder, a or b)) for a, b in IMPORT.findall(source)]
 
 
 class ModuleAnalyzer(Protocol):
@@ -49,7 +83,7 @@ class InlineQueries:
         deployed = self._host.application or _empty_application()
         instance = _find_instance(deployed, component_id)
         attempt = Attempt.begin(self._host, call, "Query")
-        application = await self._with_module(deployed, instance, module, visible_variables(instance, attempt.state))
+        application = await self._with_module(deployed, instance, module, attempt.state.variables_of(instance))
         path = FunctionPath(module.path, "default", instance.path)
         attempt = replace(attempt, application=application, call=replace(call, path=path, allow_internal=True))
         with self._host.runtime.loaded(application):

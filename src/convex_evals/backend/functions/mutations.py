@@ -6,18 +6,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+import orjson
+
 from convex_evals.backend.errors import Conflict, RequestError, WorkerLost
-from convex_evals.backend.functions import session_requests
 from convex_evals.backend.functions.arguments import resolve_commit_ts
 from convex_evals.backend.functions.attempt import Attempt
+from convex_evals.backend.functions.calls import Call, Finished, MutationOutcome, SessionRequest
+from convex_evals.backend.functions.execution import run_attempt
 from convex_evals.backend.functions.host import Host
-from convex_evals.backend.functions.outcomes import Finished
 from convex_evals.backend.functions.records import occ_info, record_attempt
-from convex_evals.backend.functions.running import run_attempt
-from convex_evals.backend.functions.types import Call, MutationOutcome, SessionRequest
+from convex_evals.backend.runtime.types import LogLine
+from convex_evals.backend.values import COMMIT_TS, Value, decode_pending, dumps
 
 if TYPE_CHECKING:
     from convex_evals.backend.database import Transaction
+
+
+SESSION_REQUESTS = "_session_requests"
 
 MOST_RETRIES = 4
 FIRST_BACKOFF_SECONDS = 0.1
@@ -26,7 +31,43 @@ LONGEST_BACKOFF_SECONDS = 2.0
 T = TypeVar("T")
 
 
-class Companion(Protocol):
+def find_request(transaction: "Transaction", request: SessionRequest, request_id: str) -> MutationOutcome | None:
+    """The outcome of this request, if it was committed before."""
+    row = transaction.system.first("", SESSION_REQUESTS, "by_session", [request.session_id, request.request_id])
+    if row is None:
+        return None
+    value, ts = row.value["result"], row.value["ts"]
+    assert isinstance(ts, int)
+    return MutationOutcome(dumps(value), None, request_id, _lines(row.value["logLines"]), ts)
+
+
+def record_request(transaction: "Transaction", request: SessionRequest, result: str, log_lines: list[LogLine]) -> None:
+    """Written with the mutation's own transaction; its timestamp is filled in by the commit."""
+    lines: list[Value] = [
+        {"level": line.level, "messages": list(line.messages), "timestamp": line.timestamp_ms} for line in log_lines
+    ]
+    transaction.system.insert(
+        "",
+        SESSION_REQUESTS,
+        {
+            "sessionId": request.session_id,
+            "requestId": request.request_id,
+            "result": decode_pending(orjson.loads(result)),
+            "logLines": lines,
+            "ts": COMMIT_TS,
+        },
+    )
+
+
+def _lines(stored: Value) -> list[LogLine]:
+    assert isinstance(stored, list)
+    return [
+        LogLine(line["level"], tuple(line["messages"]), line["timestamp"])  # type: ignore[arg-type,call-overload,index]
+        for line in stored
+    ]
+
+
+class MutationHook(Protocol):
     """Rows that live and die with a mutation: read and written in its own transaction."""
 
     def begin(self, transaction: "Transaction", request_id: str) -> MutationOutcome | None:
@@ -40,16 +81,16 @@ class Companion(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Idempotency:
-    """The companion of a mutation sent over a socket: the record of its result."""
+    """The hook of a mutation sent over a socket: the record of its result."""
 
     request: SessionRequest
 
     def begin(self, transaction: "Transaction", request_id: str) -> MutationOutcome | None:
-        return session_requests.find(transaction, self.request, request_id)
+        return find_request(transaction, self.request, request_id)
 
     def finish(self, transaction: "Transaction", finished: Finished) -> None:
         if finished.returned is not None:
-            session_requests.record(transaction, self.request, finished.returned.text, finished.log_lines)
+            record_request(transaction, self.request, finished.returned.text, finished.log_lines)
 
 
 class MutationRunner:
@@ -57,13 +98,13 @@ class MutationRunner:
         self._host = host
 
     async def run(
-        self, call: Call, companion: Companion | None = None, *, most_retries: int | None = MOST_RETRIES
+        self, call: Call, hook: MutationHook | None = None, *, most_retries: int | None = MOST_RETRIES
     ) -> MutationOutcome:
         """`most_retries` None: as often as it takes."""
         retry, suspect = 0, False
         while True:
             try:
-                return await self._attempt(call, companion, retry, suspect)
+                return await self._attempt(call, hook, retry, suspect)
             except WorkerLost:
                 suspect = True
                 continue
@@ -83,11 +124,11 @@ class MutationRunner:
             self._host.database.commit(transaction, source)
             return result
 
-    async def _attempt(self, call: Call, companion: Companion | None, retry: int, suspect: bool) -> MutationOutcome:
+    async def _attempt(self, call: Call, hook: MutationHook | None, retry: int, suspect: bool) -> MutationOutcome:
         alone = retry > 0
         async with self._host.turns.attempt(call.path, alone=alone):
             attempt = Attempt.begin(self._host, call, "Mutation")
-            known = companion.begin(attempt.transaction, call.request_id) if companion else None
+            known = hook.begin(attempt.transaction, call.request_id) if hook else None
             if known is not None:
                 return known
             try:
@@ -95,8 +136,8 @@ class MutationRunner:
                 if finished.returned is None:
                     record_attempt(attempt, finished)
                     return MutationOutcome(None, finished.failure, call.request_id, finished.log_lines)
-                if companion is not None:
-                    companion.finish(attempt.transaction, finished)
+                if hook is not None:
+                    hook.finish(attempt.transaction, finished)
                 async with self._host.turns.commit(alone=alone):
                     ts = self._commit(attempt, finished, retry)
             finally:

@@ -7,10 +7,8 @@ from typing import Final
 from convex_evals.backend.deployed import UdfType
 from convex_evals.backend.errors import Conflict
 from convex_evals.backend.functions.attempt import Attempt
-from convex_evals.backend.functions.outcomes import Finished
+from convex_evals.backend.functions.calls import Call, Finished, QueryOutcome, indexes_read
 from convex_evals.backend.functions.targets import Target
-from convex_evals.backend.functions.tracing import indexes_read
-from convex_evals.backend.functions.types import Call, QueryOutcome
 from convex_evals.backend.identity import ActingAdmin, Admin, Identity, User
 from convex_evals.backend.logs import Completion, FunctionLog, OccInfo, Progress, UsageStats
 from convex_evals.backend.runtime.types import LogLine

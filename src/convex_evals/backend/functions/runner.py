@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, TypeVar
 
 from convex_evals.backend.errors import DeveloperError
 from convex_evals.backend.functions.actions import ActionRunner
-from convex_evals.backend.functions.host import Host
-from convex_evals.backend.functions.mutations import MOST_RETRIES, Companion, Idempotency, MutationRunner
-from convex_evals.backend.functions.outcomes import failure_of
-from convex_evals.backend.functions.paths import is_system
-from convex_evals.backend.functions.queries import QueryRunner
-from convex_evals.backend.functions.system_calls import SystemCalls
-from convex_evals.backend.functions.targets import find_by_registration
-from convex_evals.backend.functions.types import (
+from convex_evals.backend.functions.calls import (
     Call,
     CallOutcome,
     MutationOutcome,
     QueryOutcome,
     SessionRequest,
+    failure_of,
 )
+from convex_evals.backend.functions.host import Host
+from convex_evals.backend.functions.mutations import MOST_RETRIES, Idempotency, MutationHook, MutationRunner
+from convex_evals.backend.functions.queries import QueryRunner
+from convex_evals.backend.functions.system_calls import SystemCalls
+from convex_evals.backend.functions.targets import find_by_registration, is_system
 from convex_evals.backend.identity import may_call_internal
 
 if TYPE_CHECKING:
@@ -52,16 +51,16 @@ class FunctionRunner:
         call: Call,
         *,
         session_request: SessionRequest | None = None,
-        companion: Companion | None = None,
+        hook: MutationHook | None = None,
         most_retries: int | None = MOST_RETRIES,
     ) -> MutationOutcome:
-        """With a `session_request` at most once; a `companion` takes part in its transaction."""
+        """With a `session_request` at most once; a `hook` takes part in its transaction."""
         call = _identified(call)
         if session_request is not None:
-            companion = Idempotency(session_request)
+            hook = Idempotency(session_request)
         if is_system(call.path):
-            return await self._system.mutation(call, companion)
-        return self._shown(call, await self._mutations.run(call, companion, most_retries=most_retries))
+            return await self._system.mutation(call, hook)
+        return self._shown(call, await self._mutations.run(call, hook, most_retries=most_retries))
 
     async def action(self, call: Call) -> CallOutcome:
         call = _identified(call)

@@ -1,18 +1,50 @@
-"""Calls of `_system/*` functions: permissions, transactions and errors around what the system functions do."""
+"""Calls of `_system/*` functions, which are written in Python and run inside ordinary transactions."""
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from convex_evals.backend.deployed import Application, FunctionPath
 from convex_evals.backend.errors import Conflict, DeveloperError, RequestError
-from convex_evals.backend.functions.arguments import Returned
 from convex_evals.backend.functions.attempt import Attempt
+from convex_evals.backend.functions.calls import Call, Finished, MutationOutcome, QueryOutcome, Returned
 from convex_evals.backend.functions.host import Host
-from convex_evals.backend.functions.mutations import Companion
-from convex_evals.backend.functions.outcomes import Finished
+from convex_evals.backend.functions.mutations import MutationHook
 from convex_evals.backend.functions.records import record_attempt
-from convex_evals.backend.functions.system import SystemCall, SystemFunction
-from convex_evals.backend.functions.types import Call, MutationOutcome, QueryOutcome
 from convex_evals.backend.identity import may_call_system
 from convex_evals.backend.values import Value, decode, dumps, size_of
 
+if TYPE_CHECKING:
+    from convex_evals.backend.database import Transaction
+    from convex_evals.backend.values import Value
+
+
 MOST_ATTEMPTS = 5
+
+
+@dataclass(slots=True)
+class SystemCall:
+    """What a system function is given. `journal` is the pagination journal: read it, and set what comes out."""
+
+    path: FunctionPath
+    args: "dict[str, Value]"
+    transaction: "Transaction"
+    application: Application | None
+    journal: str | None = None
+
+
+class SystemFunction(Protocol):
+    @property
+    def kind(self) -> Literal["query", "mutation"]: ...
+
+    async def run(self, call: SystemCall) -> "Value":
+        """Raises DeveloperError (its text reaches the client as it is) or ConvexError."""
+        ...
+
+
+class SystemFunctions(Protocol):
+    def find(self, path: FunctionPath) -> SystemFunction | None:
+        """`path.module` starts with `_system/`."""
+        ...
 
 
 class SystemCalls:
@@ -33,18 +65,18 @@ class SystemCalls:
             journal=attempt.next_journal,
         )
 
-    async def mutation(self, call: Call, companion: Companion | None = None) -> MutationOutcome:
+    async def mutation(self, call: Call, hook: MutationHook | None = None) -> MutationOutcome:
         for _ in range(MOST_ATTEMPTS):
             attempt = Attempt.begin(self._host, call, "Mutation")
-            known = companion.begin(attempt.transaction, call.request_id) if companion else None
+            known = hook.begin(attempt.transaction, call.request_id) if hook else None
             if known is not None:
                 return known
             finished = await _finish(attempt)
             if finished.returned is None:
                 record_attempt(attempt, finished)
                 return MutationOutcome(None, finished.failure, call.request_id)
-            if companion is not None:
-                companion.finish(attempt.transaction, finished)
+            if hook is not None:
+                hook.finish(attempt.transaction, finished)
             try:
                 async with self._host.turns.commit(alone=False):
                     ts = self._host.database.commit(attempt.transaction, call.path.stripped).ts

@@ -7,13 +7,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from convex_evals.backend.authentication import Authenticator
 from convex_evals.backend.database import Bound, Database, Transaction, delete_tables
+from convex_evals.backend.environment import write_paused
 from convex_evals.backend.errors import DeveloperError, RequestError
-from convex_evals.backend.functions.scheduling import JOBS, cancel, check_job_id
-from convex_evals.backend.functions.state import write_paused
+from convex_evals.backend.functions import SCHEDULED_JOBS, cancel_job, check_job_id
 from convex_evals.backend.http.bodies import Fields, read_json
 from convex_evals.backend.http.identities import identify_admin
+from convex_evals.backend.identity import Authenticator
 
 SOURCE = "dashboard"
 
@@ -46,8 +46,8 @@ class Administration:
         try:
             job_id, namespace = check_job_id(fields.text("id")), _namespace(fields)
         except DeveloperError as error:
-            raise RequestError(400, "InvalidId", f"Invalid ID for table {JOBS}") from error
-        return self._write(lambda transaction: cancel(transaction, namespace, job_id))
+            raise RequestError(400, "InvalidId", f"Invalid ID for table {SCHEDULED_JOBS}") from error
+        return self._write(lambda transaction: cancel_job(transaction, namespace, job_id))
 
     async def _cancel_all_jobs(self, request: Request) -> Response:
         fields = await self._read(request)
@@ -57,9 +57,9 @@ class Administration:
         upper = None if end is None else Bound(int(end), included=False)
 
         def cancel_all(transaction: Transaction) -> None:
-            for row in transaction.system.scan(namespace, JOBS, "by_next_ts", lower=lower, upper=upper):
+            for row in transaction.system.scan(namespace, SCHEDULED_JOBS, "by_next_ts", lower=lower, upper=upper):
                 if path in (None, row.value["udfPath"]):
-                    cancel(transaction, namespace, row.id)
+                    cancel_job(transaction, namespace, row.id)
 
         return self._write(cancel_all)
 
@@ -67,8 +67,8 @@ class Administration:
         namespace = _namespace(await self._read(request))
 
         def delete_all(transaction: Transaction) -> None:
-            for row in transaction.system.scan(namespace, JOBS):
-                transaction.system.delete(namespace, JOBS, row.id)
+            for row in transaction.system.scan(namespace, SCHEDULED_JOBS):
+                transaction.system.delete(namespace, SCHEDULED_JOBS, row.id)
 
         return self._write(delete_all)
 

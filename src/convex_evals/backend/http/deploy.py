@@ -5,10 +5,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from convex_evals.backend.authentication import Authenticator
 from convex_evals.backend.http.content_encoding import read_encoded_json
 from convex_evals.backend.http.identities import identify_admin
 from convex_evals.backend.http.limits import FUNCTION_BODY_BYTES
+from convex_evals.backend.identity import Authenticator
 from convex_evals.backend.push import Pusher, PushRequest
 
 Json = dict[str, object]

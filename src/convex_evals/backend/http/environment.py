@@ -5,13 +5,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from convex_evals.backend.authentication import Authenticator
-from convex_evals.backend.canonical_urls import CanonicalUrls, Destination, write_url
 from convex_evals.backend.database import Database
-from convex_evals.backend.environment import VariableChange
+from convex_evals.backend.environment import CanonicalUrls, Destination, VariableChange, write_url
 from convex_evals.backend.errors import RequestError
 from convex_evals.backend.http.bodies import Fields, read_json
 from convex_evals.backend.http.identities import identify_admin
+from convex_evals.backend.identity import Authenticator
 from convex_evals.backend.push import VariableUpdates
 
 DESTINATIONS: dict[str, Destination] = {"convexCloud": "convexCloud", "convexSite": "convexSite"}

@@ -11,19 +11,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from convex_evals.backend.authentication import Authenticator, require_admin
 from convex_evals.backend.deployed import FunctionPath
 from convex_evals.backend.errors import RequestError
-from convex_evals.backend.functions.paths import parse_path
-from convex_evals.backend.functions.types import Call, CallOutcome
+from convex_evals.backend.functions import Call, CallOutcome, parse_path
 from convex_evals.backend.http.bodies import Fields, query_fields, read_json
 from convex_evals.backend.http.client_version import chosen_format, client_of
 from convex_evals.backend.http.identities import identify
+from convex_evals.backend.identity import Authenticator, require_admin
 from convex_evals.backend.values import Format, loads, render
 
 if TYPE_CHECKING:
     from convex_evals.backend.database import Database
-    from convex_evals.backend.functions.runner import FunctionRunner
+    from convex_evals.backend.functions import FunctionRunner
 
 RUN_PREFIX = "/api/run/"
 

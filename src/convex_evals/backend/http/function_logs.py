@@ -7,10 +7,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from convex_evals.backend.authentication import Authenticator
 from convex_evals.backend.errors import RequestError
 from convex_evals.backend.http.client_version import client_of, reads_structured_logs
 from convex_evals.backend.http.identities import identify_admin
+from convex_evals.backend.identity import Authenticator
 from convex_evals.backend.logs import Completion, FunctionLog
 
 LONGEST_POLL_SECONDS = 60.0

@@ -10,14 +10,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
-from convex_evals.backend.authentication import Authenticator
 from convex_evals.backend.errors import SystemFailure
-from convex_evals.backend.functions.http_actions import HttpActionRequest, HttpActionResponse, HttpActionRunner
-from convex_evals.backend.functions.http_routing import ROUTABLE_METHODS
+from convex_evals.backend.functions import ROUTABLE_METHODS, HttpActionRequest, HttpActionResponse, HttpActionRunner
 from convex_evals.backend.http.forwarding import scheme_of
 from convex_evals.backend.http.identities import identify_for_http_action
 from convex_evals.backend.http.incoming_body import IncomingBody, too_large
 from convex_evals.backend.http.limits import HTTP_ACTION_BODY_BYTES
+from convex_evals.backend.identity import Authenticator
 
 PREFIX: Final = "/http"
 BODILESS_METHODS: Final = ("GET", "HEAD", "OPTIONS")

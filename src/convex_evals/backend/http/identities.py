@@ -2,9 +2,8 @@
 
 from starlette.requests import Request
 
-from convex_evals.backend.authentication import Authenticator, require_admin
 from convex_evals.backend.errors import RequestError
-from convex_evals.backend.identity import Anonymous, Identity
+from convex_evals.backend.identity import Anonymous, Authenticator, Identity, require_admin
 
 
 async def identify(authenticator: Authenticator, request: Request) -> Identity:

@@ -4,14 +4,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from convex_evals.backend.authentication import Authenticator
 from convex_evals.backend.deployed import FunctionPath, Module
-from convex_evals.backend.functions.inline_queries import InlineQueries
-from convex_evals.backend.functions.types import Call
+from convex_evals.backend.functions import Call, InlineQueries
 from convex_evals.backend.http.bodies import Fields, read_json
 from convex_evals.backend.http.client_version import chosen_format, client_of
 from convex_evals.backend.http.function_calls import body_of
 from convex_evals.backend.http.identities import identify_admin
+from convex_evals.backend.identity import Authenticator
 from convex_evals.backend.push.paths import canonical_module_path
 
 

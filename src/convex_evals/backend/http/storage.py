@@ -8,9 +8,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from convex_evals.backend.environment import read_state
 from convex_evals.backend.errors import RequestError
-from convex_evals.backend.functions.host import Host
-from convex_evals.backend.functions.state import read_state
+from convex_evals.backend.functions import Host
 from convex_evals.backend.http.bodies import query_fields
 from convex_evals.backend.http.file_response import OpenFileResponse
 from convex_evals.backend.http.incoming_body import too_large

@@ -5,9 +5,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from convex_evals.backend.authentication import Authenticator
 from convex_evals.backend.errors import RequestError
 from convex_evals.backend.http.errors import envelope
+from convex_evals.backend.identity import Authenticator
 from convex_evals.backend.sync import BrokenInvariant, Disconnected, SessionSettings, SyncServer
 from convex_evals.backend.sync.client_version import ClientVersion
 

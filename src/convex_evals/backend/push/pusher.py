@@ -8,10 +8,9 @@ from typing import TypeVar
 
 import orjson
 
-from convex_evals.backend.canonical_urls import CanonicalUrls
 from convex_evals.backend.database import Database, Transaction
 from convex_evals.backend.deployed import ComponentInstance, CurrentApplication
-from convex_evals.backend.environment import read_variables
+from convex_evals.backend.environment import CanonicalUrls, read_variables
 from convex_evals.backend.errors import RequestError, WorkerCrashed
 from convex_evals.backend.push.activation import Activation, activate
 from convex_evals.backend.push.analysis import Analysis, Analyzer, Variables

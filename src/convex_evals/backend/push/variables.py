@@ -3,10 +3,15 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from convex_evals.backend.canonical_urls import CanonicalUrls
 from convex_evals.backend.database import Database
 from convex_evals.backend.deployed import Application, CurrentApplication
-from convex_evals.backend.environment import VariableChange, changed, read_variables, write_variables
+from convex_evals.backend.environment import (
+    CanonicalUrls,
+    VariableChange,
+    apply_changes,
+    read_variables,
+    write_variables,
+)
 from convex_evals.backend.errors import Conflict, RequestError
 from convex_evals.backend.push.analysis import Analyzer, Variables
 from convex_evals.backend.push.auth_config import Provider
@@ -46,7 +51,7 @@ class VariableUpdates:
         transaction = self._database.begin()
         transaction.depend_on_push()
         before = read_variables(transaction)
-        after = changed(before, changes)
+        after = apply_changes(before, changes)
         if after == before:
             return
         application = self._current.application

@@ -17,13 +17,18 @@ import orjson
 from convex_evals.backend.crons import next_run, skipped_runs
 from convex_evals.backend.database import Transaction
 from convex_evals.backend.deployed import Application, FunctionPath
+from convex_evals.backend.environment import is_paused
 from convex_evals.backend.errors import BackendError
-from convex_evals.backend.functions.outcomes import Finished
-from convex_evals.backend.functions.records import TRANSIENT_ERROR, record_failure
-from convex_evals.backend.functions.runner import FunctionRunner
-from convex_evals.backend.functions.state import is_paused
-from convex_evals.backend.functions.targets import find
-from convex_evals.backend.functions.types import Call, CallOutcome, MutationOutcome
+from convex_evals.backend.functions import (
+    TRANSIENT_ERROR,
+    Call,
+    CallOutcome,
+    Finished,
+    FunctionRunner,
+    MutationOutcome,
+    find_target,
+    record_failure,
+)
 from convex_evals.backend.runtime.types import LogLine
 from convex_evals.backend.scheduler.dispatcher import Clock, Planned, RowKey, backoff_seconds
 from convex_evals.backend.values import Value
@@ -157,7 +162,7 @@ def _truncated(lines: Sequence[str]) -> dict[str, Value]:
 
 @dataclass(slots=True)
 class Occurrence:
-    """The companion of a cron's mutation: its log entry and the plan of the next run."""
+    """The hook of a cron's mutation: its log entry and the plan of the next run."""
 
     run: CronRun
     now: Clock
@@ -191,7 +196,7 @@ class CronRuns:
         if run is None:
             return
         call = _call(run, self._host.application)
-        target = find(self._host.application, call.path)
+        target = find_target(self._host.application, call.path)
         if run.in_progress:
             await self._lost(run, call)
         elif target is not None and target.function.udf_type == "Action":
@@ -205,7 +210,7 @@ class CronRuns:
         while True:
             occurrence = Occurrence(run, self._now)
             try:
-                outcome = await self._functions.mutation(call, companion=occurrence, most_retries=None)
+                outcome = await self._functions.mutation(call, hook=occurrence, most_retries=None)
                 break
             except BackendError:
                 logger.exception("cron job %s could not be run", run.name)

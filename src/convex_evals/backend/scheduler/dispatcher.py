@@ -11,8 +11,8 @@ from typing import Final, NamedTuple, cast
 
 from convex_evals.backend.database import Bound, Document, Transaction
 from convex_evals.backend.deployed import Application
-from convex_evals.backend.functions.host import Host
-from convex_evals.backend.functions.state import is_paused
+from convex_evals.backend.environment import is_paused
+from convex_evals.backend.functions import Host
 
 logger = logging.getLogger(__name__)
 

@@ -16,13 +16,18 @@ import orjson
 
 from convex_evals.backend.database import Bound, Document, Transaction
 from convex_evals.backend.deployed import FunctionPath, UdfType
+from convex_evals.backend.environment import is_paused
 from convex_evals.backend.errors import BackendError
-from convex_evals.backend.functions.outcomes import Finished
-from convex_evals.backend.functions.records import TRANSIENT_ERROR, record_failure
-from convex_evals.backend.functions.runner import FunctionRunner
-from convex_evals.backend.functions.state import is_paused
-from convex_evals.backend.functions.targets import find
-from convex_evals.backend.functions.types import Call, MutationOutcome, ScheduledJob
+from convex_evals.backend.functions import (
+    TRANSIENT_ERROR,
+    Call,
+    Finished,
+    FunctionRunner,
+    MutationOutcome,
+    ScheduledJob,
+    find_target,
+    record_failure,
+)
 from convex_evals.backend.scheduler.dispatcher import ANY_TIME, Clock, Planned, RowKey, backoff_seconds, namespaces
 from convex_evals.backend.values import Value
 
@@ -107,7 +112,7 @@ def _state(row: Document) -> State:
 
 @dataclass(frozen=True, slots=True)
 class OwnRow:
-    """The companion of a scheduled mutation: its row, which it sees in progress, and which succeeds with it."""
+    """The hook of a scheduled mutation: its row, which it sees in progress, and which succeeds with it."""
 
     key: RowKey
     now: Clock
@@ -133,7 +138,7 @@ class JobRuns:
         if job is None:
             return
         call = _call(job)
-        target = find(self._host.application, job.path)
+        target = find_target(self._host.application, job.path)
         # What does not exist is refused like any call of it.
         udf_type = "Mutation" if target is None else target.function.udf_type
         if job.state == "inProgress":
@@ -147,7 +152,7 @@ class JobRuns:
 
     async def _run_mutation(self, job: JobRow, call: Call) -> None:
         try:
-            outcome = await self._functions.mutation(call, companion=OwnRow(job.key, self._now), most_retries=None)
+            outcome = await self._functions.mutation(call, hook=OwnRow(job.key, self._now), most_retries=None)
         except BackendError:
             logger.exception("scheduled mutation %s could not be run", job.path.canonical)
             await self._postpone(job)

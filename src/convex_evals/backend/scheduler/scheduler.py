@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from convex_evals.backend.database import Commit
-from convex_evals.backend.functions.runner import FunctionRunner
+from convex_evals.backend.functions import FunctionRunner
 from convex_evals.backend.scheduler import cron_jobs, jobs
 from convex_evals.backend.scheduler.cron_jobs import CronRuns
 from convex_evals.backend.scheduler.dispatcher import Clock, Dispatcher

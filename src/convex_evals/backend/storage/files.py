@@ -7,9 +7,9 @@ from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from convex_evals.backend.canonical_urls import CanonicalUrls
 from convex_evals.backend.database import Commit, Database, Document, Transaction
 from convex_evals.backend.deployed import ComponentInstance
+from convex_evals.backend.environment import CanonicalUrls
 from convex_evals.backend.errors import DeveloperError, SystemFailure
 from convex_evals.backend.ids import SYSTEM_TABLE_NUMBERS, DocumentId
 from convex_evals.backend.runtime.types import StoredBlob

@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 
 from convex_evals.backend.deployed import FunctionPath
 from convex_evals.backend.errors import RequestError
-from convex_evals.backend.functions.types import Call, CallFailure, CallOutcome, MutationOutcome, QueryOutcome
+from convex_evals.backend.functions import Call, CallFailure, CallOutcome, MutationOutcome, QueryOutcome
 from convex_evals.backend.identity import Identity
 from convex_evals.backend.sync.client_messages import AddQuery, CallRequest
 from convex_evals.backend.sync.server_messages import ActionResponse, Failure, MutationResponse

@@ -5,8 +5,8 @@ from typing import Literal
 
 import orjson
 
-from convex_evals.backend.authentication import impersonated
 from convex_evals.backend.errors import RequestError
+from convex_evals.backend.identity import impersonated
 from convex_evals.backend.sync.errors import InvalidMessage
 from convex_evals.backend.sync.timestamps import decode_ts
 

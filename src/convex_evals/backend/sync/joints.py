@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from convex_evals.backend.functions.types import Call, CallOutcome, MutationOutcome, QueryOutcome, SessionRequest
+from convex_evals.backend.functions import Call, CallOutcome, MutationOutcome, QueryOutcome, SessionRequest
 
 if TYPE_CHECKING:
     from convex_evals.backend.database import Commit, ReadSet

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Protocol
 
-from convex_evals.backend.functions.types import QueryOutcome
+from convex_evals.backend.functions import QueryOutcome
 from convex_evals.backend.identity import ANONYMOUS, Identity
 from convex_evals.backend.sync.client_messages import AddQuery, Modification, ModifyQuerySet, RemoveQuery
 from convex_evals.backend.sync.errors import BrokenInvariant, ProtocolViolation

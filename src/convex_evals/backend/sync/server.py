@@ -3,7 +3,7 @@
 import asyncio
 from typing import TYPE_CHECKING
 
-from convex_evals.backend.authentication import Authenticator
+from convex_evals.backend.identity import Authenticator
 from convex_evals.backend.sync.background import Background
 from convex_evals.backend.sync.joints import Functions, History, Socket
 from convex_evals.backend.sync.outbox import SessionSettings

@@ -6,10 +6,9 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from convex_evals.backend.authentication import Authenticator
 from convex_evals.backend.errors import RequestError
-from convex_evals.backend.functions.types import Call, QueryOutcome, SessionRequest
-from convex_evals.backend.identity import ANONYMOUS, Identity, user_of
+from convex_evals.backend.functions import Call, QueryOutcome, SessionRequest
+from convex_evals.backend.identity import ANONYMOUS, Authenticator, Identity, user_of
 from convex_evals.backend.sync.background import Background
 from convex_evals.backend.sync.calls import (
     action_outcome,

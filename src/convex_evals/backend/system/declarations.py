@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from convex_evals.backend.deployed import Application, ComponentInstance, FunctionPath
-from convex_evals.backend.functions.system import SystemCall
+from convex_evals.backend.functions import SystemCall
 from convex_evals.backend.validators import (
     NULL,
     NUMBER,

@@ -56,7 +56,7 @@ def read_documents(context: Context, query: object, limit: int | None = None) ->
 
 
 def read_while_possible(context: Context, query: object, limit: int) -> list[Document]:
-    """As many of the first `limit` documents as one call may read_documents."""
+    """As many of the first `limit` documents as one call may read."""
     stream = context.transaction.open_query(context.namespace, query)
     documents: list[Document] = []
     while len(documents) < limit:

@@ -1,7 +1,6 @@
 """Small facts about the deployment, its environment variables, and areas an embedded deployment keeps no records of."""
 
-from convex_evals.backend.canonical_urls import CanonicalUrls
-from convex_evals.backend.functions.state import is_paused
+from convex_evals.backend.environment import CanonicalUrls, is_paused
 from convex_evals.backend.ids import PUBLIC_SYSTEM_TABLE_NUMBERS
 from convex_evals.backend.system.declarations import PAGINATION, Context, Declarations, object_of, optional
 from convex_evals.backend.system.pages import last_page

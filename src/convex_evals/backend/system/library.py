@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from convex_evals.backend.deployed import ComponentInstance, FunctionPath
 from convex_evals.backend.errors import ConvexError, DeveloperError
-from convex_evals.backend.functions.system import SystemCall
+from convex_evals.backend.functions import SystemCall
 from convex_evals.backend.system import documents, facts, jobs, modules, schemas, storage
 from convex_evals.backend.system.declarations import Context, Declaration, Facts, Kind
 from convex_evals.backend.validators import check
@@ -48,7 +48,7 @@ class DeclaredFunction:
 
 
 class SystemLibrary:
-    """Finds system functions for the function runner (`functions/system.py`)."""
+    """Finds system functions for the function runner (`functions/system_calls.py`)."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts

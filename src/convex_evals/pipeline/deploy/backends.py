@@ -96,7 +96,7 @@ def open_answer_backend(
 
 @asynccontextmanager
 async def _embedded(tools: Tools, network: "NetworkPolicy", accept_local_key: bool) -> AsyncIterator[Backend]:
-    from convex_evals.backend.deployment import Deployment, DeploymentSettings  # static evals need not wait for it
+    from convex_evals.backend.deployment import Deployment, DeploymentSettings
 
     sdk = tools.toolchain.packages.package("convex")
     settings = DeploymentSettings(sdk=sdk, network=network, accept_local_key=accept_local_key)

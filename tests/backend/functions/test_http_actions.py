@@ -8,7 +8,7 @@ from convex_evals.backend.deployed import (
     HttpRoute,
     UdfConfig,
 )
-from convex_evals.backend.functions.http_routing import find_route
+from convex_evals.backend.functions.http_actions import find_route
 
 Mounts = dict[str, str]
 

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 from convex_evals.backend.deployed import Application, FunctionPath
 from convex_evals.backend.errors import DeveloperError
-from convex_evals.backend.functions.paths import is_callable
-from convex_evals.backend.functions.types import ScheduledJob
+from convex_evals.backend.functions.calls import ScheduledJob
+from convex_evals.backend.functions.targets import is_callable
 from convex_evals.backend.ids import SYSTEM_TABLE_NUMBERS, DocumentId
+from convex_evals.backend.limits import MAX_SCHEDULE_SECONDS, scheduled_too_far
 from convex_evals.backend.values import Value, decode, dumps, size_of
 
 if TYPE_CHECKING:
     from convex_evals.backend.database import Transaction
 
-JOBS = "_scheduled_jobs"
-HORIZON_SECONDS = 5 * 366 * 86_400
+
+SCHEDULED_JOBS = "_scheduled_jobs"
 NANOSECONDS = 1_000_000_000
 
 
@@ -61,17 +62,17 @@ def schedule(transaction: "Transaction", namespace: str, job: Job, parent: Sched
         "originalScheduledTs": now if canceled else ts,
         "attempts": {"systemErrors": 0, "occErrors": 0},
     }
-    return transaction.system.insert(namespace, JOBS, row).id
+    return transaction.system.insert(namespace, SCHEDULED_JOBS, row).id
 
 
-def cancel(transaction: "Transaction", namespace: str, job_id: str) -> None:
+def cancel_job(transaction: "Transaction", namespace: str, job_id: str) -> None:
     """Jobs that are over, or gone, stay as they are."""
-    row = transaction.system.get(namespace, JOBS, job_id)
+    row = transaction.system.get(namespace, SCHEDULED_JOBS, job_id)
     if row is None or _state_of(row.value) not in ("pending", "inProgress"):
         return
     now = round(transaction.started_ms * 1_000_000)
     transaction.system.patch(
-        namespace, JOBS, job_id, {"state": {"type": "canceled"}, "nextTs": None, "completedTs": now}
+        namespace, SCHEDULED_JOBS, job_id, {"state": {"type": "canceled"}, "nextTs": None, "completedTs": now}
     )
 
 
@@ -81,7 +82,7 @@ def check_job_id(text: str) -> str:
         number = DocumentId.decode(text).table_number
     except DeveloperError as error:
         raise DeveloperError(f"Invalid argument `id` for `db.cancel_job`: {error.message}") from error
-    if number != SYSTEM_TABLE_NUMBERS[JOBS]:
+    if number != SYSTEM_TABLE_NUMBERS[SCHEDULED_JOBS]:
         raise DeveloperError("Invalid scheduled function ID. The ID must be an ID on the '_scheduled_functions' table.")
     return text
 
@@ -89,13 +90,8 @@ def check_job_id(text: str) -> str:
 def _check_time(seconds: float, now_seconds: float) -> None:
     if not 0 <= seconds < 2**63 / NANOSECONDS:
         raise DeveloperError(f"Invalid arguments for `ts`: {seconds} is not a time since 1970")
-    if abs(seconds - now_seconds) > HORIZON_SECONDS:
-        where = "future" if seconds > now_seconds else "past"
-        raise DeveloperError(f"UnixTimestamp({_shown(seconds)}s) is more than 5 years in the {where}")
-
-
-def _shown(seconds: float) -> str:
-    return f"{seconds:.9f}".rstrip("0").rstrip(".")
+    if abs(seconds - now_seconds) > MAX_SCHEDULE_SECONDS:
+        raise scheduled_too_far(seconds, now_seconds)
 
 
 def _check_exists(application: Application | None, path: FunctionPath) -> None:
@@ -111,7 +107,7 @@ def _check_exists(application: Application | None, path: FunctionPath) -> None:
 
 
 def _is_canceled(transaction: "Transaction", job: ScheduledJob) -> bool:
-    row = transaction.system.get(job.namespace, JOBS, job.id)
+    row = transaction.system.get(job.namespace, SCHEDULED_JOBS, job.id)
     return row is not None and _state_of(row.value) == "canceled"
 
 

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from convex_evals.backend.functions.types import ScheduledJob
+from convex_evals.backend.functions.calls import ScheduledJob
 
 World = Any
 Context = Any
@@ -17,7 +17,7 @@ def app(world: World) -> World:
         return None
 
     @world.mutation("jobs:cancel")
-    async def cancel(ctx: Context, args: dict[str, Any]) -> None:
+    async def cancel_job(ctx: Context, args: dict[str, Any]) -> None:
         await ctx.call("cancel_job", **args)
 
     @world.query("jobs:list")

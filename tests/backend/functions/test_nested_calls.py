@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from convex_evals.backend.functions.nested import DEEPEST
+from convex_evals.backend.limits import MAX_CALL_DEPTH
 
 World = Any
 Context = Any
@@ -196,7 +196,7 @@ async def test_calls_nest_to_a_limit(app: World) -> None:
         await ctx.call("runUdf", udfType="query", name="test:deeper", args={"depth": args["depth"] + 1})
 
     outcome = await app.runner.query(app.call("test:deeper", {"depth": 0}))
-    assert max(depths) == DEEPEST
+    assert max(depths) == MAX_CALL_DEPTH
     assert "Cross component call depth limit exceeded. Do you have an infinite loop in your app?" in (
         outcome.failure.message
     )

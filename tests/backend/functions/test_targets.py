@@ -2,7 +2,7 @@ import pytest
 
 from convex_evals.backend.deployed import FunctionPath
 from convex_evals.backend.errors import RequestError
-from convex_evals.backend.functions.paths import is_callable, is_system, parse_path
+from convex_evals.backend.functions.targets import is_callable, is_system, parse_path
 
 
 @pytest.mark.parametrize(

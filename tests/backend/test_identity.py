@@ -5,10 +5,9 @@ import pytest
 
 from convex_evals.backend.admin_keys import AdminKeys
 from convex_evals.backend.auth import JwtVerifier
-from convex_evals.backend.authentication import Authenticator, require_admin
 from convex_evals.backend.deployed import CurrentApplication
 from convex_evals.backend.errors import RequestError
-from convex_evals.backend.identity import ADMIN, ANONYMOUS, ActingAdmin, Identity, User
+from convex_evals.backend.identity import ADMIN, ANONYMOUS, ActingAdmin, Authenticator, Identity, User, require_admin
 
 KEYS = AdminKeys("local", "secret")
 KEY = KEYS.issue()

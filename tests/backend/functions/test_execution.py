@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from convex_evals.backend.functions.types import Call
+from convex_evals.backend.functions.calls import Call
 from convex_evals.backend.identity import ANONYMOUS, ActingAdmin, User
 from convex_evals.backend.values import dumps
 
@@ -184,7 +184,7 @@ async def test_ids_are_checked_against_the_tables_there_are(world: World) -> Non
 
 
 async def test_nothing_runs_while_the_deployment_is_paused(app: World) -> None:
-    from convex_evals.backend.functions.state import write_paused
+    from convex_evals.backend.environment import write_paused
 
     await app.runner.write("test", lambda transaction: write_paused(transaction, True))
     for kind, path in [("query", "messages:list"), ("mutation", "messages:send"), ("action", "messages:ask")]:
