@@ -124,27 +124,6 @@ def test_a_finished_run_says_when_and_why(scene: Any) -> None:
     assert run.finished_at >= run.started_at
 
 
-def test_the_latest_run_is_the_newest_with_a_result(scene: Any) -> None:
-    older, newer = scene.run(), scene.run()
-    scene.run()
-    assert scene.store.latest_run() is None
-    scene.attempt(older, status="failed")
-    scene.attempt(newer)
-    assert scene.store.latest_run(RunFilter(model="m1")).id == newer
-    assert scene.store.latest_run(RunFilter(model="m2")) is None
-    assert scene.store.latest_run(RunFilter(experiment="other")) is None
-
-
-def test_an_eval_failed_when_one_of_its_trials_failed(scene: Any) -> None:
-    run_id = scene.run("000-a/000-b", "000-a/001-c", "000-a/002-d", trials=2)
-    scene.attempt(run_id, "000-a/002-d", 1, "failed")
-    scene.attempt(run_id, "000-a/002-d", 2, "failed")
-    scene.attempt(run_id, "000-a/000-b", 1, "passed")
-    scene.attempt(run_id, "000-a/000-b", 2, "failed")
-    scene.attempt(run_id, "000-a/001-c", 1, "infrastructure")
-    assert scene.store.failed_evals(run_id) == ("000-a/000-b", "000-a/002-d")
-
-
 @pytest.mark.parametrize("question", ["export_run", "resume_run", "pending"])
 def test_a_run_that_is_not_there_is_one_sentence(store: ScoresStore, question: str) -> None:
     with pytest.raises(UsageError, match=r"^There is no run 'x'"):

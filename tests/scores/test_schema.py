@@ -1,5 +1,6 @@
 import shutil
 import sqlite3
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,32 @@ def test_an_older_database_is_upgraded_with_everything_in_it(
             assert kept.export_run(run_id) == before
     else:
         assert backup is None
+
+
+def test_runs_of_before_have_worked_as_long_as_their_attempts_say(server: Any, tmp_path: Path) -> None:
+    where = server.empty()
+    upgrade_schema(find_location(where), until(tmp_path / "until", "0003"))
+    day = "2026-01-01 "
+    for statement in (
+        "INSERT INTO models (id, name, provider, created_at) VALUES (1, 'm', 'p', '2026-01-01 00:00:00')",
+        "INSERT INTO runs (id, model_id, experiment, trials, options, labels, status, started_at, finished_at) VALUES "
+        f"('r', 1, 'default', 4, '{{}}', '[]', 'completed', '{day}08:00:00', '{day}20:00:09')",
+        "INSERT INTO planned_evals (run_id, eval) VALUES ('r', 'a/b')",
+        *(
+            "INSERT INTO attempts (id, run_id, eval, trial, number, status, notes, started_at, finished_at) VALUES "
+            f"('{trial}', 'r', 'a/b', {trial}, 1, '{status}', '[]', '{day}{start}', '{day}{end}')"
+            for trial, status, start, end in (
+                (1, "passed", "08:00:00", "08:01:00"),
+                (2, "failed", "08:00:30", "08:02:00"),
+                (3, "interrupted", "08:02:30", "20:00:00"),  # killed; it was resumed in the evening
+                (4, "passed", "20:00:00", "20:00:09"),
+            )
+        ),
+    ):
+        server.execute(where, statement)
+    with ScoresStore.open(where) as store:
+        assert store.runs()[0].worked == timedelta(minutes=2, seconds=30 + 9)
+    assert differences(where) == []
 
 
 def test_a_newer_database_is_refused(server: Any, future: Revisions) -> None:

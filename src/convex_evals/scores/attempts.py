@@ -11,7 +11,7 @@ from convex_evals.core.errors import InfrastructureError, UsageError
 from convex_evals.core.ids import new_id, prefix
 from convex_evals.scores.evidence import Outcome, TestCounts
 from convex_evals.scores.records import AttemptRecord, AttemptStatus, OpenAttempt
-from convex_evals.scores.rows import AttemptRow, PlannedEvalRow, RunRow
+from convex_evals.scores.rows import AttemptRow, ExtraTrialRow, PlannedEvalRow, RunRow
 
 RESULTS: Final[tuple[AttemptStatus, ...]] = ("passed", "failed", "skipped", "infrastructure")
 
@@ -89,10 +89,14 @@ def _check_planned(session: Session, run_id: str, eval: str, trial: int) -> None
     run = session.get(RunRow, run_id, with_for_update={"read": True})
     # Locked, so that two processes cannot give the same number to two attempts.
     planned = session.get(PlannedEvalRow, (run_id, eval), with_for_update=True)
-    if run is None or planned is None or not 1 <= trial <= run.trials:
+    if run is None or planned is None or not (1 <= trial <= run.trials or _is_extra(session, run_id, eval, trial)):
         raise UsageError(f"Trial {trial} of eval {eval!r} is not in the plan of run {run_id!r}.")
     if run.status != "running":
         raise UsageError(f"Run {prefix(run_id)} is {run.status}; resume it first.")
+
+
+def _is_extra(session: Session, run_id: str, eval: str, trial: int) -> bool:
+    return session.get(ExtraTrialRow, (run_id, eval, trial)) is not None
 
 
 def _named(row: AttemptRow) -> str:

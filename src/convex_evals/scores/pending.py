@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from convex_evals.scores.attempts import RESULTS
 from convex_evals.scores.records import AttemptStatus, PendingEval
 from convex_evals.scores.rows import AttemptRow, GenerationRow
-from convex_evals.scores.runs import read_planned, read_run
+from convex_evals.scores.runs import read_extra_trials, read_planned, read_run
 
 Tried = list[tuple[AttemptStatus, str | None]]  # status, and the attempt if it has a generation; oldest first
 
@@ -16,7 +16,8 @@ Tried = list[tuple[AttemptStatus, str | None]]  # status, and the attempt if it 
 def read_pending(session: Session, run_id: str) -> tuple[PendingEval, ...]:
     trials = range(1, read_run(session, run_id).trials + 1)
     tried = _tried(session, run_id)
-    places = ((planned.eval, trial) for planned in read_planned(session, run_id) for trial in trials)
+    places = [(planned.eval, trial) for planned in read_planned(session, run_id) for trial in trials]
+    places += read_extra_trials(session, run_id)
     all_places = (_pending(eval, trial, tried[eval, trial]) for eval, trial in places)
     return tuple(pending for pending in all_places if pending is not None)
 

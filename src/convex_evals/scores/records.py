@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -24,7 +24,7 @@ class Counts:
     failed: int = 0
     skipped: int = 0
     infrastructure: int = 0
-    total: int = 0  # planned evals x trials
+    total: int = 0  # planned: evals x trials, and trials that were added
 
     @property
     def remaining(self) -> int:
@@ -47,6 +47,13 @@ class RunRecord:
     started_at: datetime
     finished_at: datetime | None
     counts: Counts
+    evals: int = 0  # planned
+    worked: timedelta = timedelta(0)  # in which a process worked on it; the time before it was resumed is not in it
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything that was planned has a verdict."""
+        return self.counts.total > 0 and self.counts.passed + self.counts.failed == self.counts.total
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,6 +95,28 @@ class PlannedEvalRow(Row):
     grader_fingerprint: Mapped[str | None]
 
 
+class WorkPeriodRow(Row):
+    """A time in which a process worked on the run. Without an end, one does, or one went away."""
+
+    __tablename__ = "work_periods"
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    started_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]
+
+
+class ExtraTrialRow(Row):
+    """A trial of one eval beyond those that every eval of the run has."""
+
+    __tablename__ = "extra_trials"
+    __table_args__ = (ForeignKeyConstraint(["run_id", "eval"], ["planned_evals.run_id", "planned_evals.eval"]),)
+
+    run_id: Mapped[str] = mapped_column(ID, primary_key=True)
+    eval: Mapped[str] = mapped_column(primary_key=True)
+    trial: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+
+
 class AttemptRow(Row):
     __tablename__ = "attempts"
     __table_args__ = (

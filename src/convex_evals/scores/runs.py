@@ -1,8 +1,8 @@
 """Runs: recorded from a plan, found by id, listed with their counts."""
 
 from collections import defaultdict
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from sqlalchemy import Select, Subquery, func, insert, select
@@ -12,9 +12,10 @@ from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import ALPHABET, LENGTH, new_id
 from convex_evals.scores.attempts import RESULTS, interrupt_open_attempts
 from convex_evals.scores.database import insert_if_new
+from convex_evals.scores.periods import begin_period, end_period, last_sign_of_work, read_worked
 from convex_evals.scores.plans import Fingerprints, PlannedEval, RunPlan
 from convex_evals.scores.records import Counts, RunFilter, RunRecord, RunStatus
-from convex_evals.scores.rows import AttemptRow, ModelRow, PlannedEvalRow, RunRow
+from convex_evals.scores.rows import AttemptRow, ExtraTrialRow, ModelRow, PlannedEvalRow, RunRow
 
 SHORTEST_PREFIX: Final = 4
 _NAMED_RUNS: Final = 5
@@ -43,6 +44,7 @@ def insert_run(session: Session, plan: RunPlan) -> str:
         )
     )
     session.flush()
+    begin_period(session, run_id)
     rows = [
         {"run_id": run_id, "eval": each.eval, "content_fingerprint": each.content, "grader_fingerprint": each.grader}
         for each in plan.evals
@@ -78,13 +80,6 @@ def read_run(session: Session, run_id: str) -> RunRecord:
     return records[0]
 
 
-def read_latest_run(session: Session, chosen: RunFilter) -> RunRecord | None:
-    """The newest run that has any result."""
-    has_result = select(AttemptRow.id).where(AttemptRow.run_id == RunRow.id, AttemptRow.status.in_(RESULTS)).exists()
-    records = _records(session, _newest_first(chosen).where(has_result).limit(1))
-    return records[0] if records else None
-
-
 def read_planned(session: Session, run_id: str) -> tuple[PlannedEval, ...]:
     rows = session.scalars(select(PlannedEvalRow).where(PlannedEvalRow.run_id == run_id))
     planned = (PlannedEval(row.eval, row.content_fingerprint, row.grader_fingerprint) for row in rows)
@@ -96,12 +91,25 @@ def close_run(session: Session, run_id: str, status: RunStatus, reason: str | No
     row = locked_run(session, run_id)
     interrupt_open_attempts(session, run_id)
     row.status, row.reason, row.finished_at = status, reason, datetime.now(UTC)
+    end_period(session, run_id, row.finished_at)
 
 
 def reopen_run(session: Session, run_id: str) -> None:
     row = locked_run(session, run_id)
+    end_period(session, run_id, last_sign_of_work(session, run_id))
     interrupt_open_attempts(session, run_id)
     row.status, row.reason, row.finished_at = "running", None, None
+    begin_period(session, run_id)
+
+
+def insert_extra_trials(session: Session, run_id: str, trials: Iterable[tuple[str, int]]) -> None:
+    locked_run(session, run_id)
+    session.add_all(ExtraTrialRow(run_id=run_id, eval=eval, trial=trial) for eval, trial in trials)
+
+
+def read_extra_trials(session: Session, run_id: str) -> tuple[tuple[str, int], ...]:
+    rows = session.scalars(select(ExtraTrialRow).where(ExtraTrialRow.run_id == run_id))
+    return tuple(sorted((row.eval, row.trial) for row in rows))
 
 
 def locked_run(session: Session, run_id: str) -> RunRow:
@@ -143,12 +151,25 @@ def _newest_first(chosen: RunFilter) -> Select[RunRow, str, str]:
 
 
 def _records(session: Session, query: Select[RunRow, str, str]) -> tuple[RunRecord, ...]:
-    found = session.execute(query).all()
-    counts = _counts(session, [row for row, _, _ in found], query.with_only_columns(RunRow.id))
-    return tuple(_record(row, model, provider, counts[row.id]) for row, model, provider in found)
+    found, run_ids = session.execute(query).all(), query.with_only_columns(RunRow.id)
+    results, worked = _results(session, run_ids), read_worked(session, run_ids)
+    evals = _numbers(session, PlannedEvalRow, run_ids)
+    extra = _numbers(session, ExtraTrialRow, run_ids)
+    return tuple(
+        _record(
+            row,
+            model,
+            provider,
+            Counts(**results[row.id], total=evals[row.id] * row.trials + extra[row.id]),
+            evals[row.id],
+            worked[row.id],
+        )
+        for row, model, provider in found
+    )
 
 
-def _counts(session: Session, rows: Sequence[RunRow], run_ids: Select[str]) -> dict[str, Counts]:
+def _results(session: Session, run_ids: Select[str]) -> defaultdict[str, dict[str, int]]:
+    """By run, how often each status is a result."""
     results: defaultdict[str, dict[str, int]] = defaultdict(dict)
     latest = _latest_results(run_ids)
     for run_id, status, number in session.execute(
@@ -157,13 +178,18 @@ def _counts(session: Session, rows: Sequence[RunRow], run_ids: Select[str]) -> d
         .group_by(latest.c.run_id, latest.c.status)
     ):
         results[run_id][status] = number
-    planned = (
-        select(PlannedEvalRow.run_id, func.count().label("evals"))
-        .where(PlannedEvalRow.run_id.in_(run_ids))
-        .group_by(PlannedEvalRow.run_id)
-    )
-    evals = {row.run_id: row.evals for row in session.execute(planned)}
-    return {row.id: Counts(**results[row.id], total=evals.get(row.id, 0) * row.trials) for row in rows}
+    return results
+
+
+def _numbers(
+    session: Session, rows: type[PlannedEvalRow] | type[ExtraTrialRow], run_ids: Select[str]
+) -> defaultdict[str, int]:
+    """By run, how many of these rows there are."""
+    counted = select(rows.run_id, func.count()).where(rows.run_id.in_(run_ids)).group_by(rows.run_id)
+    numbers: defaultdict[str, int] = defaultdict(int)
+    for run_id, number in session.execute(counted):
+        numbers[run_id] = number
+    return numbers
 
 
 def _latest_results(run_ids: Select[str]) -> Subquery:
@@ -176,7 +202,7 @@ def _latest_results(run_ids: Select[str]) -> Subquery:
     )
 
 
-def _record(row: RunRow, model: str, provider: str, counts: Counts) -> RunRecord:
+def _record(row: RunRow, model: str, provider: str, counts: Counts, evals: int, worked: timedelta) -> RunRecord:
     return RunRecord(
         id=row.id,
         model=model,
@@ -198,4 +224,6 @@ def _record(row: RunRow, model: str, provider: str, counts: Counts) -> RunRecord
         started_at=row.started_at,
         finished_at=row.finished_at,
         counts=counts,
+        evals=evals,
+        worked=worked,
     )

@@ -1,5 +1,6 @@
 """The face of the scores: everything that is recorded of runs, and everything that is asked about them."""
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
@@ -117,6 +118,11 @@ class ScoresStore:
             session.flush()
             return pending.read_pending(session, run_id)
 
+    def add_trials(self, run_id: str, trials: Iterable[tuple[str, int]]) -> None:
+        """Plans more trials of some evals, each (eval, trial). Those that every eval has stay the run's `trials`."""
+        with self._database.writing() as session:
+            runs.insert_extra_trials(session, run_id, trials)
+
     def mint_benchmark(self, benchmark: Benchmark) -> None:
         """Raises UsageError when there is one of that name."""
         with self._database.writing() as session:
@@ -142,11 +148,6 @@ class ScoresStore:
         with self._database.reading() as session:
             return runs.list_runs(session, chosen)
 
-    def latest_run(self, chosen: RunFilter = EVERY_RUN) -> RunRecord | None:
-        """The newest run that has any result."""
-        with self._database.reading() as session:
-            return runs.read_latest_run(session, chosen)
-
     def is_run_held(self, run_id: str) -> bool:
         """Whether a process works on it. A running run that nobody holds has died and can be resumed."""
         return holding.is_run_held(self._database, run_id)
@@ -164,10 +165,6 @@ class ScoresStore:
     def results(self, run_id: str) -> tuple[AttemptRecord, ...]:
         """Of each eval and trial the latest attempt that has a result."""
         return attempts.results_of(self.attempts(run_id))
-
-    def failed_evals(self, run_id: str) -> tuple[str, ...]:
-        """The evals of which at least one trial failed."""
-        return tuple(dict.fromkeys(each.eval for each in self.results(run_id) if each.status == "failed"))
 
     def details(self, run_id: str, eval: str | None = None) -> tuple[AttemptDetails, ...]:
         """Attempts with their generations and steps."""
