@@ -43,14 +43,15 @@ def test_what_a_section_is_worth_is_measured(asked: Asked, guide: Path) -> None:
     ]
     changes = [each["change"] for each in found["variants"]]
     assert changes[0] is None
-    assert changes[1] == {"mean": -1.0, "low": -1.0, "high": -1.0, "evals": 3}
-    assert changes[2] == {"mean": 0.0, "low": 0.0, "high": 0.0, "evals": 3}
+    same = {"low": -1.0, "high": -1.0, "evals": 3, "p": 0.25, "pCorrected": 0.75, "certain": False}
+    assert changes[1] == {"mean": -1.0, **same}
+    assert changes[2] == {"mean": 0.0, **same, "low": 0.0, "high": 0.0, "p": 1.0, "pCorrected": 1.0}
     greeting = len("## Greeting\n\nSay hello to the world.\n\n")
     assert found["variants"][1]["tokens"] == -(-greeting // 4)
     assert found["variants"][1]["measuredTokens"] == greeting
     assert "paired bootstrap" in found["ablation"]["method"]
     lines = [line.split() for line in result.stderr.splitlines()]
-    assert ["Greeting", str(greeting), "0%", "-100%", "-100%", "to", "-100%", "3", "unknown"] in [
+    assert ["Greeting", str(greeting), "0%", "-100%", "-100%", "to", "-100%", "0.75", "3", "unknown"] in [
         line[:-1] for line in lines
     ]
 

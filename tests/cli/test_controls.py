@@ -118,7 +118,8 @@ def test_mutants_that_survive_are_shown_as_small_diffs(convex_evals: Command, he
     (path / "grader.py").write_text("def test_knows_the_limit(files):\n    assert '10' in files.text('limit.ts')\n")
     found = convex_evals("controls", "--mutate")
     assert found.returncode == 1
-    assert "1 of 2 mutants caught (50.0%) · the target is 90%" in found.stdout
+    assert "1 of 2 mutants caught (50.0%) · 95% interval 9.5% to 90.5% · the target is 90%" in found.stdout
+    assert found.stdout.splitlines()[-1] == "survivors: 000-basics/000-hello (1)"
     survivor = next(line for line in found.stdout.splitlines() if line.endswith("survives"))
     assert "shift-comparison limit.ts:1" in survivor
     assert "    +export const isFew = (n: number) => n <= 10;" in found.stdout
@@ -128,4 +129,4 @@ def test_mutants_that_survive_are_shown_as_small_diffs(convex_evals: Command, he
     explained = convex_evals("controls", "--mutate")
     assert explained.returncode == 0
     assert "is equivalent: Ten is few, too." in explained.stdout
-    assert "1 of 1 mutant caught (100.0%) · 1 known as equivalent" in explained.stdout
+    assert "1 of 1 mutant caught (100.0%) · 95% interval 20.7% to 100.0% · 1 known as equivalent" in explained.stdout

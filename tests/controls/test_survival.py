@@ -1,10 +1,11 @@
 from pathlib import Path
 
-from convex_evals.controls import Mutant, generate_mutants, share
+from convex_evals.controls import Mutant, catch_rate, generate_mutants, share
 from convex_evals.controls.equivalents import read_equivalents
 from convex_evals.controls.survival import Survival, judge_mutants
 from convex_evals.core.verdicts import Status
 from convex_evals.pipeline.types import Grade
+from convex_evals.statistics import wilson_interval
 
 MUTANTS = generate_mutants({"a.ts": "const x = a < b && c > d && e === f && 5;\n"})[:5]
 
@@ -25,6 +26,17 @@ def test_a_mutant_is_caught_when_a_step_fails(tmp_path: Path) -> None:
     assert [each.mutant for each in survival.without_verdict] == [MUTANTS[4]]
     assert share([survival]) == 3 / 4
     assert share([]) is None
+
+
+def test_the_catch_rate_is_the_mean_over_evals_with_an_interval(tmp_path: Path) -> None:
+    half = judged(graded("failed", "passed"), tmp_path / "missing.txt")
+    whole = judged(graded("failed", "failed"), tmp_path / "missing.txt")
+    alone = catch_rate({"a": half})
+    assert alone is not None and (alone.value, alone.method, alone.trials) == (0.5, "Wilson", 2)
+    assert alone.interval == half.interval == wilson_interval(1, 2)
+    both = catch_rate({"a": half, "b": whole})
+    assert both is not None and (both.value, both.method, both.evals) == (0.75, "t over evals", 2)
+    assert catch_rate({}) is None
 
 
 def test_known_equivalents_count_for_nothing(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from convex_evals.controls.judging import Judged
 from convex_evals.controls.library import controls_folder, load_controls, strays
 from convex_evals.controls.mutants import OPERATORS, Mutant, generate_mutants, select_mutants
 from convex_evals.controls.scaffold import Scaffold, plan_eval, suite_for_writing
-from convex_evals.controls.survival import TARGET, JudgedMutant, Survival, share
+from convex_evals.controls.survival import TARGET, JudgedMutant, Survival, catch_rate, share
 
 __all__ = [
     "OPERATORS",
@@ -25,6 +25,7 @@ __all__ = [
     "Survival",
     "Watcher",
     "Workshop",
+    "catch_rate",
     "check",
     "controls_folder",
     "findings_json",

@@ -5,7 +5,8 @@ from typing import Any
 
 from convex_evals.controls.findings import Findings
 from convex_evals.controls.judging import Judged
-from convex_evals.controls.survival import JudgedMutant, Survival, share
+from convex_evals.controls.survival import JudgedMutant, Survival, catch_rate, share
+from convex_evals.statistics import Score
 from convex_evals.suite import Problem
 
 
@@ -14,8 +15,21 @@ def findings_json(findings: Sequence[Findings], problems: Sequence[Problem] = ()
     return {
         "ok": not problems and all(each.ok for each in findings),
         "mutantsCaught": share([each.mutants for each in findings if each.mutants]),
+        "catchRate": _catch_rate(catch_rate({each.eval.id: each.mutants for each in findings if each.mutants})),
         "evals": [_eval(each) for each in findings],
         "problems": [str(problem) for problem in problems],
+    }
+
+
+def _catch_rate(found: Score | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "value": found.value,
+        "interval": [found.interval.low, found.interval.high],
+        "method": found.method,
+        "evals": found.evals,
+        "mutants": found.trials,
     }
 
 
@@ -52,6 +66,7 @@ def _survival(survival: Survival) -> dict[str, Any]:
     return {
         "killed": len(survival.killed),
         "total": survival.total,
+        "interval": [survival.interval.low, survival.interval.high],
         "killedBy": by_step,
         "survivors": [_mutant(each) for each in survival.survivors],
         "equivalent": [_mutant(each) for each in survival.equivalent],

@@ -1,13 +1,14 @@
 """Which mutants of an answer its grader caught."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from convex_evals.controls.equivalents import Equivalents
 from convex_evals.controls.mutants import Mutant
 from convex_evals.core.verdicts import Status, StepName
 from convex_evals.pipeline.types import Grade
+from convex_evals.statistics import Interval, Score, Tally, score, wilson_interval
 from convex_evals.suite import Problem
 
 TARGET: Final = 0.9
@@ -51,6 +52,11 @@ class Survival:
     def total(self) -> int:
         return len(self.killed) + len(self.survivors)
 
+    @property
+    def interval(self) -> Interval:
+        """Of the share that is caught, over the mutants."""
+        return wilson_interval(len(self.killed), self.total)
+
     def _with(self, status: Status) -> tuple[JudgedMutant, ...]:
         return tuple(each for each in self.judged if each.status == status and not each.equivalent)
 
@@ -73,6 +79,19 @@ def share(survivals: Sequence[Survival]) -> float | None:
     """How much was caught of all mutants together; None when there are none."""
     total = sum(each.total for each in survivals)
     return sum(len(each.killed) for each in survivals) / total if total else None
+
+
+def catch_rate(survivals: Mapping[str, Survival]) -> Score | None:
+    """The mean over evals of the share that is caught, by eval; None when there are no mutants.
+
+    Mutants of one answer are alike, so evals are what is counted. Of a single eval, its mutants are.
+    """
+    tallies = {name: Tally(len(each.killed), each.total) for name, each in survivals.items() if each.total}
+    found = score(tallies)
+    if found is None or found.evals > 1:
+        return found
+    [tally] = tallies.values()
+    return replace(found, interval=wilson_interval(tally.passed, tally.trials), method="Wilson")
 
 
 def _stale(equivalents: Equivalents, id: str) -> Problem:

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
-from convex_evals.cli.ablation.findings import Finding, Findings, findings_json
+from convex_evals.cli.ablation.findings import METHOD, Finding, Findings, findings_json
 from convex_evals.cli.ablation.planning import AblatedRun, find_ablation, plan_ablation, plan_rest_of, runs_of
 from convex_evals.cli.main import INTERRUPTED
 from convex_evals.cli.output import count, table, table_lines, write_json
@@ -13,10 +13,10 @@ from convex_evals.cli.runs.preparing import Prepared
 from convex_evals.cli.runs.reporting import open_scores, print_plans
 from convex_evals.cli.runs.session import Session, carry_out_plans
 from convex_evals.cli.runs.spending import cost_text
+from convex_evals.cli.runs.summaries import planned_text
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.ids import prefix
 from convex_evals.core.settings import read_settings
-from convex_evals.models.ablation import METHOD
 from convex_evals.scores import ScoresStore
 
 
@@ -49,12 +49,12 @@ def _report(runs: Sequence[AblatedRun], asked: Asked, store: ScoresStore) -> Non
 
 
 def _print(found: Findings, out: TextIO) -> None:
-    rows = table(["left out", "tokens", "pass rate", "change", "95% interval", "evals", "cost", "run"])
+    rows = table(["left out", "tokens", "pass rate", "change", "95% interval", "p", "evals", "cost", "run"])
     for each in found.findings:
-        rows.add_row(*_cells(each), style="bold" if each.change and each.change.is_certain else "")
+        rows.add_row(*_cells(each), style="bold" if each.is_certain else "")
     first = found.whole.ablated
     head = [f"ablation {prefix(first.ablation)}", first.run.model, first.run.experiment]
-    print(" · ".join([*head, count(first.run.counts.total, "answer") + " each"]), file=out)
+    print(" · ".join([*head, planned_text(first.run) + " each"]), file=out)
     for line in table_lines(rows):
         print(line, file=out)
     print(f"\n{METHOD}\nTokens: ~ is 4 characters each; without it, what the provider counted per prompt.", file=out)
@@ -73,8 +73,9 @@ def _cells(each: Finding) -> tuple[str, ...]:
         each.left_out,
         "" if each.ablated.kind == "all" else tokens,
         "" if each.rate is None else f"{each.rate:.0%}",
-        "" if change is None else _points(change.mean),
-        "" if change is None else f"{_points(change.low)} to {_points(change.high)}",
+        "" if change is None else _points(change.difference),
+        "" if change is None else f"{_points(change.interval.low)} to {_points(change.interval.high)}",
+        "" if each.p is None else f"{each.p:.2g}",
         "" if change is None else str(change.evals),
         cost_text(each.spending),
         prefix(each.ablated.run.id),

@@ -1,10 +1,11 @@
 """Findings for people: a table, and a line for everything that is not as it must be."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from convex_evals.cli.output import count, table, table_lines, visible
-from convex_evals.controls import TARGET, Findings, Judged, JudgedMutant, Survival, share
+from convex_evals.controls import TARGET, Findings, Judged, JudgedMutant, Survival, catch_rate, share
+from convex_evals.statistics import Score
 from convex_evals.suite import Problem
 
 if TYPE_CHECKING:
@@ -50,19 +51,30 @@ def summary(found: Sequence[Findings], problems: Sequence[Problem]) -> Iterator[
     broken = len(problems) + sum(len(each.all_problems) for each in found)
     parts = [count(len(found), "eval"), f"{right} of {count(len(judged), 'answer')} judged as they must be"]
     yield " · ".join([*parts, *([f"{count(broken, 'file')} broken"] if broken else [])])
-    yield from _mutants_summary([each.mutants for each in found if each.mutants])
+    yield from _mutants_summary({each.eval.id: each.mutants for each in found if each.mutants})
 
 
-def _mutants_summary(survivals: Sequence[Survival]) -> Iterator[str]:
-    caught = share(survivals)
-    if caught is None:
+def _mutants_summary(by_eval: Mapping[str, Survival]) -> Iterator[str]:
+    survivals = list(by_eval.values())
+    caught, rate = share(survivals), catch_rate(by_eval)
+    if caught is None or rate is None:
         return
     killed, total = sum(len(each.killed) for each in survivals), sum(each.total for each in survivals)
     equivalent = sum(len(each.equivalent) for each in survivals)
-    parts = [f"{killed} of {count(total, 'mutant')} caught ({caught:.1%})"]
+    parts = [f"{killed} of {count(total, 'mutant')} caught ({caught:.1%})", rate_text(rate)]
     parts += [f"{equivalent} known as equivalent"] if equivalent else []
     parts += [f"the target is {TARGET:.0%}"] if caught < TARGET else []
     yield " · ".join(parts)
+    lost = [(name, len(each.survivors)) for name, each in by_eval.items() if each.survivors]
+    if lost:
+        yield f"survivors: {', '.join(f'{name} ({number})' for name, number in lost)}"
+
+
+def rate_text(rate: Score) -> str:
+    interval = f"{rate.interval.low:.1%} to {rate.interval.high:.1%}"
+    if rate.evals == 1:
+        return f"95% interval {interval}"
+    return f"mean over {rate.evals} evals {rate.value:.1%} (95% interval {interval})"
 
 
 def _table(found: Sequence[Findings]) -> "Table":
