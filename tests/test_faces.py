@@ -9,7 +9,6 @@ import pytest
 SOURCE = Path(__file__).parent.parent / "src"
 
 PACKAGES = [
-    "convex_evals.backend",
     "convex_evals.backend.crons",
     "convex_evals.backend.database",
     "convex_evals.backend.functions",
@@ -21,7 +20,6 @@ PACKAGES = [
     "convex_evals.backend.validators",
     "convex_evals.backend.values",
 ]
-WITH_FACES_OF_THEIR_OWN = {"convex_evals.backend.bench", "convex_evals.backend.conformance"}
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
@@ -37,7 +35,7 @@ def modules_inside(package: str) -> set[str]:
     folder = SOURCE / package.replace(".", "/")
     assert folder.is_dir(), f"{package} is not a package"
     names = {path.stem if path.suffix == ".py" else path.name for path in folder.iterdir() if path.stem != "__init__"}
-    return {f"{package}.{name}" for name in names} - WITH_FACES_OF_THEIR_OWN
+    return {f"{package}.{name}" for name in names}
 
 
 @pytest.fixture(scope="module")

@@ -156,7 +156,11 @@ def make_report(make_failure: MakeFailure) -> MakeReport:
     def make_report(*failures: FailureReport, **known: object) -> Report:
         values: dict[str, object] = {
             "run": RunFacts(
-                RUN, "2026-02-11", "openai", "openai/gpt-x", "GPT X", "default", "completed", 47, 19, 66, 0.594, 0.807
+                *(RUN, "2026-02-11", "openai", "openai/gpt-x", "GPT X", "default", "completed", 47, 19, 66),
+                low=0.594,
+                high=0.807,
+                evals=66,
+                pass_rate=47 / 66,
             ),
             "date": "2026-02-12",
             "engine": "rules",

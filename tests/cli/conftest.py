@@ -35,6 +35,12 @@ def test_says_it_to_the_right_one(files):
     assert files.text("to.txt") == "{to}\\n"
 """
 
+FLAKY = """
+
+def test_passes_in_the_first_trial_only(files):
+    assert "/1-1" in str(files.root)
+"""
+
 
 @pytest.fixture
 def convex_evals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
@@ -118,10 +124,13 @@ def suite_folder(tmp_path: Path) -> Path:
 def hello_suite(tmp_path: Path) -> Callable[..., Path]:
     """Evals that grade files only, so that they are quick. The answers of those in `wrong` pass one test of two.
 
-    Graders of those after the first `quick` ones take so many `seconds`, or until there is a file `hurry`.
+    Graders of those after the first `quick` ones take so many `seconds`, or until there is a file `hurry`. Those of
+    `flaky` pass in the first trial only.
     """
 
-    def hello_suite(count: int = 3, *, seconds: float = 0, quick: int = 0, wrong: tuple[int, ...] = ()) -> Path:
+    def hello_suite(
+        count: int = 3, *, seconds: float = 0, quick: int = 0, wrong: Sequence[int] = (), flaky: Sequence[int] = ()
+    ) -> Path:
         for number in range(count):
             takes = 0 if number < quick else seconds
             path = tmp_path / "evals" / "000-basics" / f"{number:03}-hello"
@@ -130,7 +139,9 @@ def hello_suite(tmp_path: Path) -> Callable[..., Path]:
             (path / "answer" / "hello.txt").write_text("hello\n")
             (path / "answer" / "to.txt").write_text("nobody\n" if number in wrong else "world\n")
             (path / "eval.json").write_text('{"pipeline": "static"}')
-            (path / "grader.py").write_text(HELLO.format(seconds=takes, hurry=tmp_path / "hurry", to="world"))
+            grader = HELLO.format(seconds=takes, hurry=tmp_path / "hurry", to="world")
+            grader += FLAKY if number in flaky else ""
+            (path / "grader.py").write_text(grader)
         return tmp_path / "evals"
 
     return hello_suite

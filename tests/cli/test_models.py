@@ -29,18 +29,25 @@ def test_models_say_whether_there_is_a_key_and_which_variable_holds_it(convex_ev
     assert not (tmp_path / "scores").exists()
 
 
-def test_the_last_score_is_that_of_the_latest_run_with_a_verdict(convex_evals: Command, record_run: Record) -> None:
-    record_run({"000-first": "failed"}, model="openai/gpt-5.2")
-    run = record_run({"000-first": "passed", "001-second": "failed", "002-third": "infrastructure"}, "openai/gpt-5.2")
-    record_run({"000-first": "infrastructure"}, model="openai/gpt-5.2")
+def test_the_last_score_is_that_of_the_latest_complete_run_of_the_suite(
+    convex_evals: Command, hello_suite: Callable[..., Path], record_run: Record
+) -> None:
+    hello_suite(2, wrong=(1,))
+    run = json.loads(convex_evals("run", "-m", "reference", "--json", "-").stdout)["run"]["id"]
+    convex_evals("run", "-m", "reference", "--name", "000-hello")
+    convex_evals("models", "check", "reference", "--name", "000-hello")
+    convex_evals("validate", "--trials", "2")
+    record_run({"000-first": "passed"}, model="openai/gpt-5.2")
     record_run({"000-first": "passed"}, model="local/unlisted")
     models = listed(convex_evals("models", "--json"))
-    last = models["openai/gpt-5.2"]["lastRun"]
+    last = models["reference"]["lastRun"]
     assert (last["id"], last["passRate"], last["passed"], last["failed"]) == (run, 0.5, 1, 1)
-    assert models["openai/gpt-5.5"]["lastRun"] is None
+    assert models["openai/gpt-5.2"]["lastRun"] is None
     assert not models["local/unlisted"]["listed"]
-    [line] = [line for line in convex_evals("models").stdout.splitlines() if line.startswith("openai/gpt-5.2 ")]
-    assert "50% of 2" in line and run[:8] in line
+    [line] = [line for line in convex_evals("models").stdout.splitlines() if line.startswith("reference ")]
+    assert "50.0% (9% to 91%)" in line and run[:8] in line
+    hello_suite(3)
+    assert listed(convex_evals("models", "--json"))["reference"]["lastRun"] is None
 
 
 def test_a_models_own_file_adds_to_the_list(convex_evals: Command, tmp_path: Path) -> None:

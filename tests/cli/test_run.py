@@ -126,6 +126,39 @@ def test_only_what_failed_last_time_runs_again(convex_evals: Command, hello_suit
     assert "Nothing of what was selected failed" in nothing.stderr
 
 
+def test_runs_of_some_evals_and_checks_do_not_hide_what_failed(convex_evals: Command, hello_suite: MakeSuite) -> None:
+    hello_suite(3, wrong=(1, 2))
+    convex_evals("run", "-m", "reference")
+    hello_suite(3, wrong=(2,))
+    for command in (["run", "-m", "reference"], ["models", "check", "reference"], ["validate"]):
+        convex_evals(*command, "--name", "000-hello")
+    convex_evals("validate")
+    again = result_of(convex_evals("run", "-m", "reference", "--failed", "--json", "-"))
+    assert verdicts(again) == [("001-hello", "passed", None), ("002-hello", "failed", "tests")]
+    still = result_of(convex_evals("run", "-m", "reference", "--failed", "--json", "-"))
+    assert verdicts(still) == [("002-hello", "failed", "tests")]
+
+
+def test_several_trials_are_summed_up_with_what_is_flaky(
+    convex_evals: Command, hello_suite: MakeSuite, tmp_path: Path
+) -> None:
+    hello_suite(3, wrong=(1,), flaky=(2,))
+    options = ["--trials", "2", "--json", "result.json"]
+    ran = convex_evals("run", "-m", "reference", *options)
+    run = json.loads((tmp_path / "result.json").read_text())["run"]
+    lines = ran.stdout.splitlines()
+    assert lines[0].startswith(
+        f"run {run['id'][:8]} · reference · 3 evals × 2 trials: 3 of 6 trials passed, 3 failed ·"
+    )
+    assert lines[1:3] == [
+        "pass@1 50.0% (0.0% to 100.0%) · pass@2 66.7% · pass^2 33.3% · 1 of 3 evals flaky",
+        "flaky: 000-basics/002-hello",
+    ]
+    assert (run["score"]["value"], run["score"]["evals"], run["score"]["trials"]) == (0.5, 3, 6)
+    assert run["repeats"]["flaky"] == ["000-basics/002-hello"]
+    assert convex_evals("show", run["id"][:8]).stdout.splitlines()[-2:] == lines[1:3]
+
+
 def test_stored_answers_are_graded_again_and_what_changed_is_shown(
     convex_evals: Command, hello_suite: MakeSuite
 ) -> None:
@@ -206,11 +239,18 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(
 
 
 def test_a_run_that_has_verdicts_on_everything_cannot_be_resumed_into_anything_else(
-    convex_evals: Command, hello_suite: MakeSuite
+    convex_evals: Command, hello_suite: MakeSuite, tmp_path: Path
 ) -> None:
     hello_suite(1)
     run = result_of(convex_evals("run", "-m", "reference", "--json", "-"))["run"]["id"]
+    before = written(tmp_path)
     resumed = convex_evals("run", "--resume", run[:8])
     assert resumed.returncode == 0
     assert "there is nothing to resume" in resumed.stderr
     assert "1 of 1 passed" in resumed.stdout
+    assert written(tmp_path) == before
+
+
+def written(folder: Path) -> dict[str, bytes]:
+    """The scores, byte by byte."""
+    return {path.name: path.read_bytes() for path in (folder / "scores").iterdir() if path.is_file()}

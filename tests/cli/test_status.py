@@ -1,6 +1,10 @@
 import json
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 Record = Callable[..., str]
@@ -15,6 +19,7 @@ def test_runs_are_listed_newest_first_with_counts_and_how_to_resume(convex_evals
     assert rows[0][:8] == ["run", "model", "experiment", "status", "passed", "failed", "no", "verdict"]
     assert rows[1][:8] == [killed[:8], "other", "default", "interrupted", "0", "0", "1", "2"]
     assert rows[2][:8] == [complete[:8], "tester", "default", "completed", "1", "1", "0", "2"]
+    assert rows[0][8:11] == ["evals", "score", "cost"]
     assert result.stdout.splitlines()[-2:] == [
         "What has no verdict is taken up by:",
         f"  convex-evals run --resume {killed[:8]}",
@@ -53,3 +58,58 @@ def test_the_number_of_runs_can_be_limited(convex_evals: Command, record_run: Re
     newest = [record_run({"000-first": "passed"}) for _ in range(3)][-1]
     listed = json.loads(convex_evals("status", "--json", "--limit", "1").stdout)["runs"]
     assert [run["id"] for run in listed] == [newest]
+
+
+def scores_of(status: str) -> dict[str, str]:
+    """The score in the table by run, where there is one."""
+    rows = [line.split("  ") for line in status.splitlines() if "% (" in line]
+    return {row[0]: next(cell.strip() for cell in row if "% (" in cell) for row in rows}
+
+
+def listed(convex_evals: Command) -> list[dict[str, Any]]:
+    runs: list[dict[str, Any]] = json.loads(convex_evals("status", "--json").stdout)["runs"]
+    return runs
+
+
+def test_only_complete_runs_of_the_suite_have_a_score(convex_evals: Command, hello_suite: Callable[..., Path]) -> None:
+    hello_suite(3, wrong=(1,))
+    for options in (["--name", "000-hello"], [], ["--trials", "2"]):
+        assert convex_evals("run", "-m", "reference", *options).returncode == 0
+    convex_evals("validate")
+    twice, once, _ = (run["id"][:8] for run in listed(convex_evals) if not run["labels"])
+    assert scores_of(convex_evals("status").stdout) == {
+        once: "66.7% (21% to 94%)",
+        twice: "66.7% (0% to 100%)",
+    }
+    assert [run["isScored"] for run in listed(convex_evals)] == [False, True, True, False]
+    hello_suite(4, wrong=(1,))
+    assert scores_of(convex_evals("status").stdout) == {}
+
+
+def test_several_trials_are_not_counted_as_evals(convex_evals: Command, hello_suite: Callable[..., Path]) -> None:
+    hello_suite(3, wrong=(1,))
+    convex_evals("run", "-m", "reference", "--trials", "2")
+    [run] = listed(convex_evals)
+    assert (run["plannedEvals"], run["trials"], run["total"]) == (3, 2, 6)
+    assert run["repeats"] == {
+        "trials": 2,
+        "evals": 3,
+        "passAt": pytest.approx(2 / 3),
+        "passAll": pytest.approx(2 / 3),
+        "flaky": [],
+        "flakyRate": 0.0,
+        "flakyInterval": [0.0, pytest.approx(0.5615, abs=1e-4)],
+    }
+    lines = convex_evals("status").stdout.splitlines()
+    assert " 3 × 2 " in lines[1]
+    assert lines[-1] == "With several trials, what passed and failed is counted in trials."
+
+
+def test_the_last_run_of_a_model_is_one_of_all_evals(convex_evals: Command, hello_suite: Callable[..., Path]) -> None:
+    hello_suite(3, wrong=(1,))
+    assert convex_evals("run", "-m", "reference").returncode == 0
+    convex_evals("run", "-m", "reference", "--name", "000-hello")
+    convex_evals("models", "check", "reference", "--name", "002-hello")
+    convex_evals("validate", "--name", "002-hello")
+    rows = convex_evals("status", "--failed").stdout.splitlines()[1:]
+    assert [row.split()[3] for row in rows] == ["000-basics/001-hello"]

@@ -23,6 +23,26 @@ def test_a_reference_answer_that_fails_is_an_error(convex_evals: Command, hello_
     assert "000-basics/001-hello  tests 1/2: ✗ test_says_it_to_the_right_one" in result.stdout
 
 
+def test_graders_that_do_not_always_pass_their_reference_are_flaky(
+    convex_evals: Command, hello_suite: MakeSuite
+) -> None:
+    hello_suite(3, wrong=(0,), flaky=(2,))
+    result = convex_evals("validate", "--trials", "3", "--json", "-")
+    assert result.returncode == 1
+    assert json.loads(result.stdout)["flakyGraders"] == [{"eval": "000-basics/002-hello", "passed": 1, "trials": 3}]
+    assert "3 evals × 3 trials: 4 of 9 trials passed, 5 failed" in result.stderr
+    assert "1 of 3 graders is flaky: 000-basics/002-hello passed in 1 of 3 trials" in result.stderr
+    assert "pass@" not in result.stderr
+
+
+def test_graders_that_always_agree_are_said_to_be_stable(convex_evals: Command, hello_suite: MakeSuite) -> None:
+    hello_suite(2)
+    result = convex_evals("validate", "--trials", "2", "--json", "-")
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["flakyGraders"] == []
+    assert "no grader is flaky: 2 of 2 agreed in 2 trials (at most 65.8% flaky, 95%)" in result.stderr
+
+
 def test_broken_evals_are_reported_and_the_others_are_checked(convex_evals: Command, hello_suite: MakeSuite) -> None:
     suite = hello_suite(3)
     (suite / "000-basics" / "001-hello" / "TASK.txt").unlink()

@@ -68,6 +68,20 @@ def test_what_guidelines_are_worth_is_the_difference_to_none(store: ScoresStore)
     assert bare.guidelines is None
 
 
+def test_what_guidelines_are_worth_over_models_is_paired_by_eval(store: ScoresStore) -> None:
+    bare = Fingerprints(pipeline="pipeline", toolchain="toolchain", prompt="bare")
+    for model, with_them, without in (("one", 4, 1), ("two", 3, 3), ("three", 4, None)):
+        record(store, model, with_them)
+        if without is not None:
+            record(store, model, without, bare, experiment="no_guidelines")
+    found = leaderboard(store, V1, "default").guidelines
+    assert found is not None and sorted(found.models) == ["one", "two"]
+    assert found.worth.difference == pytest.approx((0 + 0.5 + 0.5 + 0.5) / 4)
+    assert (found.worth.evals, found.worth.test) == (4, "sign-flip permutation")
+    assert {name: each.difference for name, each in found.categories.items()} == {"000-a": found.worth.difference}
+    assert leaderboard(store, V1, "no_guidelines").guidelines is None
+
+
 @pytest.mark.parametrize(
     ("prints", "why"),
     [

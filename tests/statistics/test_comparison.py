@@ -103,3 +103,19 @@ def test_models_that_are_equal_are_told_apart_in_at_most_5_of_100_cases(trials: 
         assert found is not None
         wrong += found.verdict != "cannot tell"
     assert wrong / tries <= 0.05 + 0.015
+
+
+def test_an_interval_holds_the_mean_narrows_with_more_evals_and_is_always_the_same() -> None:
+    widths = []
+    for count in (8, 32, 128):
+        before = {f"e{number}": Tally(1, 1) for number in range(count)}
+        after = {f"e{number}": Tally(int(number % 4 != 0), 1) for number in range(count)}
+        found = compare(before, after)
+        assert found is not None and found == compare(before, after)
+        low, high = found.interval.low, found.interval.high
+        assert found.difference == -0.25
+        assert low < found.difference < high <= 0
+        # The standard error of a share of a quarter, 1.96 times to both sides.
+        assert high - low == pytest.approx(2 * 1.96 * (0.25 * 0.75 / count) ** 0.5, rel=0.25)
+        widths.append(high - low)
+    assert widths == sorted(widths, reverse=True)

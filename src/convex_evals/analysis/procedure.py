@@ -20,6 +20,7 @@ from convex_evals.analysis.recommendations import overall, recommend
 from convex_evals.analysis.report import (
     FailureReport,
     InfrastructureFailure,
+    RepeatFacts,
     Report,
     RunFacts,
     keep_report,
@@ -33,7 +34,7 @@ from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import find_toolchain
 from convex_evals.models.registry import load_registry
 from convex_evals.pipeline.types import GradingOptions
-from convex_evals.runner import open_workspace, suite_of
+from convex_evals.runner import RunScore, open_workspace, suite_of
 from convex_evals.runner.options import options_from_json
 from convex_evals.scores import AttemptDetails, RunRecord
 from convex_evals.statistics import wilson_interval
@@ -135,7 +136,7 @@ def _collate(store: "ScoresStore", request: Request, prior: PriorReports, failur
     verdicts = [each for each in store.results(request.run.id) if each.status in ("passed", "failed")]
     categories = Counter(each.eval.partition("/")[0] for each in verdicts)
     return Report(
-        run=_facts(request.run),
+        run=_facts(request.run, RunScore.of(request.run, store.results(request.run.id))),
         date=request.today.isoformat(),
         engine=request.engine.name,
         prior=prior.listed(),
@@ -147,9 +148,9 @@ def _collate(store: "ScoresStore", request: Request, prior: PriorReports, failur
     )
 
 
-def _facts(run: RunRecord) -> RunFacts:
-    counts = run.counts
-    interval = wilson_interval(counts.passed, counts.passed + counts.failed)
+def _facts(run: RunRecord, found: RunScore) -> RunFacts:
+    counts, again = run.counts, found.repeats
+    interval = found.score.interval if found.score else wilson_interval(0, 0)
     return RunFacts(
         id=run.id,
         date=run.started_at.date().isoformat(),
@@ -161,8 +162,13 @@ def _facts(run: RunRecord) -> RunFacts:
         passed=counts.passed,
         failed=counts.failed,
         total=counts.total,
+        evals=run.evals,
+        pass_rate=found.score.value if found.score else None,
         low=interval.low,
         high=interval.high,
+        repeats=RepeatFacts(again.trials, again.evals, again.pass_at, again.pass_all, again.flakiness.flaky)
+        if again
+        else None,
     )
 
 

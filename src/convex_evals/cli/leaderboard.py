@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from convex_evals.cli.output import count, table, table_lines, visible
+from convex_evals.cli.runs.as_json import score_json
 from convex_evals.cli.runs.comparison import points, statistics_json
 from convex_evals.core.ids import prefix
-from convex_evals.runner.leaderboard import Leaderboard, Standing
-from convex_evals.statistics import Durations, Score
+from convex_evals.runner.leaderboard import Guidelines, Leaderboard, Standing
+from convex_evals.statistics import Durations
 
 NAMED = 5
 METHOD = (
@@ -43,6 +44,8 @@ def leaderboard_lines(found: Leaderboard) -> Iterator[str]:
             rows.add_row(*_row(each))
         yield from table_lines(rows)
         yield METHOD
+    if found.guidelines is not None:
+        yield _guidelines_line(found.guidelines)
     for left in found.left_out[:NAMED]:
         yield f"not ranked: run {prefix(left.run.id)} of {visible(left.run.model)}: {left.why}"
     if len(found.left_out) > NAMED:
@@ -55,6 +58,7 @@ def leaderboard_json(found: Leaderboard) -> dict[str, Any]:
         "benchmark": {"name": version.name, "evals": len(version.evals), "mintedAt": version.minted_at.isoformat()},
         "experiment": found.experiment,
         "models": [_standing_json(each) for each in found.standings],
+        "guidelines": _guidelines_json(found.guidelines) if found.guidelines else None,
         "notRanked": [
             {"run": each.run.id, "model": each.run.model, "experiment": each.run.experiment, "why": each.why}
             for each in found.left_out
@@ -77,11 +81,28 @@ def leaderboard_csv(found: Leaderboard) -> str:
     return text.getvalue()
 
 
+def _guidelines_line(found: Guidelines) -> str:
+    worth = found.worth
+    interval = f"95% interval {points(worth.interval.low)} to {points(worth.interval.high)}"
+    told = f"guidelines are worth {points(worth.difference)} points ({interval}, p = {worth.p:.3g})"
+    return f"{told} over {count(len(found.models), 'model')} and {count(worth.evals, 'eval')}, paired by eval"
+
+
+def _guidelines_json(found: Guidelines) -> dict[str, Any]:
+    return {
+        "models": list(found.models),
+        **(statistics_json(found.worth) or {}),
+        "categories": {name: statistics_json(each) for name, each in found.categories.items()},
+    }
+
+
 def _row(each: Standing) -> tuple[str, ...]:
     scored = each.ranked.score
     interval = f"{scored.interval.low:.1%} to {scored.interval.high:.1%}"
     name = visible(each.ranked.name)
-    return (each.ranked.rank, name, f"{scored.value:.1%}", interval, str(len(each.runs)), _cost(each), _time(each))
+    spread = "" if each.spread is None else f" (spread {each.spread * 100:.1f})"
+    runs = f"{len(each.runs)}{spread}"
+    return (each.ranked.rank, name, f"{scored.value:.1%}", interval, runs, _cost(each), _time(each))
 
 
 def _cost(each: Standing) -> str:
@@ -111,16 +132,6 @@ def _standing_json(each: Standing) -> dict[str, Any]:
         "generationMs": _durations_json(each.generation),
         "last": each.last.isoformat(),
         "guidelines": {**(statistics_json(worth) or {}), "points": points(worth.difference)} if worth else None,
-    }
-
-
-def score_json(found: Score) -> dict[str, Any]:
-    return {
-        "value": found.value,
-        "interval": [found.interval.low, found.interval.high],
-        "method": found.method,
-        "evals": found.evals,
-        "trials": found.trials,
     }
 
 

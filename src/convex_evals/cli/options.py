@@ -58,7 +58,7 @@ Budget = Annotated[
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, help="Grade so many answers at once; otherwise one per core.")
 ]
-Trials = Annotated[int | None, typer.Option("--trials", min=1, help="Ask each task so many times; otherwise once.")]
+Trials = Annotated[int | None, typer.Option("--trials", min=1, metavar="N", help="Trials per task (default: 1).")]
 Backend = Annotated[
     str | None,
     typer.Option(

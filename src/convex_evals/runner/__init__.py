@@ -5,11 +5,9 @@ from convex_evals.runner.comparison import (
     Change,
     ComparedEval,
     ComparedRuns,
-    Standing,
+    RunResults,
     compare,
     compare_runs,
-    standings,
-    tallies,
 )
 from convex_evals.runner.estimates import Estimate, open_budget
 from convex_evals.runner.events import (
@@ -35,19 +33,34 @@ from convex_evals.runner.planning import (
     Plan,
     Request,
     asking_of,
+    is_filtered,
     plan_regrading,
     plan_rest,
     plan_run,
     source_of,
     suite_of,
 )
+from convex_evals.runner.results import (
+    NOT_SCORES,
+    RunScore,
+    Standing,
+    last_failures,
+    last_run,
+    scored_runs,
+    standings,
+    tallies,
+    why_no_score,
+)
 from convex_evals.runner.spending import Spending, Sum
+from convex_evals.runner.until_sure import LOOKS, UntilSure
 from convex_evals.runner.work import ActiveRun, Halt, Work
 from convex_evals.runner.workspace import open_workspace
 
 __all__ = [
     "ABLATION",
     "CHECK",
+    "LOOKS",
+    "NOT_SCORES",
     "REGRADE",
     "VALIDATE",
     "ActiveRun",
@@ -69,11 +82,14 @@ __all__ = [
     "Plan",
     "Request",
     "Retrying",
+    "RunResults",
+    "RunScore",
     "Spending",
     "Standing",
     "StepFinished",
     "Stopping",
     "Sum",
+    "UntilSure",
     "Watcher",
     "Work",
     "asking_of",
@@ -81,13 +97,18 @@ __all__ = [
     "compare_runs",
     "complete_options",
     "dollars",
+    "is_filtered",
+    "last_failures",
+    "last_run",
     "open_budget",
     "open_workspace",
     "plan_regrading",
     "plan_rest",
     "plan_run",
+    "scored_runs",
     "source_of",
     "standings",
     "suite_of",
     "tallies",
+    "why_no_score",
 ]

@@ -11,7 +11,8 @@ from convex_evals.models.experiments import Experiment
 from convex_evals.models.prompt import prompt_fingerprint
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.runner.options import complete_options, pipeline_fingerprint
-from convex_evals.runner.planning import ABLATION, CHECK, VALIDATE
+from convex_evals.runner.planning import VALIDATE
+from convex_evals.runner.results import NOT_SCORES, missing_text
 from convex_evals.scores import Benchmark, PlannedEval, RunRecord
 from convex_evals.suite import Suite
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from convex_evals.scores import ScoresStore
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-NOT_SCORES: Final = frozenset({VALIDATE, CHECK, ABLATION})
-"""Labels of runs that say nothing about a model."""
 
 
 def mint(name: str, suite: Suite, experiments: Mapping[str, Experiment], store: "ScoresStore") -> Benchmark:
@@ -76,11 +75,10 @@ def why_not_ranked(run: RunRecord, planned: Iterable[PlannedEval], benchmark: Be
     label = next((label for label in run.labels if label in NOT_SCORES), None)
     if label is not None:
         return f"a {label} run"
-    if run.counts.remaining or run.counts.infrastructure or run.counts.skipped:
-        missing = run.counts.remaining + run.counts.infrastructure + run.counts.skipped
-        return f"incomplete: {missing} of {run.counts.total} have no verdict"
+    if not run.is_complete:
+        return missing_text(run)
     matching = set(planned) & set(benchmark.evals)
-    if len(matching) < len(benchmark.evals) or run.counts.total != len(benchmark.evals) * run.trials:
+    if len(matching) < len(benchmark.evals) or run.evals != len(benchmark.evals):
         return f"other evals: {len(matching)} of {len(benchmark.evals)} are those of {benchmark.name}"
     if run.fingerprints.pipeline != benchmark.pipeline:
         return "graded with other options or another version of convex-evals"

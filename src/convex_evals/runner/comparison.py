@@ -1,33 +1,19 @@
 """What changed between two runs: eval by eval, and whether the difference means anything."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Literal, Self
 
-from convex_evals.core.verdicts import StepName
-from convex_evals.scores import AttemptRecord, RunRecord
-from convex_evals.statistics import Comparison, Tallies, Tally
+from convex_evals.runner.results import Standing, standings, tallies
+from convex_evals.scores import AttemptRecord, PlannedEval, RunRecord
+from convex_evals.statistics import SIGNIFICANT, Comparison, Tallies, Verdict, holm
 from convex_evals.statistics import compare as compare_tallies
 
+if TYPE_CHECKING:
+    from convex_evals.scores import ScoresStore
+
 Change = Literal["better", "worse", "other step", "same", "no verdict", "only before", "only after"]
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How one eval did in one run, over all its trials. `failed_step` is that of the first trial that failed."""
-
-    passed: int
-    failed: int
-    failed_step: StepName | None = None
-
-    @property
-    def verdicts(self) -> int:
-        return self.passed + self.failed
-
-    @property
-    def rate(self) -> float | None:
-        """None: there is no verdict, only infrastructure trouble."""
-        return self.passed / self.verdicts if self.verdicts else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +36,48 @@ class ComparedEval:
 
 
 @dataclass(frozen=True, slots=True)
+class RunResults:
+    """A run with what is compared of it."""
+
+    run: RunRecord
+    results: tuple[AttemptRecord, ...]
+    planned: tuple[PlannedEval, ...]
+
+    @classmethod
+    def of(cls, run: RunRecord, store: "ScoresStore") -> Self:
+        return cls(run, store.results(run.id), store.planned(run.id))
+
+    @property
+    def tallies(self) -> Tallies:
+        return tallies(self.results)
+
+
+@dataclass(frozen=True, slots=True)
 class ComparedRuns:
-    """`statistics` is None when no eval has a verdict in both."""
+    """`statistics` is None when no eval has a verdict in both. `p` is corrected for how many pairs were compared.
+
+    `changed` are evals whose task or grader is not the same in both: they are no part of the statistics.
+    """
 
     before: RunRecord
     after: RunRecord
     evals: tuple[ComparedEval, ...]
+    changed: tuple[str, ...]
     statistics: Comparison | None
+    p: float | None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Of the second run, among all pairs that were compared."""
+        if self.statistics is None or self.p is None or self.p >= SIGNIFICANT:
+            return "cannot tell"
+        return self.statistics.verdict
+
+    @property
+    def same_grading(self) -> bool:
+        """Whether both were graded with the same options, version and tools."""
+        first, second = self.before.fingerprints, self.after.fingerprints
+        return (first.pipeline, first.toolchain) == (second.pipeline, second.toolchain)
 
     @property
     def shared(self) -> tuple[ComparedEval, ...]:
@@ -69,34 +90,37 @@ class ComparedRuns:
         return tuple(each.eval for each in self.evals if each.change == change)
 
 
-def compare_runs(
-    before: RunRecord, after: RunRecord, first: Iterable[AttemptRecord], second: Iterable[AttemptRecord]
-) -> ComparedRuns:
-    """`first` and `second` are their results (see `ScoresStore.results`)."""
-    first, second = tuple(first), tuple(second)
-    return ComparedRuns(before, after, compare(first, second), compare_tallies(tallies(first), tallies(second)))
+def compare_runs(runs: Sequence[RunResults]) -> tuple[ComparedRuns, ...]:
+    """Every pair, in the order given."""
+    pairs = [_compared(before, after) for before, after in combinations(runs, 2)]
+    with_statistics = [each for each in pairs if each.statistics is not None]
+    corrected = holm([each.p for each in with_statistics if each.p is not None])
+    by_pair = {(each.before.id, each.after.id): p for each, p in zip(with_statistics, corrected, strict=True)}
+    return tuple(replace(each, p=by_pair.get((each.before.id, each.after.id))) for each in pairs)
 
 
-def tallies(results: Iterable[AttemptRecord]) -> Tallies:
-    """The verdicts by eval; evals without any are left out."""
-    found = standings(results)
-    return {name: Tally(each.passed, each.verdicts) for name, each in found.items() if each.verdicts}
+def _compared(before: RunResults, after: RunResults) -> ComparedRuns:
+    changed = _changed(before.planned, after.planned)
+    first, second = (
+        {name: tally for name, tally in each.tallies.items() if name not in changed} for each in (before, after)
+    )
+    statistics = compare_tallies(first, second)
+    return ComparedRuns(
+        before.run,
+        after.run,
+        compare(before.results, after.results),
+        changed,
+        statistics,
+        statistics.p if statistics else None,
+    )
+
+
+def _changed(before: Iterable[PlannedEval], after: Iterable[PlannedEval]) -> tuple[str, ...]:
+    first, second = ({each.eval: each for each in planned} for planned in (before, after))
+    return tuple(sorted(name for name in first.keys() & second.keys() if first[name] != second[name]))
 
 
 def compare(before: Iterable[AttemptRecord], after: Iterable[AttemptRecord]) -> tuple[ComparedEval, ...]:
     """Compares results (see `ScoresStore.results`), in the order of the evals' names."""
     first, second = standings(before), standings(after)
     return tuple(ComparedEval(name, first.get(name), second.get(name)) for name in sorted(first.keys() | second.keys()))
-
-
-def standings(results: Iterable[AttemptRecord]) -> dict[str, Standing]:
-    by_eval: dict[str, list[AttemptRecord]] = {}
-    for result in results:
-        by_eval.setdefault(result.eval, []).append(result)
-    return {name: _standing(trials) for name, trials in by_eval.items()}
-
-
-def _standing(trials: list[AttemptRecord]) -> Standing:
-    failed = [trial for trial in trials if trial.status == "failed"]
-    passed = sum(trial.status == "passed" for trial in trials)
-    return Standing(passed, len(failed), failed[0].failed_step if failed else None)

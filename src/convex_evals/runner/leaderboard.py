@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from convex_evals.runner.benchmarks import NOT_SCORES, why_not_ranked
-from convex_evals.runner.comparison import tallies
+from convex_evals.runner.benchmarks import why_not_ranked
+from convex_evals.runner.results import NOT_SCORES, tallies
 from convex_evals.runner.spending import Spending, Sum
 from convex_evals.scores import Benchmark, RunRecord, Usage
 from convex_evals.statistics import (
@@ -53,24 +53,35 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
+class Guidelines:
+    """What they are worth over the `models` that have runs of both: paired by eval, and by category."""
+
+    models: tuple[str, ...]
+    worth: Comparison
+    categories: Mapping[str, Comparison]
+
+
+@dataclass(frozen=True, slots=True)
 class Leaderboard:
     benchmark: Benchmark
     experiment: str
     standings: tuple[Standing, ...]
     left_out: tuple[LeftOut, ...]
+    guidelines: Guidelines | None
 
 
 def leaderboard(store: "ScoresStore", benchmark: Benchmark, experiment: str) -> Leaderboard:
     chosen, left_out = _choose(store, benchmark)
     of_experiment = {model: runs for model, runs in _by_model(chosen, experiment).items() if runs}
     without = _by_model(chosen, WITHOUT_GUIDELINES) if experiment != WITHOUT_GUIDELINES else {}
-    results = {model: [tallies(store.results(run.id)) for run in runs] for model, runs in of_experiment.items()}
+    results = {model: [_tallies(store, run) for run in runs] for model, runs in of_experiment.items()}
     together = {model: merged(each) for model, each in results.items()}
+    bare = {model: merged([_tallies(store, run) for run in without[model]]) for model in together if model in without}
     standings = tuple(
-        _standing(store, ranked, of_experiment[ranked.name], results[ranked.name], without.get(ranked.name, []))
+        _standing(store, ranked, of_experiment[ranked.name], results[ranked.name], bare.get(ranked.name, {}))
         for ranked in rank(together)
     )
-    return Leaderboard(benchmark, experiment, standings, tuple(left_out))
+    return Leaderboard(benchmark, experiment, standings, tuple(left_out), _guidelines(together, bare))
 
 
 def _choose(store: "ScoresStore", benchmark: Benchmark) -> tuple[list[RunRecord], list[LeftOut]]:
@@ -101,12 +112,11 @@ def _standing(
     ranked: Ranked,
     runs: Sequence[RunRecord],
     results: Sequence[Tallies],
-    without: Sequence[RunRecord],
+    bare: Tallies,
 ) -> Standing:
     generations = [record for run in runs for record in store.generations(run.id)]
     asked = [each.usage for each in generations if each.usage and not each.from_cache and each.reused_from is None]
     together = merged(results)
-    bare = merged([tallies(store.results(run.id)) for run in without])
     total = Spending.of(generations).cost
     return Standing(
         ranked=ranked,
@@ -114,7 +124,7 @@ def _standing(
         runs=tuple(run.id for run in runs),
         trials=sum(run.trials for run in runs),
         spread=spread(results),
-        cost=Sum(total.total / sum(run.trials for run in runs), total.known, total.unknown),
+        cost=Sum(total.total / sum(run.counts.total / run.evals for run in runs), total.known, total.unknown),
         first_token=_durations(asked, "first_token_ms"),
         generation=_durations(asked, "generation_ms"),
         last=max(run.finished_at or run.started_at for run in runs),
@@ -122,10 +132,28 @@ def _standing(
     )
 
 
+def _tallies(store: "ScoresStore", run: RunRecord) -> Tallies:
+    return tallies(store.results(run.id), run.trials)
+
+
+def _guidelines(together: Mapping[str, Tallies], bare: Mapping[str, Tallies]) -> Guidelines | None:
+    """Trials of several models at one eval are as little independent as those of one, so evals are counted."""
+    without, given = merged(list(bare.values())), merged([together[model] for model in bare])
+    worth = compare(without, given)
+    if worth is None:
+        return None
+    groups = {name: (group, _by_category(given).get(name, {})) for name, group in _by_category(without).items()}
+    found = {name: compare(*pair) for name, pair in groups.items()}
+    return Guidelines(tuple(bare), worth, {name: each for name, each in found.items() if each is not None})
+
+
 def _categories(together: Tallies) -> dict[str, Score]:
+    return {name: found for name, group in _by_category(together).items() if (found := score(group)) is not None}
+
+
+def _by_category(together: Tallies) -> dict[str, Tallies]:
     names = sorted({name.partition("/")[0] for name in together})
-    groups = {name: {key: each for key, each in together.items() if key.startswith(f"{name}/")} for name in names}
-    return {name: found for name, group in groups.items() if (found := score(group)) is not None}
+    return {name: {key: each for key, each in together.items() if key.startswith(f"{name}/")} for name in names}
 
 
 def _durations(usages: Sequence[Usage], figure: str) -> Durations | None:

@@ -34,6 +34,7 @@ _SUITE: Final = "suite"
 _GRADING: Final = "grading"
 _REGRADE_OF: Final = "regradeOf"
 _ASKING: Final = "asking"
+_FILTERED: Final = "filtered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,11 @@ class Plan:
             return self
         return replace(self, run=replace(self.run, options={**self.run.options, name: value}))
 
+    @property
+    def is_over(self) -> bool:
+        """Whether it is an earlier run that has nothing left to do, not even to be called completed."""
+        return isinstance(self.run, RunRecord) and self.run.status == "completed" and not self.work
+
     def begin(self, store: "ScoresStore", toolchain: str | None = None) -> ActiveRun:
         """From here on the run is in the scores, running. One that is resumed must be held.
 
@@ -94,7 +100,8 @@ def plan_regrading(run: RunRecord, request: Request, store: "ScoresStore") -> Pl
     model = _replay_of(run, store)
     evals = _answered(model, request)
     work = tuple(Work(each, trial, model.stored.place(each.id, trial)) for trial in request.numbers for each in evals)
-    recorded = _recorded(model, request, evals, {_REGRADE_OF: run.id})
+    filtered = {_FILTERED: True} if is_filtered(run) else {}
+    recorded = _recorded(model, request, evals, {_REGRADE_OF: run.id, **filtered})
     return Plan(model, request.options, work, recorded, _left_out(request, evals))
 
 
@@ -124,6 +131,11 @@ def plan_rest(
 def suite_of(run: RunRecord) -> Path:
     """The folder of the suite that the run was planned from."""
     return Path(run.options[_SUITE])
+
+
+def is_filtered(run: RunRecord) -> bool:
+    """Whether only some evals of the suite were chosen for it."""
+    return bool(run.options.get(_FILTERED))
 
 
 def asking_of(run: RunRecord) -> Asking:
@@ -190,6 +202,7 @@ def _recorded(model: Model, request: Request, evals: Sequence[Eval], extra: Mapp
             _SUITE: str(request.suite.root),
             _GRADING: options_json(request.options),
             _ASKING: request.asking.as_json(),
+            **({_FILTERED: True} if len(request.evals) < len(request.suite.evals) else {}),
             **request.notes,
             **(extra or {}),
         },

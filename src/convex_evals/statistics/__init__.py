@@ -1,11 +1,12 @@
 """How sure we are: pure functions over plain values. What they mean is on docs/statistics.md."""
 
-from convex_evals.statistics.comparison import SIGNIFICANT, Comparison, Needed, Verdict, compare
+from convex_evals.statistics.comparison import RESAMPLES, SEED, SIGNIFICANT, Comparison, Needed, Verdict, compare
 from convex_evals.statistics.durations import Durations, durations
 from convex_evals.statistics.intervals import Interval, wilson_interval
 from convex_evals.statistics.ranking import Ranked, holm, rank
 from convex_evals.statistics.scores import (
     Flakiness,
+    Repeats,
     Score,
     Tallies,
     Tally,
@@ -13,18 +14,24 @@ from convex_evals.statistics.scores import (
     merged,
     pass_all,
     pass_at,
+    repeats,
     score,
     spread,
 )
+from convex_evals.statistics.sequential import Look, look, unsettled
 
 __all__ = [
+    "RESAMPLES",
+    "SEED",
     "SIGNIFICANT",
     "Comparison",
     "Durations",
     "Flakiness",
     "Interval",
+    "Look",
     "Needed",
     "Ranked",
+    "Repeats",
     "Score",
     "Tallies",
     "Tally",
@@ -33,11 +40,14 @@ __all__ = [
     "durations",
     "flakiness",
     "holm",
+    "look",
     "merged",
     "pass_all",
     "pass_at",
     "rank",
+    "repeats",
     "score",
     "spread",
+    "unsettled",
     "wilson_interval",
 ]

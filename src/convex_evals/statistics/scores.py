@@ -44,11 +44,6 @@ class Score:
     evals: int
     trials: int
 
-    @property
-    def margin(self) -> float:
-        """Half the width of the interval: what is said behind ±."""
-        return (self.interval.high - self.interval.low) / 2
-
 
 def score(tallies: Tallies) -> Score | None:
     """None without any verdict."""
@@ -109,6 +104,29 @@ def flakiness(tallies: Tallies) -> Flakiness:
     flaky = tuple(name for name, tally in sorted(tallies.items()) if tally.is_flaky)
     repeated = sum(tally.trials > 1 for tally in tallies.values())
     return Flakiness(flaky, repeated, wilson_interval(len(flaky), repeated))
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """What several trials of each eval say beyond the score, which is pass@1.
+
+    pass@k and pass^k are over the `evals` that have a verdict on all `trials`.
+    """
+
+    trials: int
+    evals: int
+    pass_at: float
+    pass_all: float
+    flakiness: Flakiness
+
+
+def repeats(tallies: Tallies, trials: int) -> Repeats | None:
+    """None when no eval has that many, or when that is one."""
+    known = {name: tally for name, tally in tallies.items() if tally.trials >= trials}
+    at, every = pass_at(trials, known), pass_all(trials, known)
+    if trials < 2 or at is None or every is None:
+        return None
+    return Repeats(trials, len(known), at, every, flakiness(tallies))
 
 
 def merged(several: Sequence[Tallies]) -> dict[str, Tally]:

@@ -1,11 +1,21 @@
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from convex_evals.analysis.classification import Classification
 from convex_evals.analysis.evidence import Action
-from convex_evals.analysis.report import FailureReport, Label, PriorReport, Report, report_markdown
+from convex_evals.analysis.report import (
+    FailureReport,
+    Label,
+    PriorReport,
+    RepeatFacts,
+    Report,
+    report_from_json,
+    report_json,
+    report_markdown,
+)
 
 SECTIONS = [
     "# Run Analysis Report: openai/gpt-x",
@@ -72,6 +82,32 @@ def test_the_metadata_name_run_model_and_pass_rate_with_its_interval(make_report
         "- **Failed evals**: `1`",
     ):
         assert line in found.splitlines()
+
+
+def test_several_trials_are_told_from_evals(
+    make_report: Callable[..., Report], make_failure: Callable[..., FailureReport]
+) -> None:
+    once = make_report()
+    trials = RepeatFacts(2, 65, 0.8, 0.6, ("000-fundamentals/003-crons",))
+    run = replace(once.run, passed=92, failed=38, total=132, pass_rate=0.7, repeats=trials)
+    text = report_markdown(replace(once, run=run, failures=(make_failure(), replace(make_failure(), trial=2))))
+    assert "- **Pass rate**: `92/130` trials (70.0%, 95 % interval 59.4% to 80.7%; 2 of 132 without verdict)" in text
+    assert (
+        "- **Trials**: 66 evals × 2 trials; pass@2 80.0%, pass^2 60.0% over the 65 evals with 2 verdicts; "
+        "1 flaky: `000-fundamentals/003-crons`"
+    ) in text
+    assert "- **Failed evals**: `1`, in 2 trials" in text
+    assert "(1 of 1, 100%)" in text
+    assert "**Trials**" not in report_markdown(once)
+
+
+def test_a_report_of_before_there_were_trials_is_still_read(make_report: Callable[..., Report]) -> None:
+    report = make_report()
+    content = report_json(report)
+    assert report_from_json(content) == report
+    for name in ("evals", "repeats"):
+        del content["run"][name]
+    assert report_from_json(content) == report
 
 
 def test_every_failure_has_every_field(make_report: Callable[..., Report]) -> None:

@@ -11,6 +11,7 @@ from convex_evals.analysis.report.types import (
     Pattern,
     PriorReport,
     Recommendations,
+    RepeatFacts,
     Report,
     RunFacts,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "Pattern",
     "PriorReport",
     "Recommendations",
+    "RepeatFacts",
     "Report",
     "RunFacts",
     "find_report",

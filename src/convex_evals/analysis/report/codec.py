@@ -14,8 +14,6 @@ def report_json(report: Report) -> dict[str, Any]:
     content: dict[str, Any] = _renamed(to_plain(report), _camel)
     for entry, failure in zip(content["failures"], report.failures, strict=True):
         entry["class"] = failure.failure_class
-    rate = report.run.passed / report.run.verdicts if report.run.verdicts else None
-    content["run"]["passRate"] = rate
     summary = {
         "byStep": dict(report.by_step()),
         "byClass": {name: report.count(name) for name in CLASSES},
@@ -29,7 +27,10 @@ def report_from_json(content: Any) -> Report:
     """Raises KeyError, TypeError or ValueError when it is not one of ours."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f"a report has the format {FORMAT}")
-    return from_plain(Report, _renamed(content, _snake))
+    plain = _renamed(content, _snake)
+    # Reports from before there were several trials in them do not say how many evals there were.
+    plain["run"] = {"evals": plain["run"]["total"], "repeats": None, **plain["run"]}
+    return from_plain(Report, plain)
 
 
 def _renamed(value: Any, rename: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Final
 from convex_evals.analysis.evidence import Action
 from convex_evals.analysis.report.failures import failure_lines
 from convex_evals.analysis.report.text import code, inline
-from convex_evals.analysis.report.types import PriorReport, Recommendations, Report, RunFacts
+from convex_evals.analysis.report.types import PriorReport, Recommendations, RepeatFacts, Report, RunFacts
 from convex_evals.core.ids import prefix
 from convex_evals.core.wording import count
 
@@ -45,16 +45,27 @@ def _metadata(report: Report) -> Iterator[str]:
     yield f"- **Experiment**: {code(run.experiment)}"
     yield f"- **Status**: {code(run.status)}"
     yield f"- **Pass rate**: {pass_rate(run)}"
-    yield f"- **Failed evals**: {code(str(len(report.failures)))}"
+    if run.repeats is not None:
+        yield f"- **Trials**: {_repeats(run.repeats, run)}"
+    evals = len({failure.eval for failure in report.failures})
+    trials = f", in {count(len(report.failures), 'trial')}" if run.total > run.evals else ""
+    yield f"- **Failed evals**: {code(str(evals))}{trials}"
     yield f"- **Classified by**: {code(report.engine)}, on {report.date}"
 
 
 def pass_rate(run: RunFacts) -> str:
-    shown = code(f"{run.passed}/{run.verdicts}")
-    if not run.verdicts:
+    shown = code(f"{run.passed}/{run.verdicts}") + (" trials" if run.total > run.evals else "")
+    if run.pass_rate is None:
         return f"{shown} (there is no verdict)"
     rest = f"; {run.total - run.verdicts} of {run.total} without verdict" if run.total > run.verdicts else ""
-    return f"{shown} ({run.passed / run.verdicts:.1%}, 95 % interval {run.low:.1%} to {run.high:.1%}{rest})"
+    return f"{shown} ({run.pass_rate:.1%}, 95 % interval {run.low:.1%} to {run.high:.1%}{rest})"
+
+
+def _repeats(found: RepeatFacts, run: RunFacts) -> str:
+    k, planned = found.trials, f"{run.evals} evals × {found.trials} trials"
+    known = "" if found.evals == run.evals else f" over the {found.evals} evals with {k} verdicts"
+    flaky = f"{len(found.flaky)} flaky{': ' if found.flaky else ''}{', '.join(map(code, found.flaky))}"
+    return f"{planned}; pass@{k} {found.pass_at:.1%}, pass^{k} {found.pass_all:.1%}{known}; {flaky}"
 
 
 def _prior(report: Report) -> Iterator[str]:
@@ -122,8 +133,9 @@ def _details(report: Report) -> Iterator[str]:
 def _patterns(report: Report) -> Iterator[str]:
     if not report.patterns:
         yield "No two failures share a cause." if report.failures else NONE
+    failed = len({failure.eval for failure in report.failures})
     for number, pattern in enumerate(report.patterns, 1):
-        share = f"{len(pattern.evals)} of {len(report.failures)}, {len(pattern.evals) / len(report.failures):.0%}"
+        share = f"{len(pattern.evals)} of {failed}, {len(pattern.evals) / failed:.0%}"
         names = ", ".join(code(name.partition("/")[2]) for name in pattern.evals)
         yield f"{number}. **{inline(pattern.title)}** ({share}): {inline(pattern.detail)} Evals: {names}."
 

@@ -10,8 +10,22 @@ from convex_evals.core.verdicts import FailureClass, StepName
 
 
 @dataclass(frozen=True, slots=True)
+class RepeatFacts:
+    """Of a run with several trials: pass@k and pass^k for k = `trials`, over the `evals` that have so many verdicts."""
+
+    trials: int
+    evals: int
+    pass_at: float
+    pass_all: float
+    flaky: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RunFacts:
-    """Of the results that are verdicts; infrastructure trouble counts on neither side."""
+    """Of the results that are verdicts; infrastructure trouble counts on neither side.
+
+    `passed`, `failed` and `total` count trials; `pass_rate` is the mean over evals.
+    """
 
     id: str
     date: str  # of the run
@@ -25,6 +39,9 @@ class RunFacts:
     total: int  # planned
     low: float  # of the pass rate, 95 %
     high: float
+    evals: int  # planned
+    pass_rate: float | None
+    repeats: RepeatFacts | None = None
 
     @property
     def verdicts(self) -> int:

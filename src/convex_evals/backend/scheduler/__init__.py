@@ -2,6 +2,4 @@
 
 from convex_evals.backend.scheduler.scheduler import Scheduler
 
-__all__ = [
-    "Scheduler",
-]
+__all__ = ["Scheduler"]

@@ -9,7 +9,7 @@ from convex_evals.backend.schema.indexes import (
     VectorIndexSpec,
     diff_indexes,
 )
-from convex_evals.backend.schema.schema import Schema
+from convex_evals.backend.schema.schema import Schema, TableDefinition
 
 __all__ = [
     "Index",
@@ -18,6 +18,7 @@ __all__ = [
     "NamedIndex",
     "Schema",
     "SearchIndexSpec",
+    "TableDefinition",
     "VectorIndexSpec",
     "diff_indexes",
 ]

@@ -1,6 +1,14 @@
 """Full text and vector search over the documents of one table, in memory."""
 
-from convex_evals.backend.search.text import Hit, Overlay, SearchDocument, SearchQuery, TextIndex, search_text
+from convex_evals.backend.search.text import (
+    Hit,
+    Overlay,
+    SearchDocument,
+    SearchQuery,
+    TextIndex,
+    search_text,
+)
+from convex_evals.backend.search.tokens import tokenize
 from convex_evals.backend.search.vector import VectorDocument, VectorHit, VectorIndex, VectorQuery
 
 __all__ = [
@@ -14,4 +22,5 @@ __all__ = [
     "VectorIndex",
     "VectorQuery",
     "search_text",
+    "tokenize",
 ]

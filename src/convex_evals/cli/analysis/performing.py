@@ -108,11 +108,16 @@ def _print(report: Report, request: Request, out: TextIO) -> None:
 
 def _lines(report: Report) -> Iterator[str]:
     run = report.run
-    if not run.verdicts:
+    if run.pass_rate is None:
         yield f"run {prefix(run.id)} · {run.model} · there is no verdict yet"
     else:
-        rate = f"{run.passed / run.verdicts:.1%}, 95 % {run.low:.1%} to {run.high:.1%}"
-        yield f"run {prefix(run.id)} · {run.model} · {run.experiment} · {run.passed}/{run.verdicts} passed ({rate})"
+        rate = f"{run.pass_rate:.1%}, 95 % {run.low:.1%} to {run.high:.1%}"
+        passed = f"{run.passed}/{run.verdicts}{' trials' if run.total > run.evals else ''} passed ({rate})"
+        yield f"run {prefix(run.id)} · {run.model} · {run.experiment} · {passed}"
+    again = run.repeats
+    if again is not None:
+        k, flaky = again.trials, count(len(again.flaky), "flaky eval")
+        yield f"pass@{k} {again.pass_at:.1%} · pass^{k} {again.pass_all:.1%} · {flaky}"
     if report.infrastructure:
         yield f"{count(len(report.infrastructure), 'result')} without verdict, listed apart and not classified."
     if not report.failures:

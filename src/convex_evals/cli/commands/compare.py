@@ -16,27 +16,24 @@ def compare(
 ) -> None:
     """Compare runs eval by eval: what flipped, the difference with its interval, and whether it is significant.
 
-    Only evals with a verdict in both runs count. With more than two runs, every pair is compared.
+    Only evals with a verdict in both runs and the same task and grader count. With more than two runs, every pair is
+    compared, and p is corrected for the number of pairs.
     """
-    from itertools import combinations
-
-    from convex_evals.cli.output import print_json
+    from convex_evals.cli.output import print_json, print_lines
     from convex_evals.cli.runs import comparison as shown
     from convex_evals.cli.runs.looking import existing_scores
     from convex_evals.core.errors import UsageError
-    from convex_evals.runner import compare_runs, tallies
+    from convex_evals.runner import RunResults, compare_runs
 
     if len(runs) < 2:
         raise UsageError("`compare` takes at least two runs; `convex-evals status` lists them.")
     if sum((json, csv, markdown)) > 1:
         raise UsageError("Choose one of --json, --csv and --markdown.")
     with existing_scores(scores) as store:
-        found = [store.find_run(each) for each in runs]
-        results = [store.results(run.id) for run in found]
-    pairs = [
-        compare_runs(found[before], found[after], results[before], results[after])
-        for before, after in combinations(range(len(found)), 2)
-    ]
+        found = [RunResults.of(store.find_run(each), store) for each in runs]
+    if len({each.run.id for each in found}) < len(found):
+        raise UsageError("A run was named twice; `compare` takes different runs.")
+    pairs = compare_runs(found)
     if csv or markdown:
         typer.echo(shown.pairs_csv(pairs) if csv else shown.pairs_markdown(pairs), nl=False)
     elif json:
@@ -45,8 +42,5 @@ def compare(
         )
     else:
         labels = ("before:", "after:") if len(found) == 2 else [""] * len(found)
-        for label, run, attempts in zip(labels, found, results, strict=True):
-            typer.echo(shown.run_line(label, run, tallies(attempts)))
-        lines = shown.pair_lines(pairs[0]) if len(pairs) == 1 else shown.matrix_lines(pairs)
-        for line in lines:
-            typer.echo(line)
+        print_lines(shown.run_line(label, each) for label, each in zip(labels, found, strict=True))
+        print_lines(shown.pair_lines(pairs[0]) if len(pairs) == 1 else shown.matrix_lines(pairs))

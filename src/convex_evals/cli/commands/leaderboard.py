@@ -23,7 +23,7 @@ def leaderboard(
     A rank is a range when models cannot be told apart. Runs that do not belong to the version are listed, not ranked.
     """
     from convex_evals.cli.leaderboard import leaderboard_csv, leaderboard_json, leaderboard_lines
-    from convex_evals.cli.output import print_json
+    from convex_evals.cli.output import print_json, print_lines
     from convex_evals.cli.runs.looking import existing_scores
     from convex_evals.core.errors import UsageError
     from convex_evals.runner.benchmarks import find_benchmark
@@ -44,5 +44,4 @@ def leaderboard(
     elif csv:
         typer.echo(leaderboard_csv(found), nl=False)
     else:
-        for line in leaderboard_lines(found):
-            typer.echo(line)
+        print_lines(leaderboard_lines(found))

@@ -10,9 +10,10 @@ models = typer.Typer(help="List models.", rich_markup_mode=None, pretty_exceptio
 
 
 @models.callback(invoke_without_command=True)
-def list_models(context: typer.Context, json: Json = False, scores: Scores = None) -> None:
+def list_models(context: typer.Context, evals: EvalsFolder = None, json: Json = False, scores: Scores = None) -> None:
     """List models: whether there is a key for each, its last score, and its tags.
 
+    The last score is that of the latest complete run of the suite as it is today; runs of some evals have none.
     Listed are those of convex-evals, of ./models.toml, and others that have runs. docs/adding-a-model.md says how to
     add one.
     """
@@ -23,7 +24,7 @@ def list_models(context: typer.Context, json: Json = False, scores: Scores = Non
 
     if context.invoked_subcommand is not None:
         return
-    found = listing.list_models(load_registry(), read_settings(), scores)
+    found = listing.list_models(load_registry(), read_settings(), scores, evals)
     if json:
         print_json({"models": [listing.listed_json(each) for each in found]})
     else:

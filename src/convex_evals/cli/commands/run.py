@@ -26,7 +26,6 @@ from convex_evals.cli.options import (
     PackagesBefore,
     SandboxMode,
     Scores,
-    Trials,
 )
 
 
@@ -39,7 +38,23 @@ def run(
     experiment: Experiment = None,
     guidelines: Guidelines = None,
     base_url: BaseUrl = None,
-    trials: Trials = None,
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            "--trials",
+            min=1,
+            metavar="N",
+            help="Trials per task (default: 1); with --until-sure the most per task (default: 5).",
+        ),
+    ] = None,
+    until_sure: Annotated[
+        bool,
+        typer.Option("--until-sure", help="Add trials until it is sure which is better, or --trials are used up."),
+    ] = False,
+    against: Annotated[
+        str | None,
+        typer.Option("--against", metavar="RUN", help="With --until-sure: compare with this run, not with each other."),
+    ] = None,
     budget: Budget = None,
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Ask again, even where the response cache has an answer.")
@@ -90,6 +105,8 @@ def run(
         no_cache=no_cache,
         budget=budget,
         trials=trials,
+        until_sure=until_sure,
+        against=against,
         jobs=jobs,
         evals=evals,
         backend=backend,

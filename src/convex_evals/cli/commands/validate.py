@@ -44,7 +44,8 @@ def validate(
 ) -> None:
     """Check a suite: every reference answer must pass every step.
 
-    The exit code is 1 when one failed or an eval is broken, 3 when one has no verdict.
+    With several trials, graders that do not pass their reference answer every time are named as flaky. The exit code is
+    1 when one failed or an eval is broken, 3 when one has no verdict.
     """
     from convex_evals.cli.runs.asking import Asked
     from convex_evals.cli.runs.reporting import perform

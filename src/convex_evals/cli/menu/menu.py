@@ -17,8 +17,8 @@ from convex_evals.core.settings import Settings, read_settings
 from convex_evals.models.asking import Asking
 from convex_evals.models.experiments import load_experiments
 from convex_evals.models.registry import load_registry
-from convex_evals.runner import Estimate
-from convex_evals.scores import RunFilter, ScoresStore
+from convex_evals.runner import Estimate, last_failures
+from convex_evals.scores import ScoresStore
 from convex_evals.suite import Eval, find_suite, load_suite
 
 AT_HOME: Final = "local/"
@@ -89,8 +89,7 @@ def _have_failed(wishes: Wishes) -> bool:
 
 
 def _has_failed(model: str, experiment: str, store: ScoresStore) -> bool:
-    run = store.latest_run(RunFilter(model=model, experiment=experiment))
-    return run is not None and run.counts.failed > 0
+    return bool(last_failures(store, model, experiment))
 
 
 def _describe(wishes: Wishes, settings: Settings) -> Prepared:

@@ -1,29 +1,38 @@
 """Models with what this machine knows about them: is there a key, and how did they do?"""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from convex_evals.cli.output import print_table, table
+from convex_evals.cli.runs.as_json import score_json
+from convex_evals.cli.runs.summaries import short_interval_text
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
 from convex_evals.core.settings import Settings, key_variables
 from convex_evals.models.providers import has_key
 from convex_evals.models.registry import ModelEntry, Registry
-from convex_evals.runner import ABLATION, CHECK
+from convex_evals.runner import NOT_SCORES, RunScore, scored_runs
 from convex_evals.scores import RunRecord, ScoresStore, database_status
+from convex_evals.statistics import Score
+from convex_evals.suite import find_suite, load_suite
 
-NOT_SCORES = frozenset({ABLATION, CHECK})
+
+@dataclass(frozen=True, slots=True)
+class LastRun:
+    run: RunRecord
+    score: Score
 
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
-    """`variables` are those that may hold its key, if it needs one. `last` is its latest run with a verdict."""
+    """`variables` are those that may hold its key, if it needs one. `last` is its latest complete run of the suite."""
 
     entry: ModelEntry
     variables: tuple[str, ...]
     ready: bool
-    last: RunRecord | None
+    last: LastRun | None
 
     @property
     def key(self) -> str:
@@ -32,10 +41,12 @@ class ListedModel:
         return f"{self.variables[0]}{'' if self.ready else ' missing'}"
 
 
-def list_models(registry: Registry, settings: Settings, scores: str | None) -> tuple[ListedModel, ...]:
+def list_models(
+    registry: Registry, settings: Settings, scores: str | None, evals: Path | None = None
+) -> tuple[ListedModel, ...]:
     """In the order of the registry, and then models that no file lists but that have runs."""
-    last = _last_runs(scores)
-    entries = [*registry.models.values(), *_unlisted(registry, last)]
+    last, seen = _last_runs(scores, evals)
+    entries = [*registry.models.values(), *_unlisted(registry, seen)]
     return tuple(_listed(entry, settings, last.get(entry.slug)) for entry in entries)
 
 
@@ -43,7 +54,7 @@ def print_models(models: tuple[ListedModel, ...]) -> None:
     rows = table(["model", "name", "provider", "key", "last score", "run", "day (UTC)", "tags"])
     for each in models:
         entry, last = each.entry, each.last
-        run = (score(last), prefix(last.id), f"{last.started_at:%Y-%m-%d}") if last else ("", "", "")
+        run = (score(last), prefix(last.run.id), f"{last.run.started_at:%Y-%m-%d}") if last else ("", "", "")
         style = "" if each.ready else "dim"
         rows.add_row(entry.slug, entry.name, entry.provider, each.key, *run, ", ".join(entry.tags), style=style)
     print_table(rows)
@@ -71,16 +82,14 @@ def listed_json(each: ListedModel) -> dict[str, Any]:
     }
 
 
-def score(run: RunRecord) -> str:
-    """Of what has a verdict."""
-    judged = run.counts.passed + run.counts.failed
-    where = "" if run.experiment == "default" else f" {run.experiment}"
-    return f"{run.counts.passed / judged:.0%} of {judged}{where}"
+def score(last: LastRun) -> str:
+    """`71.2% (59% to 81%)`, the mean over evals."""
+    where = "" if last.run.experiment == "default" else f" {last.run.experiment}"
+    return f"{short_interval_text(last.score)}{where}"
 
 
-def _run_json(run: RunRecord) -> dict[str, Any]:
-    counts = run.counts
-    judged = counts.passed + counts.failed
+def _run_json(last: LastRun) -> dict[str, Any]:
+    run, counts = last.run, last.run.counts
     return {
         "id": run.id,
         "experiment": run.experiment,
@@ -88,11 +97,12 @@ def _run_json(run: RunRecord) -> dict[str, Any]:
         "passed": counts.passed,
         "failed": counts.failed,
         "total": counts.total,
-        "passRate": counts.passed / judged,
+        "passRate": last.score.value,
+        "score": score_json(last.score),
     }
 
 
-def _listed(entry: ModelEntry, settings: Settings, last: RunRecord | None) -> ListedModel:
+def _listed(entry: ModelEntry, settings: Settings, last: LastRun | None) -> ListedModel:
     if not entry.needs_key:
         return ListedModel(entry, (), True, last)
     present = next((key.variable for key in settings.provider_keys if key.provider == entry.provider), None)
@@ -100,21 +110,23 @@ def _listed(entry: ModelEntry, settings: Settings, last: RunRecord | None) -> Li
     return ListedModel(entry, variables, has_key(entry, settings), last)
 
 
-def _last_runs(scores: str | None) -> dict[str, RunRecord]:
-    """By model. Looking makes no file."""
+def _last_runs(scores: str | None, evals: Path | None) -> tuple[dict[str, LastRun], list[str]]:
+    """The newest complete run of the suite by model, and every model that has a run. Looking makes no file."""
     if database_status(scores).condition == "missing":
-        return {}
-    newest: dict[str, RunRecord] = {}
+        return {}, []
+    suite = load_suite(find_suite(evals))
     with ScoresStore.open(scores) as store:
-        for run in store.runs():
-            if run.counts.passed + run.counts.failed and not NOT_SCORES.intersection(run.labels):
-                newest.setdefault(run.model, run)
-    return newest
+        newest = {
+            model: LastRun(run, found)
+            for model, run in scored_runs(store, suite).items()
+            if (found := RunScore.of(run, store.results(run.id)).score) is not None
+        }
+        return newest, list(dict.fromkeys(run.model for run in store.runs() if not NOT_SCORES & set(run.labels)))
 
 
-def _unlisted(registry: Registry, last: Mapping[str, RunRecord]) -> list[ModelEntry]:
+def _unlisted(registry: Registry, seen: Sequence[str]) -> list[ModelEntry]:
     found = []
-    for name in last:
+    for name in seen:
         try:
             entry = registry.find(name)
         except UsageError:  # a replay, or a model of a provider that is gone

@@ -5,8 +5,9 @@ from typing import Any
 
 from convex_evals.cli.runs.looking import result_details
 from convex_evals.cli.runs.spending import spending_json
-from convex_evals.runner import ComparedEval, Spending, Standing
+from convex_evals.runner import ComparedEval, RunScore, Spending, Standing
 from convex_evals.scores import AttemptDetails, RunRecord, ScoresStore, StepRecord, TestCounts, Usage
+from convex_evals.statistics import Repeats, Score
 
 
 def runs_json(store: ScoresStore, runs: tuple[RunRecord, ...]) -> dict[str, Any]:
@@ -18,7 +19,7 @@ def runs_json(store: ScoresStore, runs: tuple[RunRecord, ...]) -> dict[str, Any]
 def run_json(store: ScoresStore, run: RunRecord) -> dict[str, Any]:
     spent = spending_json(Spending.of(store.generations(run.id)))
     return {
-        "run": {**run_summary_json(run), **spent},
+        "run": {**run_summary_json(run), **run_score_json(RunScore.of(run, store.results(run.id))), **spent},
         "evals": [eval_json(store, each) for each in result_details(store, run.id)],
     }
 
@@ -36,6 +37,7 @@ def run_summary_json(run: RunRecord) -> dict[str, Any]:
         "infrastructure": counts.infrastructure,
         "skipped": counts.skipped,
         "total": counts.total,
+        "plannedEvals": run.evals,
         "trials": run.trials,
         "reason": run.reason,
         "labels": list(run.labels),
@@ -43,6 +45,38 @@ def run_summary_json(run: RunRecord) -> dict[str, Any]:
         "fingerprints": asdict(run.fingerprints),
         "startedAt": run.started_at.isoformat(),
         "finishedAt": run.finished_at.isoformat() if run.finished_at else None,
+        "durationMs": run.worked.total_seconds() * 1000 if run.finished_at else None,
+    }
+
+
+def run_score_json(found: RunScore) -> dict[str, Any]:
+    return {
+        "score": score_json(found.score) if found.score else None,
+        "repeats": _repeats_json(found.repeats) if found.repeats else None,
+        "flaky": list(found.flaky),
+    }
+
+
+def score_json(found: Score) -> dict[str, Any]:
+    return {
+        "value": found.value,
+        "interval": [found.interval.low, found.interval.high],
+        "method": found.method,
+        "evals": found.evals,
+        "trials": found.trials,
+    }
+
+
+def _repeats_json(found: Repeats) -> dict[str, Any]:
+    flakiness = found.flakiness
+    return {
+        "trials": found.trials,
+        "evals": found.evals,
+        "passAt": found.pass_at,
+        "passAll": found.pass_all,
+        "flaky": list(flakiness.flaky),
+        "flakyRate": flakiness.rate,
+        "flakyInterval": [flakiness.interval.low, flakiness.interval.high],
     }
 
 

@@ -33,6 +33,8 @@ class Asked:
     no_cache: bool = False
     budget: float | None = None
     trials: int | None = None
+    until_sure: bool = False
+    against: str | None = None
     jobs: int | None = None
     evals: Path | None = None
     backend: str | None = None
@@ -73,8 +75,17 @@ class Asked:
             self._refuse("--regrade", reason, {**self._asking_options(), "--failed": self.failed})
         elif not self.models:
             raise UsageError("No model was named; add --model, for example --model reference, or set MODELS.")
-        elif self.base_url is not None and not any(name.startswith(LOCAL) for name in self.models):
+        self._check_until_sure()
+        if self.base_url is not None and not any(name.startswith(LOCAL) for name in self.models):
             raise UsageError("--base-url says where local/NAME is served, and no such model was named.")
+
+    def _check_until_sure(self) -> None:
+        if self.against is not None and not self.until_sure:
+            raise UsageError("--against says which run --until-sure compares with; add --until-sure.")
+        if self.until_sure and self.against is None and len(set(self.models)) < 2:
+            raise UsageError("--until-sure needs something to compare: name two models, or a run with --against RUN.")
+        if self.until_sure and self.trials == 1:
+            raise UsageError("--until-sure adds trials, so --trials must be at least 2, but it is 1.")
 
     def grading_options(self) -> GradingOptions:
         return GradingOptions(
@@ -95,6 +106,8 @@ class Asked:
             "--base-url": self.base_url,
             "--no-cache": self.no_cache,
             "--trials": self.trials,
+            "--until-sure": self.until_sure,
+            "--against": self.against,
         }
 
     def planning_options(self) -> dict[str, object]:

@@ -7,14 +7,17 @@ from typing import Any
 
 from convex_evals.cli.output import count
 from convex_evals.cli.runs.as_json import compared_json, run_summary_json
-from convex_evals.cli.runs.summaries import headline, standing
+from convex_evals.cli.runs.summaries import headline, interval_text, named, standing
 from convex_evals.core.ids import prefix
-from convex_evals.runner import ComparedEval, ComparedRuns
+from convex_evals.runner import ComparedEval, ComparedRuns, RunResults, RunScore
 from convex_evals.scores import RunRecord
-from convex_evals.statistics import Comparison, Tallies, score
+from convex_evals.statistics import Comparison
 
 NAMED = 3
-HEADINGS = ("before", "after", "evals", "difference", "low", "high", "p", "test", "verdict", "gained", "lost")
+HEADINGS = (
+    *("before", "after", "evals", "difference", "low", "high", "p", "test", "verdict", "gained", "lost"),
+    "p_corrected",
+)
 
 
 def pass_rate(run: RunRecord) -> float | None:
@@ -23,16 +26,11 @@ def pass_rate(run: RunRecord) -> float | None:
     return run.counts.passed / verdicts if verdicts else None
 
 
-def run_line(label: str, run: RunRecord, tallies: Tallies) -> str:
-    return f"{label:<8}{headline(run)} · pass rate {score_text(tallies)}"
-
-
-def score_text(tallies: Tallies) -> str:
-    """The mean over evals with its interval."""
-    found = score(tallies)
-    if found is None:
-        return "unknown"
-    return f"{found.value:.1%} ({found.interval.low:.1%} to {found.interval.high:.1%})"
+def run_line(label: str, each: RunResults) -> str:
+    """The headline with the mean over evals and its interval."""
+    found = RunScore.of(each.run, each.results).score
+    rate = "unknown" if found is None else interval_text(found)
+    return f"{f'{label:<8}' if label else ''}{headline(each.run)} · pass rate {rate}"
 
 
 def changed_lines(compared: Sequence[ComparedEval]) -> Iterator[str]:
@@ -49,8 +47,18 @@ def pair_lines(compared: ComparedRuns) -> Iterator[str]:
     yield from changed_lines(compared.shared)
     for names, where in ((compared.only("only before"), "first"), (compared.only("only after"), "second")):
         if names:
-            yield f"{count(len(names), 'eval')} only in the {where} run: {_named(names)}"
+            yield f"{count(len(names), 'eval')} only in the {where} run: {named(names, NAMED)}"
+    yield from caveat_lines(compared)
     yield from meaning_lines(compared.statistics)
+
+
+def caveat_lines(compared: ComparedRuns) -> Iterator[str]:
+    """What is not the same in both runs although it should be."""
+    if compared.changed:
+        evals = f"{count(len(compared.changed), 'eval')} with another task or grader in the second run"
+        yield f"{evals}, left out of the difference: {named(compared.changed, NAMED)}"
+    if not compared.same_grading:
+        yield "The runs were graded with different options, tools or versions of convex-evals."
 
 
 def meaning_lines(found: Comparison | None) -> Iterator[str]:
@@ -88,8 +96,10 @@ def matrix_lines(pairs: Sequence[ComparedRuns]) -> Iterator[str]:
             continue
         flipped = f"+{len(found.gained)} −{len(found.lost)} of {found.evals}"
         told = f"{points(found.difference)} ({points(found.interval.low)} to {points(found.interval.high)})"
-        yield f"  {_pair(compared):<{width}}  {told:<24}  p = {found.p:<7.3g}  {flipped:<14}  {found.verdict}"
-    yield "difference in points with its 95% interval (bootstrap over shared evals), p uncorrected"
+        yield f"  {_pair(compared):<{width}}  {told:<24}  p = {compared.p:<7.3g}  {flipped:<14}  {compared.verdict}"
+        yield from (f"      {line}" for line in caveat_lines(compared))
+    corrected = f"p corrected for {len(pairs)} pairs (Holm)"
+    yield f"difference in points with its 95% interval (bootstrap over shared evals), {corrected}"
 
 
 def pair_json(compared: ComparedRuns) -> dict[str, Any]:
@@ -100,7 +110,11 @@ def pair_json(compared: ComparedRuns) -> dict[str, Any]:
     return {
         **{side: {**run_summary_json(run), "passRate": pass_rate(run)} for side, run in sides.items()},
         "changes": counted,
+        "otherTaskOrGrader": list(compared.changed),
+        "sameGrading": compared.same_grading,
         "statistics": statistics_json(compared.statistics),
+        "pCorrected": compared.p,
+        "verdict": compared.verdict,
         "evals": [compared_json(each) for each in compared.evals],
     }
 
@@ -143,7 +157,8 @@ def _row(compared: ComparedRuns) -> tuple[object, ...]:
         return (*sides, 0, *("" for _ in HEADINGS[3:]))
     numbers = (found.difference, found.interval.low, found.interval.high, found.p)
     rounded = tuple(f"{number:.4f}" for number in numbers)
-    return (*sides, found.evals, *rounded, found.test, found.verdict, len(found.gained), len(found.lost))
+    flipped = (len(found.gained), len(found.lost))
+    return (*sides, found.evals, *rounded, found.test, compared.verdict, *flipped, f"{compared.p:.4f}")
 
 
 def _pair(compared: ComparedRuns) -> str:
@@ -152,8 +167,3 @@ def _pair(compared: ComparedRuns) -> str:
 
 def _test(found: Comparison) -> str:
     return "McNemar's exact test" if found.test == "exact McNemar" else "a sign-flip permutation test"
-
-
-def _named(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more

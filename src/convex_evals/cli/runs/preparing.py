@@ -1,6 +1,6 @@
 """From what was asked for to plans of runs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -19,12 +19,13 @@ from convex_evals.runner import (
     Request,
     asking_of,
     complete_options,
+    last_failures,
     plan_regrading,
     plan_rest,
     plan_run,
     suite_of,
 )
-from convex_evals.scores import RunFilter, ScoresStore
+from convex_evals.scores import RunPlan, ScoresStore
 from convex_evals.suite import Eval, Problem, find_suite, load_suite, select
 
 LABELS: Final[Mapping[Purpose, tuple[str, ...]]] = {"run": (), "validate": (VALIDATE,), "check": (CHECK,)}
@@ -44,7 +45,10 @@ def prepare(asked: Asked, store: ScoresStore, settings: Settings) -> Prepared:
     if asked.resume is not None:
         return _prepare_rest(asked, asked.resume, store, connections)
     request, problems = prepare_request(asked)
-    return Prepared(tuple(_plans(asked, request, store, connections)), problems)
+    plans = tuple(_plans(asked, request, store, connections))
+    if asked.against is not None:
+        _check_shared(plans, asked.against, store)
+    return Prepared(plans, problems)
 
 
 def prepare_request(asked: Asked) -> tuple[Request, tuple[Problem, ...]]:
@@ -80,7 +84,7 @@ def _plans(asked: Asked, request: Request, store: ScoresStore, connections: Conn
         yield plan
         return
     labels = LABELS[asked.purpose]
-    request = replace(request, trials=asked.trials or 1, labels=labels)
+    request = replace(request, trials=1 if asked.until_sure else asked.trials or 1, labels=labels)
     for name in dict.fromkeys(asked.models):
         globs = request.options.answer_files
         model = find_model(name, store, globs, asking=request.asking, connections=connections)
@@ -89,6 +93,18 @@ def _plans(asked: Asked, request: Request, store: ScoresStore, connections: Conn
             plan = plan_run(model, replace(request, evals=evals))
             _say_left_out(plan)
             yield plan
+
+
+def _check_shared(plans: Sequence[Plan], against: str, store: ScoresStore) -> None:
+    """Raises UsageError, before anything is asked, when a run cannot be compared with what is planned."""
+    run = store.find_run(against)
+    known = set(store.planned(run.id))
+    for plan in plans:
+        if isinstance(plan.run, RunPlan) and not known & set(plan.run.evals):
+            raise UsageError(
+                f"Run {prefix(run.id)} has no eval in common with what would be run (the same task and grader), "
+                f"so --against cannot compare with it."
+            )
 
 
 def _plan_regrading(reference: str, request: Request, store: ScoresStore) -> Plan:
@@ -109,15 +125,14 @@ def _prepare_rest(asked: Asked, reference: str, store: ScoresStore, connections:
 
 
 def _failed(model: str, request: Request, store: ScoresStore) -> tuple[Eval, ...]:
-    """Those of the selected evals that failed in the model's last run."""
+    """Those of the selected evals that failed when they were last run."""
     experiment = request.asking.experiment.name
-    run = store.latest_run(RunFilter(model=model, experiment=experiment))
-    if run is None:
+    failed = last_failures(store, model, experiment)
+    if failed is None:
         raise UsageError(f"--failed needs an earlier run of {model} ({experiment}), and there is none.")
-    failed = frozenset(store.failed_evals(run.id))
     evals = tuple(each for each in request.evals if each.id in failed)
     if not evals:
-        remark(f"Nothing of what was selected failed in {model}'s last run, {prefix(run.id)}.")
+        remark(f"Nothing of what was selected failed when {model} was last run.")
     return evals
 
 

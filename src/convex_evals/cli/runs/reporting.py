@@ -1,13 +1,13 @@
 """The commands `run` and `validate` from beginning to end: carry out, print, exit code."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from convex_evals.cli.main import INTERRUPTED
-from convex_evals.cli.output import print_table, table, write_json
+from convex_evals.cli.output import count, print_lines, print_table, table, write_json
 from convex_evals.cli.runs.as_json import runs_json
 from convex_evals.cli.runs.asking import Asked
 from convex_evals.cli.runs.comparison import changed_lines
@@ -15,10 +15,12 @@ from convex_evals.cli.runs.preparing import Prepared, prepare
 from convex_evals.cli.runs.session import Session, carry_out
 from convex_evals.cli.runs.spending import estimate_json, estimate_lines
 from convex_evals.cli.runs.summaries import summary_lines
+from convex_evals.cli.runs.until_sure import until_sure_json, until_sure_lines
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.settings import read_settings
-from convex_evals.runner import Estimate, compare, source_of
+from convex_evals.runner import Estimate, compare, source_of, tallies
 from convex_evals.scores import RunRecord, ScoresStore, database_status
+from convex_evals.statistics import flakiness
 
 FAILED = 1
 
@@ -67,10 +69,38 @@ def _print_results(session: Session, asked: Asked, store: ScoresStore) -> None:
     # With JSON on standard output, words for people go to standard error.
     out = sys.stderr if asked.json == "-" else sys.stdout
     for run in session.runs:
-        lines = [*summary_lines(store, run), *_changes(run, store)]
-        print("\n".join(lines), file=out)
+        lines = [*summary_lines(store, run), *_flaky_graders(run, asked, store), *_changes(run, store)]
+        print_lines(lines, out)
+    sure = session.until_sure
+    if sure is not None:
+        print_lines(until_sure_lines(sure, store), out)
     if asked.json is not None:
-        write_json(runs_json(store, session.runs), asked.json)
+        more: dict[str, object] = {"untilSure": until_sure_json(sure)} if sure is not None else {}
+        more |= {"flakyGraders": _flaky_json(session.runs, store)} if asked.purpose == "validate" else {}
+        write_json({**runs_json(store, session.runs), **more}, asked.json)
+
+
+def _flaky_graders(run: RunRecord, asked: Asked, store: ScoresStore) -> list[str]:
+    """The reference answers are always the same, so trials that disagree are the grader's doing."""
+    if asked.purpose != "validate" or run.trials < 2:
+        return []
+    found = tallies(store.results(run.id))
+    flaky, trials = flakiness(found), count(run.trials, "trial")
+    if not flaky.flaky:
+        agreed = f"{flaky.repeated} of {flaky.repeated} agreed in {trials}"
+        return [f"no grader is flaky: {agreed} (at most {flaky.interval.high:.1%} flaky, 95%)"]
+    each = (f"{name} passed in {found[name].passed} of {found[name].trials} trials" for name in flaky.flaky)
+    verb = "is" if len(flaky.flaky) == 1 else "are"
+    return [f"{len(flaky.flaky)} of {count(flaky.repeated, 'grader')} {verb} flaky: {'; '.join(each)}"]
+
+
+def _flaky_json(runs: Sequence[RunRecord], store: ScoresStore) -> list[dict[str, object]]:
+    return [
+        {"eval": name, "passed": tally.passed, "trials": tally.trials}
+        for run in runs
+        for name, tally in sorted(tallies(store.results(run.id)).items())
+        if tally.is_flaky
+    ]
 
 
 def _changes(run: RunRecord, store: ScoresStore) -> list[str]:

@@ -13,20 +13,32 @@ from convex_evals.cli.progress.event_log import event_stream, logging_events
 from convex_evals.cli.runs.asking import Asked
 from convex_evals.cli.runs.preparing import Prepared, prepare
 from convex_evals.cli.runs.sandbox import check_sandbox
+from convex_evals.cli.runs.until_sure import next_line
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import prepare_toolchain
-from convex_evals.runner import ActiveRun, Budget, Equipment, Execution, Plan, open_budget, open_workspace
+from convex_evals.runner import (
+    LOOKS,
+    ActiveRun,
+    Budget,
+    Equipment,
+    Execution,
+    Plan,
+    UntilSure,
+    open_budget,
+    open_workspace,
+)
 from convex_evals.scores import RunRecord, ScoresStore
 from convex_evals.suite import Problem
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What came of it. `complete`: nobody stopped it."""
+    """What came of it. `complete`: nobody stopped it. `until_sure` says what was decided, if that was asked for."""
 
     runs: tuple[RunRecord, ...]
     problems: tuple[Problem, ...]
     complete: bool
+    until_sure: UntilSure | None = None
 
 
 def carry_out(asked: Asked, settings: Settings, store: ScoresStore) -> Session:
@@ -49,6 +61,8 @@ async def _carry_out(
         for run_id in resumed:
             stack.enter_context(store.hold_run(run_id))
         prepared = plan()
+        if prepared.plans and all(each.is_over for each in prepared.plans):
+            return Session(tuple(store.find_run(run_id) for run_id in resumed), prepared.problems, complete=True)
         prepared = replace(prepared, plans=await _with_sandbox(prepared.plans))
         events = stack.enter_context(event_stream(asked.events))
         budget = None if asked.budget is None else open_budget(asked.budget, prepared.plans, store)
@@ -58,8 +72,19 @@ async def _carry_out(
         for run in runs:
             if run.id not in resumed:
                 stack.enter_context(store.hold_run(run.id))
+        sure = _until_sure(runs, asked, store, budget)
         complete = await _execute(runs, asked, settings, store, budget, events)
-    return Session(tuple(store.find_run(run.id) for run in runs), prepared.problems, complete)
+        while complete and sure is not None and (further := sure.next_round()):
+            remark(next_line(sure, further))
+            complete = await _execute(further, asked, settings, store, budget, events)
+    return Session(tuple(store.find_run(run.id) for run in runs), prepared.problems, complete, sure)
+
+
+def _until_sure(runs: Sequence[ActiveRun], asked: Asked, store: ScoresStore, budget: Budget | None) -> UntilSure | None:
+    if not asked.until_sure:
+        return None
+    against = None if asked.against is None else store.find_run(asked.against).id
+    return UntilSure(store, runs, against, asked.trials or LOOKS, budget)
 
 
 async def _with_sandbox(plans: Sequence[Plan]) -> tuple[Plan, ...]:

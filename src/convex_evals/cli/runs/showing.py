@@ -4,23 +4,23 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from convex_evals.cli.output import console, count, print_table, remark, table, visible
+from convex_evals.cli.output import console, count, print_lines, print_table, remark, table, visible
 from convex_evals.cli.progress.cells import SIGNS
 from convex_evals.cli.runs.as_json import eval_json, run_summary_json
 from convex_evals.cli.runs.looking import can_resume, condition, result_details
 from convex_evals.cli.runs.spending import spending_line
-from convex_evals.cli.runs.summaries import headline, reason
+from convex_evals.cli.runs.summaries import reason, scored_lines
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
 from convex_evals.core.verdicts import STEPS, StepName
 from convex_evals.models import UNASKED
-from convex_evals.runner import Spending
+from convex_evals.runner import RunScore, Spending
 from convex_evals.scores import AttemptDetails, AttemptRecord, GenerationRecord, RunRecord, ScoresStore, StepRecord
 
 
 def print_run(store: ScoresStore, run: RunRecord) -> None:
     """Evals x steps."""
-    with_trial = run.trials > 1
+    with_trial = run.counts.total > run.evals
     rows = table(["eval", *(["trial"] if with_trial else []), "status", *STEPS, "seconds"])
     for details in result_details(store, run.id):
         attempt = details.attempt
@@ -29,11 +29,12 @@ def print_run(store: ScoresStore, run: RunRecord) -> None:
         rows.add_row(attempt.eval, *trial, attempt.status, *_signs(details), seconds)
     print_table(rows)
     spent = spending_line(Spending.of(store.generations(run.id)))
-    print(f"\n{headline(run)} · {condition(store, run)}{f' ({run.reason})' if run.reason else ''}")
-    if spent is not None:
-        print(spent)
+    first, *more = scored_lines(run, RunScore.of(run, store.results(run.id)))
+    lines = ["", f"{first} · {condition(store, run)}{f' ({run.reason})' if run.reason else ''}", *more]
+    lines += [spent] if spent is not None else []
     if can_resume(store, run):
-        print(f"`convex-evals run --resume {prefix(run.id)}` takes up what has no verdict.")
+        lines.append(f"`convex-evals run --resume {prefix(run.id)}` takes up what has no verdict.")
+    print_lines(lines)
 
 
 def print_eval(store: ScoresStore, run: RunRecord, details: AttemptDetails) -> None:

@@ -1,49 +1,116 @@
 """What is said when a run is over."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
-from convex_evals.cli.output import visible
+from convex_evals.cli.output import count, visible
 from convex_evals.cli.progress.board import clock_time
 from convex_evals.cli.runs.looking import can_resume, result_details
 from convex_evals.cli.runs.spending import spending_line
 from convex_evals.core.ids import prefix
-from convex_evals.runner import Spending, Standing
-from convex_evals.scores import AttemptDetails, Counts, RunRecord, ScoresStore
+from convex_evals.runner import NOT_SCORES, VALIDATE, RunScore, Spending, Standing
+from convex_evals.scores import AttemptDetails, RunRecord, ScoresStore
+from convex_evals.statistics import Repeats, Score
 
 LONGEST_REASON = 120
+MOST_NAMED = 5
 
 
 def summary_lines(store: ScoresStore, run: RunRecord) -> Iterator[str]:
-    """The counts, what asking took, what did not pass and why, and what to do next."""
-    yield headline(run)
+    """The counts and the score, what asking took, what did not pass and why, and what to do next."""
+    yield from scored_lines(run, RunScore.of(run, store.results(run.id)))
     spent = spending_line(Spending.of(store.generations(run.id)))
     if spent is not None:
         yield spent
     if run.reason is not None and run.reason != "interrupted":
         yield f"It ended early. {visible(run.reason)}"
-    missed = [details for details in result_details(store, run.id) if details.attempt.status != "passed"]
-    width = max((len(_name(details, run)) for details in missed), default=0)
-    for details in missed:
-        yield f"  {_name(details, run):<{width}}  {reason(details)}".rstrip()
+    results = result_details(store, run.id)
+    missed = [details for details in results if details.attempt.status != "passed"]
+    yield from _missed_lines(missed, results, run)
     if missed:
-        yield f"`convex-evals show {prefix(run.id)} {missed[0].attempt.eval}` shows everything about the first of them."
+        first = missed[0].attempt
+        trial = f" --trial {first.trial}" if first.trial > 1 else ""
+        yield f"`convex-evals show {prefix(run.id)} {first.eval}{trial}` shows everything about the first of them."
     if can_resume(store, run):
         yield f"`convex-evals run --resume {prefix(run.id)}` takes up what has no verdict."
 
 
+def _missed_lines(missed: Sequence[AttemptDetails], results: Sequence[AttemptDetails], run: RunRecord) -> Iterator[str]:
+    """One line per eval: how many of several trials passed, and why the first of the others did not."""
+    trials = Counter(details.attempt.eval for details in results)
+    lost = Counter(details.attempt.eval for details in missed)
+    first = {details.attempt.eval: details for details in reversed(missed)}
+    several = run.counts.total > run.evals
+    passed = {
+        name: f" (passed {trials[name] - lost[name]} of {trials[name]} trials)" if several else "" for name in lost
+    }
+    names = {name: f"{name}{passed[name]}" for name in lost}
+    width = max(map(len, names.values()), default=0)
+    for name, shown in names.items():
+        yield f"  {shown:<{width}}  {reason(first[name])}".rstrip()
+
+
+def scored_lines(run: RunRecord, found: RunScore) -> Iterator[str]:
+    """The headline with the score; what several trials say has a line of its own, and one for flaky evals."""
+    if found.score is None or NOT_SCORES & set(run.labels):
+        yield headline(run)
+    elif found.repeats is None:
+        yield f"{headline(run)} · pass rate {interval_text(found.score)}"
+    else:
+        yield headline(run)
+        yield f"pass@1 {interval_text(found.score)} · {repeats_text(found.repeats, run.evals)}"
+    if found.flaky and VALIDATE not in run.labels:
+        yield f"flaky: {named(found.flaky)}"
+
+
+def interval_text(found: Score) -> str:
+    return f"{found.value:.1%} ({found.interval.low:.1%} to {found.interval.high:.1%})"
+
+
+def short_interval_text(found: Score) -> str:
+    """For the cell of a table: `92.4% (83% to 97%)`."""
+    return f"{found.value:.1%} ({found.interval.low:.0%} to {found.interval.high:.0%})"
+
+
+def repeats_text(found: Repeats, evals: int) -> str:
+    """`pass@2 95.5% · pass^2 86.4% · 6 of 66 evals flaky`."""
+    k, flaky = found.trials, found.flakiness
+    known = "" if found.evals == evals else f" (of {found.evals} evals with {k} verdicts)"
+    parts = [f"pass@{k} {found.pass_at:.1%}", f"pass^{k} {found.pass_all:.1%}{known}"]
+    return " · ".join([*parts, f"{len(flaky.flaky)} of {count(flaky.repeated, 'eval')} flaky"])
+
+
+def named(names: Sequence[str], most: int = MOST_NAMED) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
 def headline(run: RunRecord) -> str:
     parts = [f"run {prefix(run.id)}", run.model, *([] if run.experiment == "default" else [run.experiment])]
-    parts.append(counted(run.counts))
+    parts.append(counted(run))
     if run.finished_at is not None:
-        parts.append(clock_time((run.finished_at - run.started_at).total_seconds()))
+        parts.append(clock_time(run.worked.total_seconds()))
     return " · ".join(parts)
 
 
-def counted(counts: Counts) -> str:
+def counted(run: RunRecord) -> str:
+    """`61 of 66 passed, 5 failed`; with several trials `66 evals × 2 trials: 120 of 132 trials passed, 12 failed`."""
+    counts = run.counts
     text = f"{counts.passed} of {counts.total} passed, {counts.failed} failed"
+    if counts.total != run.evals:
+        of_trials = f"{counts.passed} of {count(counts.total, 'trial')} passed, {counts.failed} failed"
+        text = f"{planned_text(run)}: {of_trials}"
     if counts.infrastructure:
         text += f", {counts.infrastructure} without verdict"
     return f"{text}, {counts.remaining} not done" if counts.remaining else text
+
+
+def planned_text(run: RunRecord) -> str:
+    """`66 evals`, `66 evals × 2 trials`, or with some trials more `66 evals, 80 trials`."""
+    evals, total = count(run.evals, "eval"), run.counts.total
+    if total == run.evals:
+        return evals
+    return f"{evals} × {run.trials} trials" if total == run.evals * run.trials else f"{evals}, {total} trials"
 
 
 def reason(details: AttemptDetails) -> str:
@@ -58,16 +125,12 @@ def reason(details: AttemptDetails) -> str:
     return visible(f"{where}{tests}: {short}" if short else f"{where}{tests}")
 
 
-def _name(details: AttemptDetails, run: RunRecord) -> str:
-    attempt = details.attempt
-    return f"{attempt.eval} #{attempt.trial}" if run.trials > 1 else attempt.eval
-
-
 def standing(found: Standing | None) -> str:
     if found is None:
         return "not run"
     if found.verdicts > 1:
-        return f"{found.passed}/{found.verdicts} passed"
+        step = f", failed at {found.failed_step}" if found.failed else ""
+        return f"{found.passed}/{found.verdicts} passed{step}"
     if not found.verdicts:
         return "no verdict"
     return "passed" if found.passed else f"failed at {found.failed_step}"

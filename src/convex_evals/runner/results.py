@@ -1,0 +1,129 @@
+"""What runs say about a model: the score of one, which of them count, and what failed last."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self
+
+from convex_evals.core.verdicts import StepName
+from convex_evals.runner.planning import ABLATION, CHECK, VALIDATE, is_filtered
+from convex_evals.scores import AttemptRecord, PlannedEval, RunFilter, RunRecord
+from convex_evals.statistics import Repeats, Score, Tallies, Tally, flakiness, repeats, score
+from convex_evals.suite import Suite
+
+if TYPE_CHECKING:
+    from convex_evals.scores import ScoresStore
+
+NOT_SCORES: Final = frozenset({VALIDATE, CHECK, ABLATION})
+"""Labels of runs that say nothing about a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How one eval did in one run, over all its trials. `failed_step` is that of the first trial that failed."""
+
+    passed: int
+    failed: int
+    failed_step: StepName | None = None
+
+    @property
+    def verdicts(self) -> int:
+        return self.passed + self.failed
+
+    @property
+    def rate(self) -> float | None:
+        """None: there is no verdict, only infrastructure trouble."""
+        return self.passed / self.verdicts if self.verdicts else None
+
+
+def standings(results: Iterable[AttemptRecord]) -> dict[str, Standing]:
+    """By eval, from results (see `ScoresStore.results`)."""
+    by_eval: dict[str, list[AttemptRecord]] = {}
+    for result in results:
+        by_eval.setdefault(result.eval, []).append(result)
+    return {name: _standing(trials) for name, trials in by_eval.items()}
+
+
+def _standing(trials: list[AttemptRecord]) -> Standing:
+    failed = [trial for trial in trials if trial.status == "failed"]
+    passed = sum(trial.status == "passed" for trial in trials)
+    return Standing(passed, len(failed), failed[0].failed_step if failed else None)
+
+
+def tallies(results: Iterable[AttemptRecord], trials: int | None = None) -> Tallies:
+    """The verdicts by eval, of the first `trials` or of all; evals without any are left out."""
+    found = standings(each for each in results if trials is None or each.trial <= trials)
+    return {name: Tally(each.passed, each.verdicts) for name, each in found.items() if each.verdicts}
+
+
+@dataclass(frozen=True, slots=True)
+class RunScore:
+    """`score` is None without any verdict, `repeats` when there is one trial of each eval.
+
+    Both are of the trials that every eval has. Trials that were added where a comparison needed them are not in it:
+    they were given to evals because of how these did, which would bend the score. `flaky` are evals whose trials
+    disagree, these among them.
+    """
+
+    score: Score | None
+    repeats: Repeats | None
+    flaky: tuple[str, ...]
+
+    @classmethod
+    def of(cls, run: RunRecord, results: Iterable[AttemptRecord]) -> Self:
+        results = tuple(results)
+        found = tallies(results, run.trials)
+        return cls(score(found), repeats(found, run.trials), flakiness(tallies(results)).flaky)
+
+
+def why_no_score(run: RunRecord, planned: Iterable[PlannedEval], suite: Suite) -> str | None:
+    """Why a run says nothing about how its model does on this suite; None when it does."""
+    label = next((label for label in run.labels if label in NOT_SCORES), None)
+    if label is not None:
+        return f"labelled {label}, so it says nothing about the model"
+    if not run.is_complete:
+        return missing_text(run)
+    today = {PlannedEval(each.id, each.fingerprints.content, each.fingerprints.grader) for each in suite.evals}
+    same = len(today & set(planned))
+    if same < len(today) or run.evals != len(today):
+        return f"other evals: {same} of {len(today)} are those of the suite"
+    return None
+
+
+def missing_text(run: RunRecord) -> str:
+    missing = run.counts.total - run.counts.passed - run.counts.failed
+    return f"incomplete: {missing} of {run.counts.total} have no verdict"
+
+
+def scored_runs(store: "ScoresStore", suite: Suite) -> dict[str, RunRecord]:
+    """By model, its newest complete run of this suite."""
+    newest: dict[str, RunRecord] = {}
+    for run in store.runs():
+        if run.model not in newest and why_no_score(run, store.planned(run.id), suite) is None:
+            newest[run.model] = run
+    return newest
+
+
+def last_run(store: "ScoresStore", model: str, experiment: str) -> RunRecord | None:
+    """The newest run of all evals that has a result; only where there is none, of some."""
+    runs = _runs_with_results(store, model, experiment)
+    return next((run for run in runs if not is_filtered(run)), runs[0] if runs else None)
+
+
+def last_failures(store: "ScoresStore", model: str, experiment: str) -> frozenset[str] | None:
+    """Evals that failed when they were last run; None when there is no run.
+
+    That is the last run of all evals, and what was run again of it since.
+    """
+    runs = _runs_with_results(store, model, experiment)
+    latest: dict[str, Standing] = {}
+    for run in runs:
+        latest = {**standings(store.results(run.id)), **latest}
+        if not is_filtered(run):
+            break
+    return frozenset(name for name, each in latest.items() if each.failed) if runs else None
+
+
+def _runs_with_results(store: "ScoresStore", model: str, experiment: str) -> list[RunRecord]:
+    """Newest first, without those that say nothing about the model."""
+    runs = store.runs(RunFilter(model=model, experiment=experiment))
+    return [run for run in runs if run.counts.remaining < run.counts.total and not NOT_SCORES & set(run.labels)]
