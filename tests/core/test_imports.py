@@ -24,7 +24,7 @@ def test_importing_a_part_of_core_loads_nothing_heavy(module: str) -> None:
 
 def test_the_spawn_server_loads_next_to_nothing() -> None:
     source = (
-        "import sys; before = set(sys.modules); import convex_evals.core.keeper.server;"
+        "import sys; before = set(sys.modules); import convex_evals.core.supervisor.server;"
         "print(*(name for name in ('asyncio', 'json', 'pathlib', 'dataclasses', 'subprocess', 'logging')"
         " if name in set(sys.modules) - before))"
     )

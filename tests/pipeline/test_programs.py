@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.core.keeper import tree
 from convex_evals.core.settings import read_settings
+from convex_evals.core.supervisor import descendants
 from convex_evals.pipeline.grade import grade
 from convex_evals.pipeline.tools import open_tools
 from convex_evals.pipeline.types import GradingOptions, Submission
@@ -20,7 +20,7 @@ OURS = Path(__file__).parents[2] / "evals"
 FOREIGN = Path(__file__).parent / "grading/foreign_suite/evals"
 OPEN = ("Seccomp:\t0", "NoNewPrivs:\t0")
 NAMESPACES = ("pid", "ipc", "user")
-KEEPER = "convex_evals.core.keeper"  # what confines
+SUPERVISOR = "convex_evals.core.supervisor"  # what confines
 
 
 @contextmanager
@@ -47,10 +47,10 @@ def observed(since: float) -> Iterator[dict[str, set[str]]]:
 
 def _started_by_us() -> Iterator[int]:
     """Below the spawn server: other tests of this process may have a browser of their own."""
-    for child in tree.descendants(os.getpid()):
+    for child in descendants(os.getpid()):
         with suppress(OSError):
-            if child.parent == os.getpid() and KEEPER in _command(Path("/proc") / str(child.pid)):
-                yield from (each.pid for each in tree.descendants(child.pid))
+            if child.parent == os.getpid() and SUPERVISOR in _command(Path("/proc") / str(child.pid)):
+                yield from (each.pid for each in descendants(child.pid))
 
 
 def _is_older(process: int, than: float) -> bool:
@@ -71,7 +71,7 @@ def _look_at(process: Path, seen: dict[str, set[str]]) -> None:
             return  # it has just become another program
     except OSError:  # it ended meanwhile
         return
-    if command and KEEPER not in command:
+    if command and SUPERVISOR not in command:
         seen.setdefault(command, set()).update([*shared, *(line for line in OPEN if line in status)])
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from convex_evals.core.keeper import landlock
+from convex_evals.core.supervisor import landlock_abi
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.workspace import Workspace
@@ -41,7 +41,7 @@ async def test_a_tool_sees_none_of_our_environment_and_no_network(step: RunningS
         assert [line.split(":")[0].strip() for line in result.output.text.splitlines() if ":" in line][-1] == "lo"
 
 
-@pytest.mark.skipif(landlock.abi() == 0, reason="this kernel has no Landlock")
+@pytest.mark.skipif(landlock_abi() == 0, reason="this kernel has no Landlock")
 async def test_a_tool_reads_and_writes_only_what_belongs_to_the_grading(
     step: RunningStep, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -54,7 +54,7 @@ async def test_a_tool_reads_and_writes_only_what_belongs_to_the_grading(
     assert (elsewhere / "secret").read_text() == "secret"
 
 
-@pytest.mark.skipif(landlock.abi() == 0, reason="this kernel has no Landlock")
+@pytest.mark.skipif(landlock_abi() == 0, reason="this kernel has no Landlock")
 async def test_a_tool_reaches_neither_the_rest_of_the_workspace_nor_the_cache(step: RunningStep) -> None:
     workspace, cache = step.workspace, step.tools.settings.cache_folder
     (workspace.configuration / "rules.json").write_text("{}")

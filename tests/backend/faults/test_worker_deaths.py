@@ -190,18 +190,20 @@ async def _jobs(deployment: Deployment, state: str) -> bool:
     return (await deployment.query("notes:jobs")).value == f'["{state}"]'
 
 
-async def test_a_keeper_that_is_killed_takes_its_worker_along_and_both_are_replaced(
+async def test_a_supervisor_that_is_killed_takes_its_worker_along_and_both_are_replaced(
     deployment: Deployment, workers: Workers, until: Until, processes: Any
 ) -> None:
     (worker,) = workers("functions")
-    keeper = worker.parent()
-    assert keeper is not None and keeper.pid != psutil.Process().pid
-    keeper.kill()
+    supervisor = worker.parent()
+    assert supervisor is not None and supervisor.pid != psutil.Process().pid
+    supervisor.kill()
     await until(lambda: not processes.is_alive(worker))
     assert (await deployment.query("notes:list")).value == "[]"
 
 
-async def test_the_server_of_the_keepers_can_be_killed(deployment: Deployment, workers: Workers, until: Until) -> None:
+async def test_the_server_of_the_supervisors_can_be_killed(
+    deployment: Deployment, workers: Workers, until: Until
+) -> None:
     (worker,) = workers("functions")
     (server,) = (child for child in psutil.Process().children() if child in worker.parents())
     server.kill()

@@ -10,7 +10,7 @@ from convex_evals.backend.runtime.frames import BytesFrame, Message
 from convex_evals.backend.runtime.process import WorkerDeath, WorkerProcess
 from convex_evals.backend.runtime.program import WorkerCommand
 from convex_evals.backend.runtime.sandbox import find_node
-from convex_evals.core.keeper import landlock
+from convex_evals.core.supervisor import landlock_abi
 
 
 class Silence:
@@ -38,7 +38,7 @@ async def test_a_worker_that_ends_before_it_is_ready_says_why(tmp_path: Path) ->
         await WorkerProcess.start(WorkerCommand(find_node(), (), script, tmp_path), Silence())
 
 
-@pytest.mark.skipif(landlock.abi() == 0, reason="this kernel has no Landlock")
+@pytest.mark.skipif(landlock_abi() == 0, reason="this kernel has no Landlock")
 async def test_the_kernel_confines_a_worker_even_if_node_does_not(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

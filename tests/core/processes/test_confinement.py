@@ -12,14 +12,14 @@ import psutil
 import pytest
 
 from convex_evals.core.errors import ProcessError
-from convex_evals.core.keeper import landlock
 from convex_evals.core.processes import Confinement, ProcessResult, base_environment, run, start
 from convex_evals.core.processes.confinement import Sockets
+from convex_evals.core.supervisor import landlock_abi
 
 PYTHON = Path(sys.base_prefix).resolve()
 INTERPRETER = Path(sys.executable).resolve()
 
-pytestmark = pytest.mark.skipif(landlock.abi() == 0, reason="this kernel has no Landlock")
+pytestmark = pytest.mark.skipif(landlock_abi() == 0, reason="this kernel has no Landlock")
 
 
 async def _shell(script: str, folder: Path, confinement: Confinement) -> ProcessResult:

@@ -104,7 +104,7 @@ async def test_a_program_that_outlives_its_time_is_stopped(python: Python) -> No
     assert 0.2 <= result.usage.wall < 60
 
 
-async def test_a_program_that_heeds_sigterm_may_say_goodbye(python: Python) -> None:
+async def test_a_program_that_handles_sigterm_may_say_goodbye(python: Python) -> None:
     farewell = "import signal, sys, time; signal.signal(15, lambda *_: (print('bye'), sys.exit(4))); time.sleep(600)"
     result = await python(farewell, timeout=3, grace=60)
     assert (result.exit_code, result.timed_out, result.output.text) == (4, True, "bye\n")
@@ -151,7 +151,7 @@ async def test_a_daemon_is_killed_when_the_program_times_out(python: Python, tmp
 
 
 @linux_only
-async def test_cancelling_kills_the_whole_family_before_the_cancellation_goes_on(
+async def test_cancelling_kills_the_whole_process_tree_before_the_cancellation_goes_on(
     python: Python, tmp_path: Path, is_alive: IsAlive, until: Until
 ) -> None:
     source = DAEMON + "\nopen('main.pid', 'w').write(str(os.getpid()))\ntime.sleep(600)"
@@ -164,7 +164,7 @@ async def test_cancelling_kills_the_whole_family_before_the_cancellation_goes_on
     assert not is_alive(int((tmp_path / "main.pid").read_text()))
 
 
-async def test_a_second_cancellation_does_not_abandon_the_family(
+async def test_a_second_cancellation_does_not_abandon_the_process_tree(
     shell: Shell, tmp_path: Path, is_alive: IsAlive, until: Until
 ) -> None:
     task = asyncio.ensure_future(shell("trap '' TERM; echo $$ > pid; while :; do sleep 0.1; done", grace=0.5))
@@ -432,13 +432,13 @@ async def test_a_killed_spawn_server_is_replaced(tmp_path: Path) -> None:
 
 
 @linux_only
-async def test_a_killed_keeper_is_a_process_error_and_takes_its_program_along(
+async def test_a_killed_supervisor_is_a_process_error_and_takes_its_program_along(
     shell: Shell, tmp_path: Path, is_alive: IsAlive, until: Until
 ) -> None:
     task = asyncio.ensure_future(shell("echo $$ $PPID > pids; exec sleep 600"))
     await until(lambda: (tmp_path / "pids").exists() and (tmp_path / "pids").read_text() != "")
-    program, keeper = map(int, (tmp_path / "pids").read_text().split())
-    os.kill(keeper, signal.SIGKILL)
+    program, supervisor = map(int, (tmp_path / "pids").read_text().split())
+    os.kill(supervisor, signal.SIGKILL)
     with pytest.raises(ProcessError, match="is gone, so how the program ended is unknown"):
         await task
     await until(lambda: not is_alive(program))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.core.keeper import tree
+from convex_evals.core.supervisor import descendants
 from convex_evals.pipeline.grading import GradedDeployment, GraderResult
 from convex_evals.pipeline.grading.kit import wait_until
 from convex_evals.pipeline.tools import Tools
@@ -319,11 +319,11 @@ async def test_cancelling_stops_the_grader(write_eval: WriteEval, grade: Grade, 
     eval = write_eval("import time\ndef test_it(project): time.sleep(600)")
     warm = await tools.graders.prepare()
     grading = asyncio.create_task(grade(eval))
-    await asyncio.to_thread(wait_until, lambda: tree.descendants(warm), "the grader's start", seconds=60)
+    await asyncio.to_thread(wait_until, lambda: descendants(warm), "the grader's start", seconds=60)
     grading.cancel()
     with pytest.raises(asyncio.CancelledError):
         await grading
-    assert tree.descendants(warm) == []
+    assert descendants(warm) == []
 
 
 async def test_a_grader_reaches_nothing_but_its_business(write_eval: WriteEval, grade: Grade, tmp_path: Path) -> None:

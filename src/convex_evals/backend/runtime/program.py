@@ -1,4 +1,4 @@
-"""The Node program of a worker: started under a keeper, so that it cannot outlive this process, whatever it does."""
+"""The Node program of a worker: under a supervisor, so that it cannot outlive this process, whatever it does."""
 
 import asyncio
 import contextlib
@@ -131,7 +131,7 @@ class Program:
         try:
             ended = await self._process.wait()
         except ProcessError:
-            return -signal.SIGKILL  # its keeper was killed, and took it along
+            return -signal.SIGKILL  # its supervisor was killed, and took it along
         return -(ended.signal or 0) if ended.exit_code is None else ended.exit_code
 
     async def output(self) -> str:

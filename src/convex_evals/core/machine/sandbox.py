@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Final
 
 from convex_evals.core.errors import ProcessError, ProcessLimitError
-from convex_evals.core.keeper import landlock
 from convex_evals.core.machine.fact import Fact, Status
 from convex_evals.core.processes import UNCONFINED, Confinement, Limits, ProcessResult, base_environment, run
 from convex_evals.core.processes.process import UNLIMITED, Argument
+from convex_evals.core.supervisor import landlock
 from convex_evals.core.toolchain import Node
 
 PROBE_SECONDS: Final = 60.0

@@ -1,4 +1,4 @@
-"""Starting programs: argument list, cleared environment, limits, time-out; the whole family is gone afterwards."""
+"""Starts programs: argument list, cleared environment, limits, time-out; nothing that they started outlives them."""
 
 from convex_evals.core.processes.confinement import LIBRARIES, UNCONFINED, Confinement, Sandbox, use_sandbox
 from convex_evals.core.processes.environment import base_environment

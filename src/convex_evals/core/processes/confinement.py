@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, Self
 
-from convex_evals.core.keeper import wire
+from convex_evals.core.supervisor import wire
 
 SYSTEM: Final = tuple(
     Path(path)

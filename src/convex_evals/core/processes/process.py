@@ -12,11 +12,11 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 from convex_evals.core.errors import ProcessError
-from convex_evals.core.keeper import wire
 from convex_evals.core.processes.confinement import UNCONFINED, Confinement
 from convex_evals.core.processes.limits import Limits
 from convex_evals.core.processes.refusals import refusal
 from convex_evals.core.processes.spawner import spawner
+from convex_evals.core.supervisor import wire
 
 Argument = str | os.PathLike[str]
 UNLIMITED = Limits()
@@ -24,7 +24,7 @@ UNLIMITED = Limits()
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a program and its family used: seconds, and bytes of the largest single process."""
+    """What a program and its process tree used: seconds, and bytes of the largest single process."""
 
     wall: float
     cpu_user: float
@@ -48,7 +48,7 @@ class Ended:
 
 
 class Process:
-    """A running program and all its descendants. Use as a context: leaving it stops and buries them."""
+    """A running program and all its descendants. Use as a context: leaving it stops them."""
 
     def __init__(self, channel: socket.socket, program: str, pid: int, listeners: Sequence[socket.socket] = ()) -> None:
         self.pid = pid
@@ -65,14 +65,14 @@ class Process:
         return await asyncio.shield(self._ending)
 
     def terminate(self) -> None:
-        """SIGTERM to the whole family, SIGKILL after the grace period."""
+        """SIGTERM to the whole process tree, SIGKILL after the grace period."""
         self._order(wire.TERMINATE)
 
     def kill(self) -> None:
-        """SIGKILL to the whole family, now."""
+        """SIGKILL to the whole process tree, now."""
         self._order(wire.KILL)
 
-    async def bury(self) -> Ended:
+    async def stop(self) -> Ended:
         """Stops the program and returns when nothing of it is left, even if the waiting task is cancelled meanwhile."""
         self.terminate()
         waiting = asyncio.ensure_future(self.wait())
@@ -88,7 +88,7 @@ class Process:
     ) -> None:
         try:
             if self._ending is None or not self._ending.done():
-                await self.bury()
+                await self.stop()
         finally:
             for listener in self.listeners:
                 listener.close()
@@ -124,13 +124,13 @@ async def start(
     """Starts a program on file descriptors that stay the caller's own; it gets `more` as 3, 4 and so on, at most four.
     Cancelling stops what has been started before the cancellation goes on. Most callers want `run` instead."""
     request = _request(arguments, cwd, dict(environment or {}), timeout, grace, limits, confinement)
-    starting = asyncio.ensure_future(_start(spawner.open_keeper((stdin, stdout, stderr, *more)), request))
+    starting = asyncio.ensure_future(_start(spawner.open_supervisor((stdin, stdout, stderr, *more)), request))
     try:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
         await _persist(starting)
         if not starting.cancelled() and starting.exception() is None:
-            await starting.result().bury()
+            await starting.result().stop()
         raise
 
 

@@ -4,7 +4,7 @@ import errno
 from pathlib import Path
 
 from convex_evals.core.errors import ProcessError, ProcessLimitError
-from convex_evals.core.keeper import wire
+from convex_evals.core.supervisor import wire
 
 
 def refusal(request: wire.Request, failure: wire.Failure) -> ProcessError:

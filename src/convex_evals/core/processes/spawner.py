@@ -15,7 +15,7 @@ _SOURCE_ROOT: Final = Path(__file__).parents[3]
 _SERVER_DESCRIPTOR: Final = 3
 _BOOT: Final = (
     f"import sys; sys.path.append({str(_SOURCE_ROOT)!r}); "
-    f"from convex_evals.core.keeper.server import serve; serve({_SERVER_DESCRIPTOR})"
+    f"from convex_evals.core.supervisor.server import serve; serve({_SERVER_DESCRIPTOR})"
 )
 
 
@@ -27,11 +27,11 @@ class Spawner:
         self._requests: socket.socket | None = None
         self._server: tuple[int, int] | None = None
 
-    def open_keeper(self, streams: Sequence[int]) -> socket.socket:
-        """A non-blocking channel to a new keeper whose program will have these as files 0, 1, 2 and so on."""
-        channel, keeper_end = socket.socketpair()
-        with keeper_end:
-            descriptors = [keeper_end.fileno(), *streams]
+    def open_supervisor(self, streams: Sequence[int]) -> socket.socket:
+        """A non-blocking channel to a new supervisor whose program will have these as files 0, 1, 2 and so on."""
+        channel, their_end = socket.socketpair()
+        with their_end:
+            descriptors = [their_end.fileno(), *streams]
             with self._lock:
                 try:
                     self._send(descriptors)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
 
-from convex_evals.core.keeper import tree
 from convex_evals.core.processes import base_environment, start
+from convex_evals.core.supervisor import descendants
 from convex_evals.pipeline.confinement import LOOPBACK
 from convex_evals.pipeline.grading.dialer import YES
 
@@ -71,7 +71,7 @@ class TreeListeners:
 
     def _owns(self, port: int) -> bool:
         wanted = {f"socket:[{inode}]" for table in _TABLES for inode in _listening(Path("/proc/net") / table, port)}
-        pids = [self.pid, *(process.pid for process in tree.descendants(self.pid))] if wanted else []
+        pids = [self.pid, *(process.pid for process in descendants(self.pid))] if wanted else []
         return any(not wanted.isdisjoint(_files(pid)) for pid in pids)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.core.keeper import tree
+from convex_evals.core.supervisor import descendants
 from convex_evals.pipeline.grading import GradedDeployment, GraderResult
 from convex_evals.pipeline.grading.run import run_grader
 from convex_evals.pipeline.tools import Tools
@@ -318,4 +318,4 @@ async def test_a_grader_that_is_killed_leaves_no_browser_behind(
         """
     result = await look(write_eval(grader))
     assert result.step.failure == "grader-crashed"
-    assert tree.descendants(await tools.graders.prepare()) == []
+    assert descendants(await tools.graders.prepare()) == []

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from convex_evals.core.errors import ProcessError
-from convex_evals.core.keeper import tree
+from convex_evals.core.supervisor import descendants
 from convex_evals.pipeline.grading.kit import wait_until
 from convex_evals.pipeline.grading.python.host import GraderHost
 from convex_evals.pipeline.grading.python.job import Job
@@ -68,7 +68,7 @@ def test_it():
 """
     assert (await host.run(job(text))).exit_code == 0
     warm = await host.prepare()
-    assert await asyncio.to_thread(wait_until, lambda: not tree.descendants(warm), "the end of the child", seconds=60)
+    assert await asyncio.to_thread(wait_until, lambda: not descendants(warm), "the end of the child", seconds=60)
 
 
 async def test_a_host_that_dies_is_replaced(host: GraderHost, job: MakeJob) -> None:
@@ -99,7 +99,7 @@ def test_it():
     async with GraderHost.open() as host:
         running = asyncio.create_task(host.run(job(text)))
         await asyncio.to_thread(wait_until, mark.exists, "the grader's start", seconds=60)
-        [grader] = tree.descendants(await host.prepare())
+        [grader] = descendants(await host.prepare())
     with pytest.raises(ProcessError):
         await running
     assert not is_alive(grader.pid)

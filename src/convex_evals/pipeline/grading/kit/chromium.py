@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from convex_evals.core.browser import FILES, FLAGS, ONLY_THIS_MACHINE
-from convex_evals.core.keeper.enclosed import Enclosure
 from convex_evals.core.processes.confinement import DEVICES, SYSTEM
+from convex_evals.core.supervisor import Enclosure
 from convex_evals.pipeline.grading.kit.browser_network import BrowserNetwork
 from convex_evals.pipeline.grading.kit.clock import Clock
 from convex_evals.pipeline.grading.kit.errors import ToolCrashed
@@ -32,9 +32,7 @@ _SCRIPT: Final = """\
 #!/bin/sh
 exec {python} -IS -c {code} "$@"
 """
-_CODE: Final = (
-    "import sys; sys.path.append({root!r}); from convex_evals.core.keeper.enclosed import become; become({enclosure!r})"
-)
+_CODE: Final = "import sys; sys.path.append({root!r}); from convex_evals.core.supervisor.enclosure import become; become({enclosure!r})"
 
 
 @dataclass

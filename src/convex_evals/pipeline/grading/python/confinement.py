@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from convex_evals.core.browser import FILES
-from convex_evals.core.keeper import landlock
 from convex_evals.core.processes import Confinement
+from convex_evals.core.supervisor import landlock_abi, restrict_files
 from convex_evals.pipeline.grading.python.job import Job
 
 EVERYTHING: Final = Path("/")
@@ -24,12 +24,12 @@ def warm_confinement(*, strict: bool) -> Confinement:
 
 def confine(job: Job) -> None:
     """From now on, for this process and everything it starts."""
-    version = landlock.abi()
+    version = landlock_abi()
     if version:
         allowed = Confinement(
             read=(*_python(), *_business(job)), write=(job.private, job.home, *FOR_BROWSERS)
         ).to_wire()
-        landlock.restrict(allowed["read"] or [], allowed["write"], version)
+        restrict_files(allowed["read"] or [], allowed["write"], version)
 
 
 def _python() -> set[Path]:

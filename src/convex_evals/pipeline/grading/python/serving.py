@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from convex_evals.core.keeper import deaths, tree
+from convex_evals.core.supervisor import MEMORY_UNIT, adopt_orphans, descendants, drain, wake_on_child_exit
 from convex_evals.pipeline.grading.python.job import Job
 from convex_evals.pipeline.grading.python.process import become_grader
 
@@ -37,15 +37,15 @@ class Host:
         self._connection = socket.socket(fileno=CONNECTION)
         self._running: dict[int, Running] = {}
         self._unread = b""
-        self._wakeup = deaths.wake_on_death()
-        tree.adopt_orphans()
+        self._wakeup = wake_on_child_exit()
+        adopt_orphans()
 
     def serve(self) -> None:
         is_open = True
         while is_open:
             ready, _, _ = select.select([CONNECTION, self._wakeup], [], [], self._patience())
             if self._wakeup in ready:
-                deaths.drain(self._wakeup)
+                drain(self._wakeup)
             if CONNECTION in ready:
                 is_open = self._obey()
             self._stop_overdue()
@@ -93,13 +93,13 @@ class Host:
             if pid in self._running:
                 _kill(pid)  # whatever it left behind in its group
                 ended = self._running.pop(pid)
-                self._bury_orphans()
+                self._reap_orphans()
                 self._tell(ended, status, usage)
 
-    def _bury_orphans(self) -> None:
+    def _reap_orphans(self) -> None:
         """A browser is in a group of its own. Without its parent it becomes our child, which only graders should be."""
         me = os.getpid()
-        while orphans := [each for each in tree.descendants(me) if each.parent == me and each.pid not in self._running]:
+        while orphans := [each for each in descendants(me) if each.parent == me and each.pid not in self._running]:
             for orphan in orphans:
                 _kill(orphan.group)
                 os.waitpid(orphan.pid, 0)
@@ -113,7 +113,7 @@ class Host:
             "wall": time.monotonic() - ended.started,
             "cpu_user": usage.ru_utime,
             "cpu_system": usage.ru_stime,
-            "peak_memory": usage.ru_maxrss * deaths.MEMORY_UNIT,
+            "peak_memory": usage.ru_maxrss * MEMORY_UNIT,
         }
         self._connection.sendall(json.dumps(ending).encode() + b"\n")
 

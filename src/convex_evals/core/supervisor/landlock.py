@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterable
 from typing import Final
 
-from convex_evals.core.keeper import libc
+from convex_evals.core.supervisor import libc
 
 # The same numbers on every architecture that Linux has added them to.
 _CREATE_RULESET: Final = 444

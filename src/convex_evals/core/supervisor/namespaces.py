@@ -1,6 +1,6 @@
-"""A world of its own for a program: other users, processes, networks and mounts do not exist in it.
+"""Namespaces of a program's own: other users, processes, networks and mounts do not exist in them.
 
-The keeper enters the new namespaces and thus opens them for its child, the program; it stays outside of the PID
+The supervisor enters the new namespaces and thus opens them for its child, the program; it stays outside of the PID
 namespace itself, so process ids here are the host's.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final
 
-from convex_evals.core.keeper import libc, wire
+from convex_evals.core.supervisor import libc, wire
 
 _NEW_MOUNTS: Final = 0x0002_0000
 _NEW_IPC: Final = 0x0800_0000
@@ -33,7 +33,7 @@ _NEW_ROOT: Final = "/tmp"  # covered by a mount of our own before anything is ma
 
 
 def enter(confinement: wire.Confinement) -> list[socket.socket]:
-    """Called by the keeper before it starts the program. Returns the listening sockets of the program's network."""
+    """Called by the supervisor before it starts the program. Returns the listening sockets of the program's network."""
     wanted = _wanted(confinement)
     if not wanted:
         return []

@@ -1,7 +1,8 @@
-"""Finding, signalling and burying every process that descends from this one."""
+"""The processes that descend from this one: finding, signalling and adopting them, and noticing when a child exits."""
 
 import ctypes
 import os
+import signal
 import sys
 import time
 from contextlib import suppress
@@ -85,3 +86,23 @@ def _relation(pid: str) -> Relation | None:
     # The name in parentheses may hold anything, also parentheses; what follows the last one is numbers.
     fields = stat[stat.rindex(b")") + 2 :].split()
     return Relation(int(pid), int(fields[1]), int(fields[2]))
+
+
+# ru_maxrss is in bytes on macOS and in kilobytes elsewhere.
+MEMORY_UNIT: Final = 1 if sys.platform == "darwin" else 1024
+
+
+def wake_on_child_exit() -> int:
+    """A descriptor that becomes readable when a child exits; see `drain`."""
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    return reader
+
+
+def drain(descriptor: int) -> None:
+    with suppress(BlockingIOError):
+        while os.read(descriptor, 4096):
+            pass

@@ -1,4 +1,4 @@
-"""One keeper: starts one program, watches it, stops it when asked, and buries its whole family."""
+"""Starts one program, waits for it, stops it when asked, and reaps its whole process tree."""
 
 import os
 import select
@@ -9,40 +9,40 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from convex_evals.core.keeper import child, deaths, namespaces, tree, wire
+from convex_evals.core.supervisor import child, namespaces, process_tree, wire
 
 # A process stuck in the kernel cannot be killed by anyone; after this long we report without it.
-BURIAL_SECONDS: Final = 10.0
+REAP_SECONDS: Final = 10.0
 
 
-def keep(channel: socket.socket, streams: Sequence[int]) -> None:
+def supervise(channel: socket.socket, streams: Sequence[int]) -> None:
     """Answers one request: first {"pid"} or {"failure"}, with the listening sockets if any were asked for, and at the
     end one `Ending`."""
     request = wire.receive(channel)
     if request is None:
         return
-    keeper = Keeper(channel, wire.Request(**request))  # type: ignore[typeddict-item]
+    supervisor = Supervisor(channel, wire.Request(**request))  # type: ignore[typeddict-item]
     try:
-        listeners = namespaces.enter(keeper.request["confinement"])
+        listeners = namespaces.enter(supervisor.request["confinement"])
     except OSError as error:
         wire.send(channel, {"failure": child.failure("confinement", error)})
         return
-    started = child.start(keeper.request, streams)
+    started = child.start(supervisor.request, streams)
     for stream in streams:
         os.close(stream)
     if isinstance(started, dict):
         wire.send(channel, {"failure": started})
         return
-    with suppress(BrokenPipeError, ConnectionResetError):  # nobody is left to tell, but the burial must happen
+    with suppress(BrokenPipeError, ConnectionResetError):  # nobody is left to tell, but the process tree must be reaped
         wire.send(channel, {"pid": started, "listeners": len(listeners)})
         wire.send_sockets(channel, listeners)
-    ending = keeper.watch(started)
+    ending = supervisor.watch(started)
     with suppress(BrokenPipeError, ConnectionResetError):
         wire.send(channel, ending)
 
 
-class Keeper:
-    """The state of one watch. SIGCHLD wakes it through a pipe, so it sleeps until something happens."""
+class Supervisor:
+    """One program's. SIGCHLD wakes it through a pipe, so it sleeps until something happens."""
 
     def __init__(self, channel: socket.socket, request: wire.Request) -> None:
         self.request = request
@@ -52,13 +52,13 @@ class Keeper:
         self._peak_memory = 0
         self._childless = False
         self._started = time.monotonic()
-        self._wakeup = deaths.wake_on_death()
-        tree.adopt_orphans()
+        self._wakeup = process_tree.wake_on_child_exit()
+        process_tree.adopt_orphans()
 
     def watch(self, pid: int) -> wire.Ending:
         timed_out = self._wait_for_end(pid)
         wall = time.monotonic() - self._started
-        left_behind = self._bury_the_rest()
+        left_behind = self._reap_remaining()
         return {
             "status": self._statuses.get(pid, signal.SIGKILL),
             "timed_out": timed_out,
@@ -73,22 +73,22 @@ class Keeper:
         """Returns when the program has ended, whoever ended it; True when that was its time-out."""
         timeout = self.request["timeout"]
         deadline = None if timeout is None else self._started + timeout
-        order = self._sleep_until_end(pid, deadline, heed_orders=True)
+        order = self._sleep_until_end(pid, deadline, accept_orders=True)
         if pid in self._statuses:
             return False
         if order != wire.KILL and self.request["confinement"]["read"] is None:
-            self._signal_family(signal.SIGTERM)
-            self._sleep_until_end(pid, time.monotonic() + self.request["grace"], heed_orders=order != wire.GONE)
+            self._signal_tree(signal.SIGTERM)
+            self._sleep_until_end(pid, time.monotonic() + self.request["grace"], accept_orders=order != wire.GONE)
         if pid not in self._statuses:
-            self._signal_family(signal.SIGKILL)
-            self._sleep_until_end(pid, time.monotonic() + BURIAL_SECONDS, heed_orders=False)
+            self._signal_tree(signal.SIGKILL)
+            self._sleep_until_end(pid, time.monotonic() + REAP_SECONDS, accept_orders=False)
         return order is None
 
-    def _sleep_until_end(self, pid: int, deadline: float | None, *, heed_orders: bool) -> bytes | None:
+    def _sleep_until_end(self, pid: int, deadline: float | None, *, accept_orders: bool) -> bytes | None:
         """Sleeps until the program ended or the deadline passed (None), or until an order came."""
         poller = select.poll()
         poller.register(self._wakeup, select.POLLIN)
-        if heed_orders:
+        if accept_orders:
             poller.register(self._channel, select.POLLIN)
         while True:
             self._reap()
@@ -97,7 +97,7 @@ class Keeper:
                 return None
             for descriptor, _ in poller.poll(None if remaining is None else remaining * 1000):
                 if descriptor == self._wakeup:
-                    deaths.drain(self._wakeup)
+                    process_tree.drain(self._wakeup)
                 else:
                     return self._order()
 
@@ -107,18 +107,18 @@ class Keeper:
         except ConnectionResetError:
             return wire.GONE
 
-    def _signal_family(self, number: int) -> None:
-        tree.signal_groups(tree.descendant_groups(os.getpid()), number)
+    def _signal_tree(self, number: int) -> None:
+        process_tree.signal_groups(process_tree.descendant_groups(os.getpid()), number)
 
-    def _bury_the_rest(self) -> int:
+    def _reap_remaining(self) -> int:
         """Kills what the program left behind and waits for it; how many processes that were."""
         known = len(self._statuses)
-        deadline = time.monotonic() + BURIAL_SECONDS
+        deadline = time.monotonic() + REAP_SECONDS
         self._reap()
         while not self._childless and time.monotonic() < deadline:
-            self._signal_family(signal.SIGKILL)
+            self._signal_tree(signal.SIGKILL)
             select.select([self._wakeup], [], [], deadline - time.monotonic())
-            deaths.drain(self._wakeup)
+            process_tree.drain(self._wakeup)
             self._reap()
         return len(self._statuses) - known
 
@@ -134,4 +134,4 @@ class Keeper:
             self._statuses[pid] = status
             self._cpu_user += usage.ru_utime
             self._cpu_system += usage.ru_stime
-            self._peak_memory = max(self._peak_memory, usage.ru_maxrss * deaths.MEMORY_UNIT)
+            self._peak_memory = max(self._peak_memory, usage.ru_maxrss * process_tree.MEMORY_UNIT)

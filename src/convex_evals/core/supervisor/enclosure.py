@@ -1,4 +1,4 @@
-"""Becoming a program that must not reach what its parent reaches: used where another program insists on starting it.
+"""Becoming a program that must not reach what its parent reaches: used where another program has to start it.
 
 Playwright starts the browser itself, so what it starts is this, which locks itself in and then becomes the browser.
 """
@@ -10,7 +10,7 @@ import socket
 import sys
 from typing import Final, NoReturn, TypedDict
 
-from convex_evals.core.keeper import landlock, libc, namespaces
+from convex_evals.core.supervisor import landlock, libc, namespaces
 
 _NEW_USER_AND_NETWORK: Final = 0x1000_0000 | 0x4000_0000
 _HERE: Final = "/proc/self/cwd"  # browsers make sockets there, whose paths must be short
@@ -36,7 +36,7 @@ def become(enclosure: Enclosure) -> NoReturn:
     listeners = namespaces.open_ports(enclosure["ports"])
     descriptors = array.array("i", [listener.fileno() for listener in listeners])
     relay.sendmsg([b"+"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)])
-    relay.recv(1)  # until they are in good hands
+    relay.recv(1)  # until the receiver has them
     resource.setrlimit(resource.RLIMIT_DATA, (enclosure["data_bytes"], enclosure["data_bytes"]))
     libc.forbid_new_privileges()
     if version := landlock.abi():

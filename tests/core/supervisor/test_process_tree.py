@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.core.keeper import tree
+from convex_evals.core.supervisor import process_tree
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -19,18 +19,18 @@ def test_descendants_are_found_whatever_their_names_and_groups(tmp_path: Path) -
         assert shell.stdout is not None
         shell.stdout.readline()
         try:
-            found = tree.descendants(os.getpid())
+            found = process_tree.descendants(os.getpid())
             assert {shell.pid, *(relation.pid for relation in found if relation.parent == shell.pid)} <= {
                 relation.pid for relation in found
             }
-            groups = tree.descendant_groups(os.getpid())
+            groups = process_tree.descendant_groups(os.getpid())
             assert shell.pid in groups
             assert os.getpgrp() not in groups
         finally:
-            tree.signal_groups(tree.descendant_groups(shell.pid) | {shell.pid}, 9)
+            process_tree.signal_groups(tree.descendant_groups(shell.pid) | {shell.pid}, 9)
 
 
 def test_signalling_a_group_that_is_gone_is_no_error() -> None:
     with subprocess.Popen(["true"], start_new_session=True) as ended:
         ended.wait()
-    tree.signal_groups({ended.pid}, 9)
+    process_tree.signal_groups({ended.pid}, 9)

@@ -10,7 +10,7 @@ PRELUDE = """\
 import asyncio, os, resource, signal, socket, time
 from pathlib import Path
 from convex_evals.core.errors import ProcessError
-from convex_evals.core.keeper.server import serve
+from convex_evals.core.supervisor.server import serve
 from convex_evals.core.machine import probe_sandbox
 from convex_evals.core.processes import run
 from convex_evals.core.processes.spawner import spawner

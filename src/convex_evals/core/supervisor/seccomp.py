@@ -11,7 +11,7 @@ import os
 import struct
 from typing import Final, NamedTuple
 
-from convex_evals.core.keeper import libc, wire
+from convex_evals.core.supervisor import libc, wire
 
 _ALLOW: Final = 0x7FFF_0000
 _ERRNO: Final = 0x0005_0000

@@ -1,4 +1,4 @@
-"""Messages between the main process and a keeper: four bytes of length, then marshalled plain values.
+"""Messages between the main process and a supervisor: four bytes of length, then marshalled plain values.
 
 Both ends run the same interpreter, which is all that marshal asks for; unlike JSON it needs no import and keeps
 file names that are not UTF-8.

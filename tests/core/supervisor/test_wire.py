@@ -3,7 +3,7 @@ import socket
 
 import pytest
 
-from convex_evals.core.keeper import wire
+from convex_evals.core.supervisor import wire
 
 
 @pytest.mark.parametrize(
