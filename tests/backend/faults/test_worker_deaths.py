@@ -201,9 +201,7 @@ async def test_a_supervisor_that_is_killed_takes_its_worker_along_and_both_are_r
     assert (await deployment.query("notes:list")).value == "[]"
 
 
-async def test_the_server_of_the_supervisors_can_be_killed(
-    deployment: Deployment, workers: Workers, until: Until
-) -> None:
+async def test_the_spawn_server_can_be_killed(deployment: Deployment, workers: Workers, until: Until) -> None:
     (worker,) = workers("functions")
     (server,) = (child for child in psutil.Process().children() if child in worker.parents())
     server.kill()

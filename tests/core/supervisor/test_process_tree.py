@@ -27,7 +27,7 @@ def test_descendants_are_found_whatever_their_names_and_groups(tmp_path: Path) -
             assert shell.pid in groups
             assert os.getpgrp() not in groups
         finally:
-            process_tree.signal_groups(tree.descendant_groups(shell.pid) | {shell.pid}, 9)
+            process_tree.signal_groups(process_tree.descendant_groups(shell.pid) | {shell.pid}, 9)
 
 
 def test_signalling_a_group_that_is_gone_is_no_error() -> None:

@@ -32,7 +32,10 @@ _SCRIPT: Final = """\
 #!/bin/sh
 exec {python} -IS -c {code} "$@"
 """
-_CODE: Final = "import sys; sys.path.append({root!r}); from convex_evals.core.supervisor.enclosure import become; become({enclosure!r})"
+_CODE: Final = (
+    "import sys; sys.path.append({root!r}); "
+    "from convex_evals.core.supervisor.enclosure import become; become({enclosure!r})"
+)
 
 
 @dataclass
