@@ -20,6 +20,10 @@ PACKAGES = [
     "convex_evals.backend.validators",
     "convex_evals.backend.values",
     "convex_evals.core.supervisor",
+    "convex_evals.models",
+    "convex_evals.models.prompt",
+    "convex_evals.models.providers",
+    "convex_evals.models.responses",
 ]
 
 

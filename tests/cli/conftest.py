@@ -12,7 +12,7 @@ import pytest
 from convex_evals.cli import main
 from convex_evals.core.settings import read_settings
 from convex_evals.core.verdicts import Status, StepName
-from convex_evals.models.parsing import render_files
+from convex_evals.models.responses import render_files
 from convex_evals.pipeline.types import Command as RanCommand
 from convex_evals.scores import Generation, Outcome, PlannedEval, RunPlan, ScoresStore, TestCounts, Usage
 

@@ -14,7 +14,7 @@ from rich.console import Console
 from convex_evals.cli.demo.performing import MODEL, perform_demo
 from convex_evals.cli.demo.telling import Share, Telling
 from convex_evals.cli.runs.asking import Asked
-from convex_evals.models import recorded
+from convex_evals.models import replay
 from convex_evals.scores import ScoresStore
 from convex_evals.suite import own_suite
 
@@ -89,7 +89,7 @@ def test_an_answer_that_is_missing_is_infrastructure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "samples" / "apprentice").mkdir(parents=True)
-    monkeypatch.setattr(recorded, "samples_folder", lambda: tmp_path / "samples")
+    monkeypatch.setattr(replay, "samples_folder", lambda: tmp_path / "samples")
     asked = Asked(models=(MODEL,), pattern=PASSES, evals=own_suite(), scores=str(tmp_path / "scores.db"), json="-")
     assert perform_demo(asked) == 3
     output = capsys.readouterr()

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.models.empty import EmptyModel
-from convex_evals.models.stored import StoredGeneration
+from convex_evals.models.model import EmptyModel
+from convex_evals.models.replay import StoredGeneration
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.runner import ActiveRun, Budget, Work, dollars
 from convex_evals.scores import Generation, Usage

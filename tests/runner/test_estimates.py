@@ -8,8 +8,8 @@ from convex_evals.core.errors import UsageError
 from convex_evals.core.settings import read_settings
 from convex_evals.models import Asking, Connections, find_model
 from convex_evals.models.cache import CachingTransport
-from convex_evals.models.estimating import CHARACTERS_PER_TOKEN
 from convex_evals.models.experiments import find_experiment
+from convex_evals.models.pricing import CHARACTERS_PER_TOKEN
 from convex_evals.models.providers import ProviderModel, Reply
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.runner import Estimate, Plan, Request, open_budget, plan_run

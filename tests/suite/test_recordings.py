@@ -2,8 +2,8 @@
 
 import pytest
 
-from convex_evals.models.parsing import parse_response
-from convex_evals.models.recorded import RecordedModel
+from convex_evals.models.replay import RecordedModel
+from convex_evals.models.responses import parse_response
 from convex_evals.suite import Eval, load_suite, own_suite
 
 LABEL = "<!-- Written by hand for demonstration: sample/apprentice is not a language model. -->"

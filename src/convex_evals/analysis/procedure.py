@@ -32,7 +32,7 @@ from convex_evals.core.errors import SuiteError, UsageError
 from convex_evals.core.processes import Sandbox
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import find_toolchain
-from convex_evals.models.registry import load_registry
+from convex_evals.models import load_registry
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.runner import RunScore, open_workspace, suite_of
 from convex_evals.runner.options import options_from_json

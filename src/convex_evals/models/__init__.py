@@ -1,23 +1,75 @@
-"""Who answers: models that turn a task into files."""
+"""Who answers: models that turn a task into files.
 
-from convex_evals.models.asking import Asking
-from convex_evals.models.finding import UNASKED, Connections, find_model, prompt_fingerprint_of
+Importing this costs little; the libraries that speak to providers are loaded when a model is first asked.
+"""
+
+from convex_evals.models.ablation import Variant, VariantKind, plan_variants
+from convex_evals.models.cache import ResponseCache
+from convex_evals.models.experiments import DEFAULT_EXPERIMENT, Asking, Experiment, find_experiment, load_experiments
+from convex_evals.models.lookup import UNASKED, Connections, find_model, located, prompt_fingerprint_of, takes_base_url
 from convex_evals.models.model import BUILT_IN, Model
-from convex_evals.models.providers import ModelUnusableError, ProviderError
-from convex_evals.models.replay import RunReplay
-from convex_evals.models.stored import StoredAnswers, StoredGeneration
+from convex_evals.models.pricing import (
+    CHARACTERS_PER_TOKEN,
+    Expected,
+    OutputBasis,
+    expect_generation,
+    output_basis,
+)
+from convex_evals.models.prompt import Prompt, prompt_fingerprint
+from convex_evals.models.providers import (
+    AskSettings,
+    ModelUnusableError,
+    ProviderError,
+    ProviderModel,
+    Question,
+    Reply,
+    RequestPolicy,
+    Transport,
+    has_key,
+    open_provider,
+)
+from convex_evals.models.registry import ModelEntry, Registry, load_registry
+from convex_evals.models.replay import RunReplay, StoredAnswers, StoredGeneration
 
 __all__ = [
     "BUILT_IN",
+    "CHARACTERS_PER_TOKEN",
+    "DEFAULT_EXPERIMENT",
     "UNASKED",
+    "AskSettings",
     "Asking",
     "Connections",
+    "Expected",
+    "Experiment",
     "Model",
+    "ModelEntry",
     "ModelUnusableError",
+    "OutputBasis",
+    "Prompt",
     "ProviderError",
+    "ProviderModel",
+    "Question",
+    "Registry",
+    "Reply",
+    "RequestPolicy",
+    "ResponseCache",
     "RunReplay",
     "StoredAnswers",
     "StoredGeneration",
+    "Transport",
+    "Variant",
+    "VariantKind",
+    "expect_generation",
+    "find_experiment",
     "find_model",
+    "has_key",
+    "load_experiments",
+    "load_registry",
+    "located",
+    "open_provider",
+    "output_basis",
+    "plan_variants",
+    "prompt_fingerprint",
     "prompt_fingerprint_of",
+    "takes_base_url",
 ]

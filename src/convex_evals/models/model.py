@@ -1,9 +1,11 @@
-"""What a model is to the rest of the program."""
+"""What a model is to the rest of the program, and the two that need no provider: `reference` and `empty`."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from convex_evals.scores import Generation
-from convex_evals.suite import Eval
+from convex_evals.suite import Eval, read_answer
 
 BUILT_IN: Final = "built-in"
 """The provider of models that need no key."""
@@ -23,3 +25,28 @@ class Model(Protocol):
     async def generate(self, asked: Eval, trial: int) -> Generation:
         """Asks once. Raises InfrastructureError when no answer came through no fault of the model."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyModel:
+    name: str = "empty"
+    provider: str = BUILT_IN
+
+    def answers(self, asked: Eval, trial: int) -> bool:
+        return True
+
+    async def generate(self, asked: Eval, trial: int) -> Generation:
+        return Generation(prompt=asked.task, response="", files={})
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceModel:
+    answer_files: Sequence[str] = ("**/*",)
+    name: str = "reference"
+    provider: str = BUILT_IN
+
+    def answers(self, asked: Eval, trial: int) -> bool:
+        return True
+
+    async def generate(self, asked: Eval, trial: int) -> Generation:
+        return Generation(prompt=asked.task, response="", files=read_answer(asked, self.answer_files))

@@ -1,12 +1,66 @@
-"""`replay:DIR` answers with files from a folder, `replay:RUN` with what an earlier run stored."""
+"""Models that repeat answers: `replay:RUN` of an earlier run, `replay:DIR` of a folder, `sample/NAME` of recordings."""
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
 
+from convex_evals.core.checkout import checkout_root, package_folder
+from convex_evals.core.errors import InfrastructureError, UsageError
+from convex_evals.core.ids import prefix
 from convex_evals.models.model import BUILT_IN
-from convex_evals.models.stored import StoredAnswers
-from convex_evals.scores import Generation
+from convex_evals.models.responses import parse_response
+from convex_evals.scores import Generation, GenerationRecord, RunRecord
 from convex_evals.suite import Eval, read_texts
+
+if TYPE_CHECKING:
+    from convex_evals.scores import ScoresStore
+
+
+@dataclass(frozen=True, slots=True)
+class StoredGeneration:
+    """Where the scores keep an answer."""
+
+    run: str
+    attempt: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAnswers:
+    """Of each eval and trial the latest answer; a retry only graded it again, so there is never more than one.
+
+    `prompt` is the fingerprint of the prompts that the answers come from.
+    """
+
+    store: "ScoresStore"
+    run: str
+    records: dict[tuple[str, int], GenerationRecord]
+    prompt: str | None = None
+
+    @classmethod
+    def of_run(cls, store: "ScoresStore", run: RunRecord) -> Self:
+        found = {
+            (details.attempt.eval, details.attempt.trial): details.generation
+            for details in store.details(run.id)
+            if details.generation is not None
+        }
+        if not found:
+            raise UsageError(f"Run {prefix(run.id)} stored no answers; name one that did (`convex-evals status`).")
+        return cls(store, run.id, found, run.fingerprints.prompt)
+
+    def place(self, asked: str, trial: int) -> StoredGeneration:
+        return StoredGeneration(self.run, self.records[asked, trial].attempt_id)
+
+    def generation(self, asked: str, trial: int) -> Generation:
+        """As it was, but without usage: nobody was asked this time."""
+        record = self.records[asked, trial]
+        return Generation(
+            prompt=self.store.read_text(record.prompt),
+            response=self.store.read_text(record.response),
+            files=self.store.read_files(record.files),
+            from_cache=True,
+            truncated=record.truncated,
+            notes=record.notes,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +91,46 @@ class RunReplay:
 
     async def generate(self, asked: Eval, trial: int) -> Generation:
         return self.stored.generation(asked.id, trial)
+
+
+PROVIDER: Final = "sample"
+SAMPLE: Final = f"{PROVIDER}/"
+
+
+def samples_folder() -> Path:
+    """In the clone that the code runs from, or in the installed package."""
+    root = checkout_root()
+    return root / "samples" if root else package_folder() / "_samples"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedModel:
+    """Answers with recordings; the same one in every trial."""
+
+    folder: Path
+    name: str
+    provider: str = PROVIDER
+
+    @classmethod
+    def named(cls, slug: str, samples: Path | None = None) -> "RecordedModel":
+        """`sample/NAME`. Raises UsageError when there are no recordings of that name."""
+        name = slug.removeprefix(SAMPLE)
+        folder = (samples or samples_folder()) / name
+        if not name or "/" in name or not folder.is_dir():
+            raise UsageError(f"There is no recorded model {slug!r}: {folder} is not a folder of recordings.")
+        return cls(folder, slug)
+
+    def recording(self, asked: Eval) -> Path:
+        return self.folder / asked.category / f"{asked.name}.md"
+
+    def answers(self, asked: Eval, trial: int) -> bool:
+        """Always planned: an eval without a recording is an error to be seen, not left out."""
+        return True
+
+    async def generate(self, asked: Eval, trial: int) -> Generation:
+        path = self.recording(asked)
+        try:
+            response = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise InfrastructureError(f"{self.name} has no recording for {asked.id}: {path} cannot be read.") from error
+        return Generation(prompt=asked.task, response=response, files=parse_response(response).files)

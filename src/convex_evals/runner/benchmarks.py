@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from convex_evals.core.errors import UsageError
-from convex_evals.models.experiments import Experiment
-from convex_evals.models.prompt import prompt_fingerprint
+from convex_evals.models import Experiment, prompt_fingerprint
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.runner.options import complete_options, pipeline_fingerprint
 from convex_evals.runner.planning import VALIDATE

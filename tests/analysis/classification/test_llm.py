@@ -13,7 +13,7 @@ from convex_evals.analysis.classification.llm import LlmEngine, MalformedReply, 
 from convex_evals.analysis.evidence import Cause, Evidence
 from convex_evals.core.errors import UsageError
 from convex_evals.core.settings import read_settings
-from convex_evals.models.providers import Patience, open_provider
+from convex_evals.models.providers import RequestPolicy, open_provider
 from convex_evals.models.registry import ModelEntry
 
 GOOD = {
@@ -40,7 +40,7 @@ def analyst(provider_server: Any, tmp_path: Path) -> Engine:
 
     def make(**changes: Any) -> LlmEngine:
         settings = read_settings(environment={"HOME": str(tmp_path)}, cwd=tmp_path)
-        transport = open_provider(entry, settings, patience=Patience(tries=1))
+        transport = open_provider(entry, settings, patience=RequestPolicy(tries=1))
         return LlmEngine(transport, model=entry.slug, **changes)
 
     return make

@@ -15,8 +15,8 @@ from convex_evals.backend.deployment import Deployment, DeploymentSettings
 from convex_evals.core.processes import ProcessResult, base_environment, run
 from convex_evals.core.settings import read_settings
 from convex_evals.core.toolchain import Toolchain, prepare_toolchain
-from convex_evals.models.parsing.fences import read_block, read_fence
 from convex_evals.models.prompt import built_in_guidelines
+from convex_evals.models.responses.blocks import read_block, read_fence
 from convex_evals.pipeline.lint.rules import oxlint_config
 
 SECONDS = 120.0

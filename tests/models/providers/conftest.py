@@ -9,11 +9,11 @@ import pytest
 
 from convex_evals.core.settings import Settings, read_settings
 from convex_evals.models.prompt import Prompt
-from convex_evals.models.providers import AskSettings, Patience, Question, Reply, Transport, open_provider
+from convex_evals.models.providers import AskSettings, Question, Reply, RequestPolicy, Transport, open_provider
 from convex_evals.models.registry import ApiKind, ModelEntry
 
 KEY = "sk-test-0123456789abcdef"
-QUICK = Patience(deadline=60, first_token=30, stall=30, first_pause=0.01, longest_pause=0.02)
+QUICK = RequestPolicy(deadline=60, first_token=30, stall=30, first_pause=0.01, longest_pause=0.02)
 
 
 @dataclass
@@ -29,12 +29,12 @@ class Asker:
         given = {"model": "tiny", "base_url": root, **changes}
         return ModelEntry(f"{provider}/tiny", "Tiny", provider, api=api, **given)
 
-    def transport(self, entry: ModelEntry | None = None, **patience: Any) -> Transport:
-        return open_provider(entry or self.entry(), self.settings, patience=replace(QUICK, **patience))
+    def transport(self, entry: ModelEntry | None = None, **policy: Any) -> Transport:
+        return open_provider(entry or self.entry(), self.settings, policy=replace(QUICK, **policy))
 
-    async def ask(self, entry: ModelEntry | None = None, settings: AskSettings | None = None, **patience: Any) -> Reply:
+    async def ask(self, entry: ModelEntry | None = None, settings: AskSettings | None = None, **policy: Any) -> Reply:
         question = Question(Prompt("You write Convex.", "Say hello."), settings or AskSettings(output_tokens=500))
-        return await self.transport(entry, **patience).ask(question)
+        return await self.transport(entry, **policy).ask(question)
 
 
 @pytest.fixture

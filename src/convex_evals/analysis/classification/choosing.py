@@ -9,7 +9,7 @@ from convex_evals.analysis.classification.types import Engine
 from convex_evals.core.settings import Settings
 
 if TYPE_CHECKING:
-    from convex_evals.models.registry import ModelEntry
+    from convex_evals.models import ModelEntry
 
 EngineChoice = Literal["auto", "rules", "llm"]
 ANALYST_TAG: Final = "analyst"
@@ -34,8 +34,7 @@ def choose_engine(choice: EngineChoice, settings: Settings, analyst: Analyst | N
 def _llm(choice: EngineChoice, settings: Settings, analyst: Analyst) -> Engine | None:
     """None: it was not insisted on, and there is no key."""
     from convex_evals.analysis.classification.llm import LlmEngine
-    from convex_evals.models.providers import AskSettings, has_key, open_provider
-    from convex_evals.models.registry import load_registry
+    from convex_evals.models import AskSettings, has_key, load_registry, open_provider
 
     registry = load_registry()
     named = analyst.model or settings.analyst
@@ -48,7 +47,7 @@ def _llm(choice: EngineChoice, settings: Settings, analyst: Analyst) -> Engine |
 
 def _tagged(models: "Iterable[ModelEntry]", settings: Settings) -> "ModelEntry":
     """The first that has a key, or else the first."""
-    from convex_evals.models.providers import has_key
+    from convex_evals.models import has_key
 
     tagged = [entry for entry in models if ANALYST_TAG in entry.tags]
     return next((entry for entry in tagged if has_key(entry, settings)), tagged[0])

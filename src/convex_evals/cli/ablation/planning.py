@@ -10,9 +10,7 @@ from convex_evals.cli.runs.preparing import Prepared, prepare_request
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import PREFIX_LENGTH, new_id, prefix
 from convex_evals.core.settings import Settings
-from convex_evals.models import Connections, find_model
-from convex_evals.models.ablation import Variant, VariantKind, plan_variants
-from convex_evals.models.providers import ProviderModel
+from convex_evals.models import Connections, ProviderModel, Variant, VariantKind, find_model, plan_variants
 from convex_evals.runner import ABLATION, Plan, plan_rest, plan_run, suite_of
 from convex_evals.scores import RunRecord, ScoresStore
 from convex_evals.suite import find_suite, load_suite

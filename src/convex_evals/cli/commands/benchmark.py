@@ -45,7 +45,7 @@ def mint(name: Version, evals: EvalsFolder = None, scores: Scores = None) -> Non
     """
     from convex_evals.cli.output import count
     from convex_evals.cli.runs.looking import existing_scores
-    from convex_evals.models.experiments import load_experiments
+    from convex_evals.models import load_experiments
     from convex_evals.runner import benchmarks
     from convex_evals.suite import find_suite, load_suite
 

@@ -20,7 +20,7 @@ def list_cached(json: Json = False) -> None:
     from convex_evals.cli.output import count, print_json, print_table, remark, table
     from convex_evals.core.settings import read_settings
     from convex_evals.core.toolchain import PROJECTS_QUOTA, Shelf
-    from convex_evals.models.cache import ResponseCache
+    from convex_evals.models import ResponseCache
 
     settings = read_settings()
     found = ResponseCache.of(settings, remark)
@@ -58,7 +58,7 @@ def clear(
     from convex_evals.cli.output import count, remark
     from convex_evals.core.errors import UsageError
     from convex_evals.core.settings import read_settings
-    from convex_evals.models.cache import ResponseCache
+    from convex_evals.models import ResponseCache
 
     found = ResponseCache.of(read_settings(), remark)
     models = [each.model for each in found.summaries()]

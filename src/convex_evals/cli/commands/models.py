@@ -20,7 +20,7 @@ def list_models(context: typer.Context, evals: EvalsFolder = None, json: Json = 
     from convex_evals.cli.models import listing
     from convex_evals.cli.output import print_json
     from convex_evals.core.settings import read_settings
-    from convex_evals.models.registry import load_registry
+    from convex_evals.models import load_registry
 
     if context.invoked_subcommand is not None:
         return
@@ -50,7 +50,7 @@ def check(
     from convex_evals.cli.models.checking import Check, perform
     from convex_evals.cli.output import print_json
     from convex_evals.core.settings import read_settings
-    from convex_evals.models.registry import load_registry
+    from convex_evals.models import load_registry
 
     entry = load_registry().find(slug)
     result, code = perform(Check(entry, base_url, name, evals, scores), read_settings())

@@ -14,9 +14,7 @@ from convex_evals.cli.runs.reporting import open_scores, perform
 from convex_evals.cli.runs.spending import estimate_lines
 from convex_evals.core.errors import UsageError
 from convex_evals.core.settings import Settings, read_settings
-from convex_evals.models.asking import Asking
-from convex_evals.models.experiments import load_experiments
-from convex_evals.models.registry import load_registry
+from convex_evals.models import Asking, load_experiments, load_registry
 from convex_evals.runner import Estimate, last_failures
 from convex_evals.scores import ScoresStore
 from convex_evals.suite import Eval, find_suite, load_suite

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from convex_evals.cli.main import PROGRAM
 from convex_evals.cli.runs.asking import Asked
-from convex_evals.models.experiments import DEFAULT
+from convex_evals.models import DEFAULT_EXPERIMENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Scope:
 class Wishes:
     models: Sequence[str]
     base_url: str | None = None
-    experiment: str = DEFAULT
+    experiment: str = DEFAULT_EXPERIMENT
     scope: Scope = Scope()
     trials: int = 1
 
@@ -45,7 +45,7 @@ class Wishes:
         for option, values in (("-m", self.models), ("-c", self.scope.categories), ("--name", self.scope.names)):
             words += [word for value in values for word in (option, value)]
         words += ["--failed"] if self.scope.failed else []
-        words += ["-e", self.experiment] if self.experiment != DEFAULT else []
+        words += ["-e", self.experiment] if self.experiment != DEFAULT_EXPERIMENT else []
         words += ["--base-url", self.base_url] if self.base_url is not None else []
         words += ["--trials", str(self.trials)] if self.trials > 1 else []
         return shlex.join(words)

@@ -14,15 +14,23 @@ from convex_evals.cli.runs.summaries import reason
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.ids import prefix
 from convex_evals.core.settings import Settings
-from convex_evals.models.finding import located, takes_base_url
-from convex_evals.models.prompt import Prompt
-from convex_evals.models.providers import AskSettings, Patience, ProviderError, Question, Reply, open_provider
-from convex_evals.models.registry import ModelEntry
+from convex_evals.models import (
+    AskSettings,
+    ModelEntry,
+    Prompt,
+    ProviderError,
+    Question,
+    Reply,
+    RequestPolicy,
+    located,
+    open_provider,
+    takes_base_url,
+)
 from convex_evals.runner import dollars
 from convex_evals.scores import AttemptDetails, ScoresStore, Usage
 
 GREETING = Prompt("You are a model that is being connected.\n", "Reply with the word OK.\n")
-PATIENCE = Patience(deadline=180, first_token=120, stall=60, tries=2)
+PATIENCE = RequestPolicy(deadline=180, first_token=120, stall=60, tries=2)
 LONGEST_REPLY = 60
 
 
@@ -58,7 +66,7 @@ def perform(check: Check, settings: Settings) -> tuple[dict[str, Any], int]:
 
 
 async def _greet(entry: ModelEntry, settings: Settings) -> Reply:
-    transport = open_provider(entry, settings, patience=PATIENCE)
+    transport = open_provider(entry, settings, policy=PATIENCE)
     return await transport.ask(Question(GREETING, AskSettings.of(entry)))
 
 

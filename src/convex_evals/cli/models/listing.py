@@ -11,8 +11,7 @@ from convex_evals.cli.runs.summaries import short_interval_text
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
 from convex_evals.core.settings import Settings, key_variables
-from convex_evals.models.providers import has_key
-from convex_evals.models.registry import ModelEntry, Registry
+from convex_evals.models import ModelEntry, Registry, has_key
 from convex_evals.runner import NOT_SCORES, RunScore, scored_runs
 from convex_evals.scores import RunRecord, ScoresStore, database_status
 from convex_evals.statistics import Score

@@ -9,8 +9,7 @@ from convex_evals.cli.runs.asking import Asked, Purpose
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import new_id, prefix
 from convex_evals.core.settings import Settings
-from convex_evals.models import Asking, Connections, find_model
-from convex_evals.models.experiments import find_experiment
+from convex_evals.models import Asking, Connections, find_experiment, find_model
 from convex_evals.runner import (
     CHECK,
     REGRADE,

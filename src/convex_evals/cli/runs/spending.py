@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from convex_evals.cli.output import count
-from convex_evals.models.estimating import CHARACTERS_PER_TOKEN
+from convex_evals.models import CHARACTERS_PER_TOKEN
 from convex_evals.runner import Estimate, Spending, Sum, dollars
 
 UNKNOWN = "unknown"

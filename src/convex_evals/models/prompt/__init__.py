@@ -1,10 +1,17 @@
 """What a model is asked, word for word."""
 
-from convex_evals.models.prompt.fingerprint import prompt_fingerprint
 from convex_evals.models.prompt.guidelines import Guidelines, built_in_guidelines, read_guidelines
-from convex_evals.models.prompt.packages import known_packages
-from convex_evals.models.prompt.prompt import Delivery, Prompt, PromptSettings, render_prompt
-from convex_evals.models.prompt.template import Template, built_in_template, parse_template
+from convex_evals.models.prompt.prompt import (
+    Delivery,
+    Prompt,
+    PromptSettings,
+    Template,
+    built_in_template,
+    known_packages,
+    parse_template,
+    prompt_fingerprint,
+    render_prompt,
+)
 
 __all__ = [
     "Delivery",

@@ -9,7 +9,7 @@ from typing import Final, Self
 
 from convex_evals.core.checkout import checkout_root, package_folder
 from convex_evals.core.errors import UsageError
-from convex_evals.models.parsing.fences import read_block, read_fence
+from convex_evals.models.responses import read_block, read_fence
 
 NAME: Final = "convex.md"
 _SECTION: Final = re.compile(r"##[ \t]+(?P<title>.+?)[ \t]*#*[ \t]*$")

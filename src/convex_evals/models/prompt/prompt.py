@@ -1,13 +1,84 @@
-"""The prompt of one eval. Rendering is pure: the same values give the same text."""
+"""The prompt of one eval, made from a template. Rendering is pure: the same values give the same text.
 
+The template is one text file with a version, a part per role, and places where values go:
+
+{{name}}                      the value, as it is
+{{#name}} … {{/name}}         lines that are there only if the value is
+"""
+
+import hashlib
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import cache
+from importlib.resources import files
+from typing import Final, Literal
 
-from convex_evals.models.parsing import render_block
+from convex_evals.core.errors import UsageError
+from convex_evals.core.toolchain import toolchain_packages
 from convex_evals.models.prompt.guidelines import Guidelines
-from convex_evals.models.prompt.packages import known_packages
-from convex_evals.models.prompt.template import Template, built_in_template
+from convex_evals.models.responses import render_block
+from convex_evals.suite import fingerprint
+from convex_evals.suite.fingerprints import Entry, entry
+
+_VERSION: Final = re.compile(r"<!-- version: (?P<version>\d+) -->\n")
+_ROLE: Final = re.compile(r"^<!-- (?P<role>system|user) -->\n", re.MULTILINE)
+_CONDITION: Final = re.compile(
+    r"^\{\{#(?P<name>\w+)\}\}\n(?P<lines>.*?)^\{\{/(?P=name)\}\}\n", re.MULTILINE | re.DOTALL
+)
+_PLACE: Final = re.compile(r"\{\{(?P<name>\w+)\}\}")
+
+Values = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """`sha256` is that of the whole file: any change to it is another prompt."""
+
+    version: int
+    system: str
+    user: str
+    sha256: str
+
+    def fill_system(self, values: Values) -> str:
+        return _fill(self.system, values)
+
+    def fill_user(self, values: Values) -> str:
+        return _fill(self.user, values)
+
+
+@cache
+def built_in_template() -> Template:
+    return parse_template((files("convex_evals.models.prompt") / "template.md").read_text(encoding="utf-8"))
+
+
+def parse_template(text: str) -> Template:
+    version = _VERSION.match(text)
+    parts = _ROLE.split(text[version.end() :]) if version else []
+    if version is None or [part.strip() for part in parts[:2]] != ["", "system"] or parts[3::2] != ["user"]:
+        raise UsageError(
+            "A prompt template must begin with <!-- version: N -->, and then have <!-- system --> and <!-- user -->, "
+            "each once and on a line of its own."
+        )
+    return Template(int(version["version"]), parts[2], parts[4], hashlib.sha256(text.encode()).hexdigest())
+
+
+def _fill(text: str, values: Values) -> str:
+    """Values are put in last and in one go, so nothing in a value is ever taken for a part of the template."""
+    shown = _CONDITION.sub(lambda match: match["lines"] if values[match["name"]] else "", text)
+    return _PLACE.sub(lambda match: values[match["name"]], shown).strip() + "\n"
+
+
+NAMED: Final = ("convex", "typescript", "@types/node", "react", "react-dom", "@types/react", "@types/react-dom")
+
+
+@cache
+def known_packages() -> dict[str, str]:
+    """By name, in a fixed order."""
+    dependencies = json.loads(toolchain_packages().manifest)["dependencies"]
+    return {name: str(dependencies[name]) for name in NAMED}
+
 
 Delivery = Literal["prompt", "agents_md"]
 """How guidelines reach a model: as a part of the prompt, or as the AGENTS.md that a project has."""
@@ -57,3 +128,15 @@ def _shared_values(settings: PromptSettings) -> dict[str, str]:
 
 def _is_agents_md(settings: PromptSettings) -> bool:
     return settings.guidelines is not None and settings.delivery == "agents_md"
+
+
+def prompt_fingerprint(settings: PromptSettings) -> str:
+    """Of everything a model is sent but the task, which the content fingerprint of an eval has.
+
+    Entries: `template`, `guidelines` if there are any, and `settings`, the prompt as it is for an empty task.
+    """
+    entries = [Entry(settings.template.sha256, "template")]
+    if settings.guidelines is not None:
+        entries.append(Entry(settings.guidelines.sha256, "guidelines"))
+    entries.append(entry("settings", render_prompt("", settings).text.encode()))
+    return fingerprint(entries)

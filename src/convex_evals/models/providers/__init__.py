@@ -3,7 +3,6 @@
 Importing this costs nothing; the libraries that speak to providers are loaded when a model is first asked.
 """
 
-from convex_evals.models.providers.asking import AskSettings, Question, Reply, Transport
 from convex_evals.models.providers.errors import (
     BusyError,
     DeadlineError,
@@ -12,11 +11,10 @@ from convex_evals.models.providers.errors import (
     ProviderError,
     RequestRefusedError,
 )
-from convex_evals.models.providers.keys import has_key
-from convex_evals.models.providers.limit import Limits
-from convex_evals.models.providers.model import ProviderModel
-from convex_evals.models.providers.opening import open_provider
-from convex_evals.models.providers.patience import Patience
+from convex_evals.models.providers.limits import Limits
+from convex_evals.models.providers.provider import ProviderModel, has_key, open_provider
+from convex_evals.models.providers.question import AskSettings, Question, Reply, Transport
+from convex_evals.models.providers.retry import RequestPolicy
 
 __all__ = [
     "AskSettings",
@@ -25,11 +23,11 @@ __all__ = [
     "Limits",
     "ModelUnusableError",
     "OutageError",
-    "Patience",
     "ProviderError",
     "ProviderModel",
     "Question",
     "Reply",
+    "RequestPolicy",
     "RequestRefusedError",
     "Transport",
     "has_key",

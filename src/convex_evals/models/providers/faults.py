@@ -1,13 +1,36 @@
-"""From what the libraries raise to one sentence that says what is to be done."""
+"""From what the libraries raise to one sentence that says what is to be done, without the key."""
 
+import re
 from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote
 
 from pydantic_ai import exceptions as raised
 
-from convex_evals.core.settings import key_variables
+from convex_evals.core.settings import Secret, key_variables
+from convex_evals.core.settings.secret import MASK
 from convex_evals.models.providers import errors
-from convex_evals.models.providers.redaction import Redaction
 from convex_evals.models.registry import ModelEntry
+
+LONGEST: Final = 300
+_CREDENTIALS: Final = re.compile(r"\b(bearer|basic|api[-_ ]?key)(\W{1,4})[^\s\"',;}]{6,}", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    key: Secret | None
+
+    def quote(self, said: str) -> str:
+        """On one line, no longer than a sentence may be, and without the key."""
+        shown = " ".join(self.clean(said).split())
+        return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
+
+    def clean(self, said: str) -> str:
+        if self.key is not None:
+            for form in {self.key.reveal(), quote(self.key.reveal(), safe="")}:
+                said = said.replace(form, MASK)
+        return _CREDENTIALS.sub(lambda match: f"{match[1]}{match[2]}{MASK}", said)
+
 
 LATER = frozenset({408, 409, 425})  # other statuses of 4xx come again however often one asks
 

@@ -11,7 +11,7 @@ from typing import Final
 from convex_evals.analysis.evidence import Evidence
 from convex_evals.analysis.facts import evidence_lines
 from convex_evals.core.verdicts import CLASSES
-from convex_evals.models.prompt import Prompt
+from convex_evals.models import Prompt
 
 MOST_CHARACTERS: Final = 12_000  # of one text; the ends of long ones matter most
 

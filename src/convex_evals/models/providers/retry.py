@@ -1,0 +1,106 @@
+"""Asks again when asking again may help, in turn with everybody who asks the same provider."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from itertools import count
+from time import monotonic
+from typing import Protocol
+
+from convex_evals.core.retry import ASKING, UNUSABLE_ANSWERS, RetryPolicy
+from convex_evals.models.providers.errors import BusyError, ModelUnusableError, OutageError, ProviderError
+from convex_evals.models.providers.limits import Limit
+from convex_evals.models.providers.question import Question, Reply
+
+
+@dataclass(frozen=True, slots=True)
+class RequestPolicy:
+    """Seconds. Waiting for one's turn is not waiting for an answer."""
+
+    deadline: float = 1800.0  # for everything: all tries, and the pauses between them
+    first_token: float = 900.0  # models that think silently take their time
+    stall: float = 180.0  # between two pieces of text
+    connect: float = 15.0
+    tries: int = ASKING.tries
+    unusable_answers: int = UNUSABLE_ANSWERS
+    first_pause: float = ASKING.first_pause
+    longest_pause: float = ASKING.longest_pause
+
+    def pause(self, failed: int, retry_after: float | None = None, chance: float | None = None) -> float:
+        """Before the next try, after `failed` ones: twice as long each time, and never the same for two who wait.
+
+        What the provider asks for is the least; `chance` is a number from 0 to 1, random unless given.
+        """
+        chance = random.random() if chance is None else chance
+        policy = RetryPolicy(self.tries, self.first_pause, longest_pause=self.longest_pause)
+        longest = policy.pause(failed)
+        jittered = longest * (0.5 + chance / 2)
+        return jittered if retry_after is None else retry_after + jittered / 2
+
+
+class Client(Protocol):
+    """Carries a question to a model once."""
+
+    async def send(self, question: Question, seconds: float) -> Reply:
+        """The reply, if it is complete within these seconds. Raises ProviderError."""
+        ...
+
+
+@dataclass(slots=True)
+class RetryTransport:
+    """Once nothing can be had of the model any more, whoever still waits for a turn is told so without asking."""
+
+    client: Client
+    limit: Limit
+    policy: RequestPolicy
+    clock: Callable[[], float] = monotonic
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    _ended: ProviderError | None = field(default=None, init=False)
+    _answers: int = field(default=0, init=False)
+
+    async def ask(self, question: Question) -> Reply:
+        spent, notes, answers_before = 0.0, list[str](), self._answers
+        for tried in count(1):
+            began = self.clock()
+            try:
+                async with self.limit.turn() as began:
+                    reply = await self._send(question, self.policy.deadline - spent)
+                self.limit.succeeded()
+                return replace(reply, notes=(*notes, *reply.notes))
+            except ProviderError as error:
+                if not error.retried or error is self._ended:
+                    raise
+                if isinstance(error, BusyError):
+                    self.limit.complained(began, error.retry_after)
+                pause = self.policy.pause(tried, error.retry_after)
+                spent += self.clock() - began + pause
+                if tried >= self._most_tries(error) or spent >= self.policy.deadline:
+                    raise self._given_up(error, tried, answers_before) from None
+                notes.append(f"Try {tried} of {self._most_tries(error)}: {error}")
+            await self.sleep(pause)
+        raise AssertionError("count never ends")
+
+    async def _send(self, question: Question, seconds: float) -> Reply:
+        if self._ended is not None:
+            raise self._ended
+        try:
+            reply = await self.client.send(question, seconds)
+        except ModelUnusableError as error:
+            self._ended = error
+            raise
+        self._answers += 1
+        return reply
+
+    def _most_tries(self, error: ProviderError) -> int:
+        free = isinstance(error, BusyError | OutageError)
+        return self.policy.tries if free else min(self.policy.tries, self.policy.unusable_answers)
+
+    def _given_up(self, error: ProviderError, tried: int, answers_before: int) -> ProviderError:
+        """A provider that failed this question each time and answered no other one meanwhile is not asked again."""
+        ended = isinstance(error, BusyError | OutageError) and self._answers == answers_before
+        given_up = error if tried == 1 else type(error)(f"{error} It was asked {tried} times.", error.retry_after)
+        given_up.ends_run = ended
+        if ended and self._ended is None:
+            self._ended = given_up
+        return given_up
