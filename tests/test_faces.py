@@ -24,6 +24,7 @@ PACKAGES = [
     "convex_evals.models.prompt",
     "convex_evals.models.providers",
     "convex_evals.models.responses",
+    "convex_evals.suite",
 ]
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from convex_evals.controls import Control, read_control
 from convex_evals.suite import Suite, read_answer
-from convex_evals.suite.problems import BrokenError
+from convex_evals.suite.files import BrokenError
 
 MakeSuite = Callable[..., Suite]
 DIFF = "--- a/to.txt\n+++ b/to.txt\n@@ -1 +1 @@\n-world\n+moon\n"

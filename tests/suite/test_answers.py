@@ -1,8 +1,11 @@
+"""Which files of a reference answer are deployed."""
+
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from convex_evals.suite import is_chosen as matches
 from convex_evals.suite import read_texts
 from convex_evals.suite.answers import is_chosen
 
@@ -39,3 +42,23 @@ def test_texts_are_read_in_stable_order_without_pictures_and_what_tools_leave_be
         (tmp_path / name).write_bytes(content)
     assert list(read_texts(tmp_path).items()) == [("convex/index.ts", "export const ä = 1;\n"), ("package.json", "{}")]
     assert read_texts(tmp_path, ["*.ts"]) == {"convex/index.ts": "export const ä = 1;\n"}
+
+
+@pytest.mark.parametrize(
+    ("path", "globs", "expected"),
+    [
+        ("convex/a.ts", ("**/*",), True),
+        ("package.json", ("**/*",), True),
+        ("convex/deep/a.ts", ("*.ts", "package.json"), True),
+        ("package.json", ("*.ts", "package.json"), True),
+        ("src/App.tsx", ("*.ts", "package.json"), False),
+        ("convex/a.ts", ("convex/*",), True),
+        ("convex/b/a.ts", ("convex/*",), False),
+        ("convex/b/a.ts", ("convex/**",), True),
+        ("convex/b/a.ts", ("./convex/**/*.ts",), True),
+        ("convex/axts", ("convex/a.ts",), False),
+        ("a.ts", ("?.ts",), True),
+    ],
+)
+def test_globs(path: str, globs: tuple[str, ...], expected: bool) -> None:
+    assert matches(path, globs) is expected

@@ -17,9 +17,7 @@ from typing import Final, Literal, get_args
 from convex_evals.controls.grader_tests import has_test
 from convex_evals.controls.patches import PatchError, apply_patch, parse_patch
 from convex_evals.core.verdicts import STEPS, StepName
-from convex_evals.suite import Eval
-from convex_evals.suite.files import read_text
-from convex_evals.suite.problems import BrokenError
+from convex_evals.suite import BrokenError, Eval, read_text
 
 Kind = Literal["wrong", "alternative"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)

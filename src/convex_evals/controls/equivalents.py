@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from convex_evals.suite import Problem
-from convex_evals.suite.files import read_text
+from convex_evals.suite import Problem, read_text
 
 FILE_NAME: Final = "equivalent.txt"
 _ENTRY: Final = re.compile(r"([0-9a-f]{8})\s+(\S.*)")

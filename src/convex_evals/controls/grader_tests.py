@@ -3,8 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from convex_evals.suite import Grader, GraderKind
-from convex_evals.suite.files import read_text
+from convex_evals.suite import Grader, GraderKind, read_text
 
 
 def has_test(grader: Grader, stated: str) -> bool:

@@ -7,9 +7,7 @@ from typing import Final
 
 from convex_evals.controls.control import Control, read_control
 from convex_evals.controls.equivalents import FILE_NAME as EQUIVALENTS
-from convex_evals.suite import Eval, Problem, Suite
-from convex_evals.suite.files import children
-from convex_evals.suite.problems import BrokenError
+from convex_evals.suite import BrokenError, Eval, Problem, Suite, children
 
 FOLDER: Final = "controls"
 PACKAGED: Final = {"_evals": "_controls"}

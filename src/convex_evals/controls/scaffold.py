@@ -8,8 +8,7 @@ from typing import Final
 
 from convex_evals.controls.library import PACKAGED, controls_folder
 from convex_evals.core.errors import SuiteError, UsageError
-from convex_evals.suite import find_suite, read_texts
-from convex_evals.suite.locations import EVAL_EXAMPLE, NUMBERED_NAME
+from convex_evals.suite import EVAL_EXAMPLE, NUMBERED_NAME, find_suite, read_texts
 
 TEMPLATE: Final = Path(__file__).parent / "template"
 SAMPLES: Final = Path("samples") / "apprentice"

@@ -2,15 +2,17 @@
 
 from convex_evals.suite.answers import is_chosen, read_answer, read_texts
 from convex_evals.suite.eval import Eval, Grader, GraderKind, Pipeline
-from convex_evals.suite.fingerprints import Entry, EvalFingerprints, fingerprint
-from convex_evals.suite.loading import load_suite
-from convex_evals.suite.locations import find_suite, own_suite
-from convex_evals.suite.problems import Problem
+from convex_evals.suite.files import BrokenError, Problem, children, files_below, read_text
+from convex_evals.suite.fingerprints import Entry, EvalFingerprints, fingerprint, fingerprint_entry
+from convex_evals.suite.locations import EVAL_EXAMPLE, NUMBERED_NAME, find_suite, own_suite
 from convex_evals.suite.selection import Selection, select
-from convex_evals.suite.settings import SuiteSettings
-from convex_evals.suite.suite import Suite
+from convex_evals.suite.suite import SETTINGS_FILE, Suite, SuiteSettings, load_suite, read_suite_settings
 
 __all__ = [
+    "EVAL_EXAMPLE",
+    "NUMBERED_NAME",
+    "SETTINGS_FILE",
+    "BrokenError",
     "Entry",
     "Eval",
     "EvalFingerprints",
@@ -21,12 +23,17 @@ __all__ = [
     "Selection",
     "Suite",
     "SuiteSettings",
+    "children",
+    "files_below",
     "find_suite",
     "fingerprint",
+    "fingerprint_entry",
     "is_chosen",
     "load_suite",
     "own_suite",
     "read_answer",
+    "read_suite_settings",
+    "read_text",
     "read_texts",
     "select",
 ]

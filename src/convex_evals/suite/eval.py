@@ -1,10 +1,24 @@
-"""One eval: a task, its reference answer and the grader that tells right from wrong."""
+"""One eval: a task, its reference answer and the grader that tells right from wrong, read from its folder."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from convex_evals.suite.fingerprints import EvalFingerprints
+from convex_evals.suite.files import (
+    BrokenError,
+    Problem,
+    check_text,
+    children,
+    describe,
+    files_below,
+    read_bytes,
+    read_object,
+    read_text,
+    refuse_link,
+    unknown_keys,
+)
+from convex_evals.suite.fingerprints import Entry, EvalFingerprints, fingerprint, fingerprint_entry
+from convex_evals.suite.locations import EVAL_EXAMPLE, has_numbered_name
 
 
 class Pipeline(StrEnum):
@@ -45,3 +59,109 @@ class Eval:
     def answer(self) -> Path:
         """The folder of the reference answer."""
         return self.path / "answer"
+
+
+GRADER_FILES = {"grader.py": GraderKind.PYTEST, "grader.test.ts": GraderKind.VITEST}
+EVAL_JSON = "eval.json"
+EVAL_JSON_EXAMPLE = '{"pipeline": "static"}'
+
+
+@dataclass(frozen=True)
+class ReadEval:
+    eval: Eval
+    warnings: list[Problem]
+
+
+@dataclass(frozen=True)
+class ReadPipeline:
+    pipeline: Pipeline
+    entries: list[Entry]
+    warnings: list[Problem]
+
+
+def read_eval(path: Path, shared_grader: list[Entry]) -> ReadEval:
+    """Loads the eval in `path`, or raises `BrokenError` with the first thing that is wrong with it."""
+    refuse_link(path)
+    check_name(path)
+    names = {child.name for child in children(path)}
+    task, content = _read_task(path, names)
+    content += _answer_entries(path, names)
+    pipeline = _read_pipeline(path, names)
+    grader = _find_grader(path, names)
+    warnings = list(pipeline.warnings)
+    graded: str | None = None
+    if grader is None:
+        warnings.append(Problem(path, "has no grader yet", "write grader.py"))
+    else:
+        graded = fingerprint([_text_entry(grader.path), *pipeline.entries, *shared_grader])
+    fingerprints = EvalFingerprints(fingerprint(content), graded)
+    gaps = _read_gaps(path, names)
+    found = Eval(path.parent.name, path.name, path, task, pipeline.pipeline, grader, gaps, fingerprints)
+    return ReadEval(found, warnings)
+
+
+def check_name(path: Path) -> None:
+    if not has_numbered_name(path):
+        raise BrokenError(path, "is not named with three digits, a dash and a word", f"rename it, as in {EVAL_EXAMPLE}")
+
+
+def entries_below(folder: Path, name: str) -> list[Entry]:
+    """One fingerprint entry per file of a folder, named as if the folder were called `name`."""
+    entries = []
+    for path in files_below(folder):
+        content = read_bytes(path)
+        check_text(path, content)
+        entries.append(fingerprint_entry(f"{name}/{path.relative_to(folder).as_posix()}", content))
+    return entries
+
+
+def _read_task(path: Path, names: set[str]) -> tuple[str, list[Entry]]:
+    if "TASK.txt" not in names:
+        raise BrokenError(path, "has no TASK.txt", "write the task there, word for word as a model shall read it")
+    task = read_text(path / "TASK.txt")
+    if not task.strip():
+        raise BrokenError(path / "TASK.txt", "is empty", "write the task there, word for word as a model shall read it")
+    return task, [fingerprint_entry("TASK.txt", read_bytes(path / "TASK.txt"))]
+
+
+def _answer_entries(path: Path, names: set[str]) -> list[Entry]:
+    answer = path / "answer"
+    if "answer" not in names:
+        raise BrokenError(path, "has no answer/ folder", "put the reference answer there")
+    refuse_link(answer)
+    entries = entries_below(answer, "answer")
+    if not entries:
+        raise BrokenError(answer, "is empty", "put the reference answer there")
+    return entries
+
+
+def _find_grader(path: Path, names: set[str]) -> Grader | None:
+    found = [name for name in GRADER_FILES if name in names]
+    if len(found) > 1:
+        raise BrokenError(path, f"has two graders ({' and '.join(found)})", "keep one of them")
+    return Grader(GRADER_FILES[found[0]], path / found[0]) if found else None
+
+
+def _read_pipeline(path: Path, names: set[str]) -> ReadPipeline:
+    if EVAL_JSON not in names:
+        return ReadPipeline(Pipeline.FULL, [], [])
+    file = path / EVAL_JSON
+    value = read_object(file, EVAL_JSON_EXAMPLE)
+    given = value.get("pipeline", Pipeline.FULL)
+    if given not in list(Pipeline):
+        choices = " or ".join(f'"{choice}"' for choice in Pipeline)
+        raise BrokenError(file, f"names the unknown pipeline {describe(given)}", f"write {choices}")
+    warnings = unknown_keys(file, value, frozenset({"pipeline"}))
+    return ReadPipeline(Pipeline(str(given)), [fingerprint_entry(EVAL_JSON, read_bytes(file))], warnings)
+
+
+def _read_gaps(path: Path, names: set[str]) -> str | None:
+    if "GAPS.txt" not in names:
+        return None
+    return read_text(path / "GAPS.txt").strip() or None
+
+
+def _text_entry(path: Path) -> Entry:
+    content = read_bytes(path)
+    check_text(path, content)
+    return fingerprint_entry(path.name, content)

@@ -1,10 +1,36 @@
-"""Reading what authors wrote: regular files below the suite's folder, and nothing that only looks like one."""
+"""Reading what authors wrote: regular files below the suite's folder, and what is wrong with them."""
 
+import json
 import stat
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from convex_evals.suite.problems import BrokenError
+from convex_evals.core.errors import SuiteError
+
+
+@dataclass(frozen=True)
+class Problem:
+    path: Path
+    found: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{printable(str(self.path))}: {self.found}; {self.fix}."
+
+
+def printable(text: str) -> str:
+    """The text with control characters shown, not obeyed: file names come from strangers."""
+    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
+
+
+class BrokenError(SuiteError):
+    """Stops the loading of one eval, never of the others."""
+
+    def __init__(self, path: Path, found: str, fix: str) -> None:
+        self.problem = Problem(path, found, fix)
+        super().__init__(str(self.problem))
+
 
 GENERATED_FOLDERS = frozenset(
     {
@@ -92,3 +118,29 @@ def check_text(path: Path, content: bytes) -> None:
     """Source files must be UTF-8; pictures and the like may be anything."""
     if path.suffix.lower() in TEXT_SUFFIXES:
         decode(path, content)
+
+
+def read_object(path: Path, example: str) -> dict[str, object]:
+    text = read_text(path)
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        found = f"is not valid JSON (line {error.lineno}, column {error.colno}: {error.msg})"
+        raise BrokenError(path, found, f"write it like {example}") from error
+    except RecursionError as error:
+        raise BrokenError(path, "is nested too deeply", f"write it like {example}") from error
+    if not isinstance(value, dict):
+        raise BrokenError(path, f"must hold a JSON object, not {describe(value)}", f"write it like {example}")
+    return value
+
+
+def unknown_keys(path: Path, value: dict[str, object], known: frozenset[str]) -> list[Problem]:
+    return [
+        Problem(path, f"has the unknown key {key!r}", f"remove it or use one of {', '.join(sorted(known))}")
+        for key in sorted(value.keys() - known)
+    ]
+
+
+def describe(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:60]}…"

@@ -23,7 +23,7 @@ class EvalFingerprints:
     """Grader, eval.json and the suite's shared grader files; None while there is no grader."""
 
 
-def entry(name: str, content: bytes) -> Entry:
+def fingerprint_entry(name: str, content: bytes) -> Entry:
     return Entry(hashlib.sha256(content).hexdigest(), name)
 
 

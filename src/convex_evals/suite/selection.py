@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from convex_evals.core.errors import UsageError
 from convex_evals.suite.eval import Eval
-from convex_evals.suite.problems import Problem
+from convex_evals.suite.files import Problem
 from convex_evals.suite.suite import Suite
 
 

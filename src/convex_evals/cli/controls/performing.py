@@ -30,8 +30,7 @@ from convex_evals.core.settings import Settings, read_settings
 from convex_evals.core.toolchain import prepare_toolchain
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.runner import complete_options, open_workspace
-from convex_evals.suite import Problem, Selection, Suite, find_suite, load_suite, select
-from convex_evals.suite.problems import BrokenError
+from convex_evals.suite import BrokenError, Problem, Selection, Suite, find_suite, load_suite, select
 
 NOT_OK = 1
 

@@ -19,8 +19,7 @@ from convex_evals.core.errors import UsageError
 from convex_evals.core.toolchain import toolchain_packages
 from convex_evals.models.prompt.guidelines import Guidelines
 from convex_evals.models.responses import render_block
-from convex_evals.suite import fingerprint
-from convex_evals.suite.fingerprints import Entry, entry
+from convex_evals.suite import Entry, fingerprint, fingerprint_entry
 
 _VERSION: Final = re.compile(r"<!-- version: (?P<version>\d+) -->\n")
 _ROLE: Final = re.compile(r"^<!-- (?P<role>system|user) -->\n", re.MULTILINE)
@@ -138,5 +137,5 @@ def prompt_fingerprint(settings: PromptSettings) -> str:
     entries = [Entry(settings.template.sha256, "template")]
     if settings.guidelines is not None:
         entries.append(Entry(settings.guidelines.sha256, "guidelines"))
-    entries.append(entry("settings", render_prompt("", settings).text.encode()))
+    entries.append(fingerprint_entry("settings", render_prompt("", settings).text.encode()))
     return fingerprint(entries)

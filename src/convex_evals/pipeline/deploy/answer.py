@@ -19,8 +19,7 @@ from convex_evals.pipeline.kept import keep, read_kept
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.trial import step_apart
 from convex_evals.pipeline.types import GradingOptions
-from convex_evals.suite import Eval, is_chosen
-from convex_evals.suite.files import files_below
+from convex_evals.suite import Eval, files_below, is_chosen
 
 FORMAT: Final = 2  # of the kept requests
 ALL_FILES: Final = ("**/*",)
