@@ -1,1 +1,54 @@
-"""An embedded Convex deployment: the real CLI deploys to it, real clients talk to it."""
+"""An embedded Convex deployment: the real CLI deploys to it, real clients talk to it.
+
+`bench` and `conformance` are tools around it, with faces of their own.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY, LOCAL_NAME, LOCAL_SECRET, secret_beside
+    from convex_evals.backend.deployment import DEFAULT_NAME, Deployment, DeploymentSettings, run_backend_in_foreground
+    from convex_evals.backend.errors import RequestError, SystemFailure
+    from convex_evals.backend.http.access import InvalidAddress
+    from convex_evals.backend.push import PushRequest
+    from convex_evals.backend.runtime import Network, NetworkPolicy
+    from convex_evals.backend.values import Value, decode, encode
+
+__all__ = [
+    "DEFAULT_NAME",
+    "LOCAL_ADMIN_KEY",
+    "LOCAL_NAME",
+    "LOCAL_SECRET",
+    "Deployment",
+    "DeploymentSettings",
+    "InvalidAddress",
+    "Network",
+    "NetworkPolicy",
+    "PushRequest",
+    "RequestError",
+    "SystemFailure",
+    "Value",
+    "decode",
+    "encode",
+    "run_backend_in_foreground",
+    "secret_beside",
+]
+
+_NAMES: Final = {
+    "admin_keys": ("LOCAL_ADMIN_KEY", "LOCAL_NAME", "LOCAL_SECRET", "secret_beside"),
+    "deployment": ("DEFAULT_NAME", "Deployment", "DeploymentSettings", "run_backend_in_foreground"),
+    "errors": ("RequestError", "SystemFailure"),
+    "http.access": ("InvalidAddress",),
+    "push": ("PushRequest",),
+    "runtime": ("Network", "NetworkPolicy"),
+    "values": ("Value", "decode", "encode"),
+}
+_HOMES: Final = {name: home for home, names in _NAMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    # A name loads its own part only: an error or a value must not cost the time to load a whole deployment.
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,6 +1,6 @@
 import pytest
 
-from convex_evals.backend.search import tokenize
+from convex_evals.backend.search.tokens import tokenize
 
 
 @pytest.mark.parametrize(

@@ -59,10 +59,6 @@ class ReadSet:
             if intervals is not None:
                 yield intervals
 
-    @property
-    def is_empty(self) -> bool:
-        return not (self.user or self.system or self.searches)
-
 
 class Write(NamedTuple):
     """One document before and after; None is "not there"."""

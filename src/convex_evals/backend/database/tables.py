@@ -185,10 +185,6 @@ class Table:
     def by_creation_time(self) -> TableIndex:
         return self.indexes[1]
 
-    @cached_property
-    def keyed_indexes(self) -> tuple[TableIndex, ...]:
-        return tuple(index for index in self.indexes if index.fields)
-
     @property
     def user_indexes(self) -> tuple[TableIndex, ...]:
         return self.indexes[2:]

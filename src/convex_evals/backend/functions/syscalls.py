@@ -50,10 +50,6 @@ class SyscallArgs:
     def integer(self, name: str) -> int:
         return self._integer(self.required(name))
 
-    def optional_integer(self, name: str) -> int | None:
-        value = self.json.get(name)
-        return None if value is None else self._integer(value)
-
     def number(self, name: str) -> float:
         return self._number(self.required(name))
 

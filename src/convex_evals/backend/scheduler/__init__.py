@@ -2,4 +2,6 @@
 
 from convex_evals.backend.scheduler.scheduler import Scheduler
 
-__all__ = ["Scheduler"]
+__all__ = [
+    "Scheduler",
+]

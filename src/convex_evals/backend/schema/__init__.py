@@ -9,7 +9,7 @@ from convex_evals.backend.schema.indexes import (
     VectorIndexSpec,
     diff_indexes,
 )
-from convex_evals.backend.schema.schema import Schema, TableDefinition
+from convex_evals.backend.schema.schema import Schema
 
 __all__ = [
     "Index",
@@ -18,7 +18,6 @@ __all__ = [
     "NamedIndex",
     "Schema",
     "SearchIndexSpec",
-    "TableDefinition",
     "VectorIndexSpec",
     "diff_indexes",
 ]

@@ -1,14 +1,6 @@
 """Full text and vector search over the documents of one table, in memory."""
 
-from convex_evals.backend.search.text import (
-    Hit,
-    Overlay,
-    SearchDocument,
-    SearchQuery,
-    TextIndex,
-    search_text,
-)
-from convex_evals.backend.search.tokens import tokenize
+from convex_evals.backend.search.text import Hit, Overlay, SearchDocument, SearchQuery, TextIndex, search_text
 from convex_evals.backend.search.vector import VectorDocument, VectorHit, VectorIndex, VectorQuery
 
 __all__ = [
@@ -22,5 +14,4 @@ __all__ = [
     "VectorIndex",
     "VectorQuery",
     "search_text",
-    "tokenize",
 ]

@@ -1,6 +1,7 @@
 """The `_system/*` functions, written in Python: what dashboards, the CLI and test harnesses ask a deployment."""
 
-from convex_evals.backend.system.declarations import Facts
 from convex_evals.backend.system.library import SystemLibrary
 
-__all__ = ["Facts", "SystemLibrary"]
+__all__ = [
+    "SystemLibrary",
+]

@@ -1,12 +1,11 @@
 """Validators of arguments, return values and documents."""
 
-from convex_evals.backend.validators.mismatch import Mismatch, TableNames
+from convex_evals.backend.validators.mismatch import TableNames
 from convex_evals.backend.validators.parser import load_validator, parse_args_validator, parse_validator
 from convex_evals.backend.validators.types import (
     ANY,
     BIGINT,
     BOOLEAN,
-    BYTES,
     COMMIT_TIMESTAMP,
     NULL,
     NUMBER,
@@ -17,7 +16,6 @@ from convex_evals.backend.validators.types import (
     IdValidator,
     LiteralValidator,
     ObjectValidator,
-    PrimitiveValidator,
     RecordValidator,
     UnionValidator,
     Validator,
@@ -29,7 +27,6 @@ __all__ = [
     "ANY",
     "BIGINT",
     "BOOLEAN",
-    "BYTES",
     "COMMIT_TIMESTAMP",
     "NULL",
     "NUMBER",
@@ -39,9 +36,7 @@ __all__ = [
     "Field",
     "IdValidator",
     "LiteralValidator",
-    "Mismatch",
     "ObjectValidator",
-    "PrimitiveValidator",
     "RecordValidator",
     "TableNames",
     "UnionValidator",

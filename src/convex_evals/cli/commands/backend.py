@@ -75,11 +75,15 @@ def backend(
     import errno
     import os
 
-    from convex_evals.backend.admin_keys import secret_beside
-    from convex_evals.backend.deployment import DEFAULT_NAME, DeploymentSettings, run_backend_in_foreground
-    from convex_evals.backend.errors import SystemFailure
-    from convex_evals.backend.http.access import InvalidAddress
-    from convex_evals.backend.runtime import Network
+    from convex_evals.backend import (
+        DEFAULT_NAME,
+        DeploymentSettings,
+        InvalidAddress,
+        Network,
+        SystemFailure,
+        run_backend_in_foreground,
+        secret_beside,
+    )
     from convex_evals.cli.output import remark
     from convex_evals.core.errors import InfrastructureError, UsageError
     from convex_evals.core.settings import read_settings

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from convex_evals.backend.deployment import Deployment
+from convex_evals.backend import Deployment
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.processes import base_environment, run
 from convex_evals.core.verdicts import StepName

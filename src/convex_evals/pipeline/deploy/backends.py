@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY, LOCAL_NAME, LOCAL_SECRET
+from convex_evals.backend import LOCAL_ADMIN_KEY, LOCAL_NAME, LOCAL_SECRET
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.file_lock import file_lock
 from convex_evals.core.processes import base_environment, start
@@ -26,8 +26,7 @@ from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.types import GradingOptions
 
 if TYPE_CHECKING:
-    from convex_evals.backend.deployment import Deployment
-    from convex_evals.backend.runtime import NetworkPolicy
+    from convex_evals.backend import Deployment, NetworkPolicy
 
 NOTHING: Final = GraderNetwork()
 """While no grader runs, functions reach nothing."""
@@ -96,7 +95,7 @@ def open_answer_backend(
 
 @asynccontextmanager
 async def _embedded(tools: Tools, network: "NetworkPolicy", accept_local_key: bool) -> AsyncIterator[Backend]:
-    from convex_evals.backend.deployment import Deployment, DeploymentSettings
+    from convex_evals.backend import Deployment, DeploymentSettings
 
     sdk = tools.toolchain.packages.package("convex")
     settings = DeploymentSettings(sdk=sdk, network=network, accept_local_key=accept_local_key)

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from convex_evals.backend.errors import RequestError
+from convex_evals.backend import RequestError
 from convex_evals.pipeline.deploy.bundle import bundle, bundles_like
 from convex_evals.pipeline.deploy.cli import ConvexCli
 from convex_evals.pipeline.deploy.codegen import learn_generated_code, write_generated
@@ -16,7 +16,7 @@ from convex_evals.pipeline.deploy.entry_points import find_entry_points
 from convex_evals.pipeline.step import RunningStep
 
 if TYPE_CHECKING:
-    from convex_evals.backend.deployment import Deployment
+    from convex_evals.backend import Deployment
 
 Json = dict[str, Any]
 
@@ -56,7 +56,7 @@ async def build_request(step: RunningStep, cli: ConvexCli, project: Path) -> Jso
 
 async def push_request(deployment: "Deployment", body: Json) -> None:
     """What the CLI asks of a deployment, in its order. Raises Refused."""
-    from convex_evals.backend.push import PushRequest  # comes with the deployment, which static evals do without
+    from convex_evals.backend import PushRequest  # comes with the deployment, which static evals do without
 
     try:
         started = await deployment.pusher.start(PushRequest.parse(body))

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from convex_evals.backend.errors import SystemFailure
+from convex_evals.backend import SystemFailure
 from convex_evals.core.toolchain import OLDEST_CONVEX
 from convex_evals.pipeline.deploy.backends import Backend
 from convex_evals.pipeline.deploy.cli import ConvexCli, excerpt_of, find_cli, installed_version, push

@@ -7,7 +7,7 @@ A number is a Python `int` or `float`, as in TypeScript: 5 and 5.0 are the same 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from convex_evals.backend.values import Value, decode, encode
+from convex_evals.backend import Value, decode, encode
 
 LARGEST_WHOLE_NUMBER: Final = 2**53
 
