@@ -1,7 +1,7 @@
 import asyncio
 
 from convex_evals.backend.logs import Completion, FunctionLog, Progress, UsageStats
-from convex_evals.backend.runtime.types import LogLine
+from convex_evals.backend.runtime import LogLine
 
 LINE = LogLine("LOG", ("'hi'", "3"), 1_700_000_000_000)
 NESTED = LogLine("WARN", ("'deep'",), 1_700_000_000_001, component_path="counter", udf_path="public:inc")

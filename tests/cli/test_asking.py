@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from convex_evals.pipeline.grading.kit.waiting import wait_until
+from convex_evals.pipeline.grading.kit.assertions import wait_until
 
 Asked = Any  # see conftest.py
 Start = Callable[..., subprocess.Popen[str]]

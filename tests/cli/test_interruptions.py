@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
-from convex_evals.pipeline.grading.kit.waiting import wait_until
+from convex_evals.pipeline.grading.kit.assertions import wait_until
 from convex_evals.scores import ScoresStore
 
 Command = Callable[..., subprocess.CompletedProcess[str]]

@@ -5,8 +5,8 @@ from pathlib import PurePosixPath
 
 from ast_grep_py import SgNode, SgRoot
 
-from convex_evals.pipeline.grading.kit.modules import Module
 from convex_evals.pipeline.grading.kit.sources import LANGUAGES, NOT_WRITTEN
+from convex_evals.pipeline.grading.kit.syntax import Module
 
 
 def parse_module(path: str, text: str) -> Module | None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY, LOCAL_NAME, LOCAL_SECRET, secret_beside
     from convex_evals.backend.deployment import DEFAULT_NAME, Deployment, DeploymentSettings, run_backend_in_foreground
     from convex_evals.backend.errors import RequestError, SystemFailure
-    from convex_evals.backend.http.access import InvalidAddress
+    from convex_evals.backend.http import InvalidAddress
     from convex_evals.backend.push import PushRequest
     from convex_evals.backend.runtime import Network, NetworkPolicy
     from convex_evals.backend.values import Value, decode, encode
@@ -39,7 +39,7 @@ _NAMES: Final = {
     "admin_keys": ("LOCAL_ADMIN_KEY", "LOCAL_NAME", "LOCAL_SECRET", "secret_beside"),
     "deployment": ("DEFAULT_NAME", "Deployment", "DeploymentSettings", "run_backend_in_foreground"),
     "errors": ("RequestError", "SystemFailure"),
-    "http.access": ("InvalidAddress",),
+    "http": ("InvalidAddress",),
     "push": ("PushRequest",),
     "runtime": ("Network", "NetworkPolicy"),
     "values": ("Value", "decode", "encode"),

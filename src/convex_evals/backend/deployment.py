@@ -28,27 +28,31 @@ from convex_evals.backend.functions import (
     Tracer,
     parse_path,
 )
-from convex_evals.backend.http.access import Access
-from convex_evals.backend.http.administration import Administration
-from convex_evals.backend.http.app import SiteApp, main_app
-from convex_evals.backend.http.deploy import DeployRoutes
-from convex_evals.backend.http.environment import EnvironmentRoutes
-from convex_evals.backend.http.function_calls import FunctionCalls
-from convex_evals.backend.http.function_logs import FunctionLogs
-from convex_evals.backend.http.health import health_routes
-from convex_evals.backend.http.http_actions import HttpActions
-from convex_evals.backend.http.inline_queries import InlineQueryRoutes
-from convex_evals.backend.http.limits import PUBLIC_CONNECTIONS
-from convex_evals.backend.http.server import AppServer, LoopbackServer
-from convex_evals.backend.http.storage import StorageRoutes
-from convex_evals.backend.http.sync_route import sync_routes
+from convex_evals.backend.http import (
+    PUBLIC_CONNECTIONS,
+    Access,
+    Administration,
+    AppServer,
+    DeployRoutes,
+    EnvironmentRoutes,
+    FunctionCalls,
+    FunctionLogs,
+    HttpActions,
+    InlineQueryRoutes,
+    LoopbackServer,
+    SiteApp,
+    StorageRoutes,
+    health_routes,
+    main_app,
+    sync_routes,
+)
 from convex_evals.backend.identity import ADMIN, Authenticator, Identity
 from convex_evals.backend.logs import FunctionLog
 from convex_evals.backend.push import Analyzer, Pusher, VariableUpdates, load_application
 from convex_evals.backend.runtime import FunctionRuntime, Network, NetworkPolicy, OwnDeployment
 from convex_evals.backend.scheduler import Scheduler
 from convex_evals.backend.storage import BlobStore, Files, UploadTokens
-from convex_evals.backend.sync import DatabaseHistory, SyncServer
+from convex_evals.backend.sync import History, SyncServer
 from convex_evals.backend.system import SystemLibrary
 from convex_evals.backend.values import Value, encode
 
@@ -151,7 +155,7 @@ class Deployment:
         self.host.system_functions = SystemLibrary(self.host)
         self.functions = FunctionRunner(self.host)
         self.scheduler = Scheduler(self.functions)
-        self.sync = SyncServer(self.functions, DatabaseHistory(self.database))
+        self.sync = SyncServer(self.functions, History(self.database))
         analyzer = Analyzer(self.runtime)
         self.inline_queries = InlineQueries(self.host, analyzer, Sdk(settings.sdk) if settings.sdk else None)
         self.pusher = Pusher(self.database, self.current, analyzer, self.host.urls)

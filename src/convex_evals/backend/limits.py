@@ -1,6 +1,6 @@
 """What Convex allows: every limit on apps and their data, with the text for whoever exceeds it or comes close.
 
-What a request or a connection may cost is in `http/limits.py`.
+What a request or a connection may cost is in `http/limits.py`, what a worker may use in `runtime/limits.py`.
 """
 
 from collections.abc import Iterator, Mapping

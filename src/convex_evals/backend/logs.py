@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from convex_evals.backend.deployed import UdfType
-from convex_evals.backend.runtime.types import LogLine
+from convex_evals.backend.runtime import LogLine
 
 RETAINED_ENTRIES = 10_000
 CURSOR_STEP_MS = 0.001

@@ -2,7 +2,7 @@ import asyncio
 from typing import Any
 
 from convex_evals.backend.auth.answers import MOST_RENEWALS, MOST_URLS, RENEWAL_SECONDS, Answers
-from convex_evals.backend.auth.fetching import Answer, Answered, Unanswered
+from convex_evals.backend.auth.fetcher import Answer, Answered, Unanswered
 
 Clock = Any
 URL = "http://127.0.0.1/keys"

@@ -251,7 +251,7 @@ async def test_an_issuer_that_is_down_or_slow_or_too_far_away_is_told(issuer: Is
         401, f"Could not fetch JWKS from URL '{url}': All connection attempts failed",
     )  # fmt: skip
     issuer.open.clear()
-    error = await refusal(verifier(issuer.custom(), patience=0.05), issuer.token())
+    error = await refusal(verifier(issuer.custom(), timeout=0.05), issuer.token())
     assert error.message == f"Could not fetch JWKS from URL '{issuer.origin}/keys': no answer within 0.05 seconds"
     error = await refusal(verifier(issuer.custom(jwks="https://far.example/keys")), issuer.token())
     assert error.message == (

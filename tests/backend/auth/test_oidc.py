@@ -161,7 +161,7 @@ async def test_a_provider_that_is_down_or_slow_fails_discovery(issuer: Issuer, v
         error = await refusal(verifier(provider), issuer.token(iss=down))
     assert (error.status, error.message) == (400, f"Auth provider discovery of {down} failed")
     issuer.open.clear()
-    error = await refusal(verifier(issuer.oidc, patience=0.05), issuer.token())
+    error = await refusal(verifier(issuer.oidc, timeout=0.05), issuer.token())
     assert (error.status, error.message) == (400, f"Auth provider discovery of {issuer.origin} failed")
 
 

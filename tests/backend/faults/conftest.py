@@ -16,7 +16,7 @@ from websockets.asyncio.client import ClientConnection
 
 from convex_evals.backend.deployment import Deployment
 from convex_evals.backend.functions.transaction_syscalls import TransactionSyscalls
-from convex_evals.backend.runtime.types import SyscallReply, SyscallRequest
+from convex_evals.backend.runtime import SyscallReply, SyscallRequest
 
 APP = Path(__file__).parent / "app"
 PATIENCE = 60.0

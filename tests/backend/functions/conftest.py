@@ -32,7 +32,7 @@ from convex_evals.backend.functions.host import Host
 from convex_evals.backend.functions.runner import FunctionRunner
 from convex_evals.backend.identity import ADMIN
 from convex_evals.backend.logs import FunctionLog
-from convex_evals.backend.runtime.types import (
+from convex_evals.backend.runtime import (
     Execution,
     Failure,
     LogBridge,

@@ -9,7 +9,7 @@ from convex_evals.backend.deployed import FunctionPath
 from convex_evals.backend.functions.calls import QueryOutcome
 from convex_evals.backend.functions.queries import CLOCK_SECONDS, MOST_ENTRIES, QueryCache, QueryKey
 from convex_evals.backend.identity import ANONYMOUS, Identity, User
-from convex_evals.backend.runtime.types import LogLine
+from convex_evals.backend.runtime import LogLine
 
 World = Any
 Context = Any

@@ -1,9 +1,15 @@
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx2
 import pytest
+import pytest_asyncio
 
+from convex_evals.backend.deployed import FunctionPath
 from convex_evals.backend.deployment import Deployment
+from convex_evals.backend.functions import Call
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -19,6 +25,8 @@ ROUTES = [
     ("GET", "/api/v1/deployment_info"),
     ("GET", "/api/check_admin_key"),
 ]
+
+CLI = {"Convex-Client": "npm-cli-1.44.0"}
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
@@ -97,3 +105,150 @@ async def test_jobs_can_be_cancelled_and_forgotten(admin: httpx2.AsyncClient, de
 async def test_a_job_must_be_named_by_its_id(admin: httpx2.AsyncClient, job: str) -> None:
     refused = await admin.post("/api/cancel_job", json={"id": job})
     assert refused.json() == {"code": "InvalidId", "message": "Invalid ID for table _scheduled_jobs"}
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def empty() -> AsyncIterator[Deployment]:
+    async with Deployment.start() as started:
+        yield started
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def empty_admin(empty: Deployment) -> AsyncIterator[httpx2.AsyncClient]:
+    headers = {"Authorization": f"Convex {empty.admin_key}"}
+    async with httpx2.AsyncClient(base_url=empty.url, headers=headers, timeout=60) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("api", ["/api", "/api/v1"])
+async def test_variables_are_set_listed_and_deleted(empty_admin: httpx2.AsyncClient, api: str) -> None:
+    changes = [{"name": "A", "value": "x"}, {"name": "B", "value": "y"}]
+    answer = await empty_admin.post(f"{api}/update_environment_variables", json={"changes": changes})
+    assert (answer.status_code, answer.content) == (200, b"")
+    await empty_admin.post(f"{api}/update_environment_variables", json={"changes": [{"name": "A", "value": None}]})
+    answer = await empty_admin.get(f"{api}/list_environment_variables")
+    assert answer.json() == {"environmentVariables": {"B": "y"}}
+
+
+async def test_a_bad_name_is_refused_and_nothing_is_set(empty_admin: httpx2.AsyncClient) -> None:
+    changes = [{"name": "A", "value": "x"}, {"name": "1", "value": "y"}]
+    answer = await empty_admin.post("/api/update_environment_variables", json={"changes": changes})
+    assert (answer.status_code, answer.json()["code"]) == (400, "EnvironmentVariableNameInvalid")
+    assert (await empty_admin.get("/api/list_environment_variables")).json() == {"environmentVariables": {}}
+
+
+async def test_the_addresses_are_the_ports_until_they_are_set(
+    empty_admin: httpx2.AsyncClient, empty: Deployment
+) -> None:
+    async def urls() -> object:
+        return (await empty_admin.get("/api/v1/get_canonical_urls")).json()
+
+    assert await urls() == {"convexCloudUrl": empty.url, "convexSiteUrl": empty.site_url}
+    change = {"requestDestination": "convexSite", "url": "https://site.example.com"}
+    assert (await empty_admin.post("/api/v1/update_canonical_url", json=change)).status_code == 200
+    assert await urls() == {"convexCloudUrl": empty.url, "convexSiteUrl": "https://site.example.com"}
+
+
+async def test_an_admin_key_can_be_checked(empty_admin: httpx2.AsyncClient) -> None:
+    answer = await empty_admin.get("/api/check_admin_key")
+    assert answer.json() == {"success": True, "allowedOps": [], "isReadOnly": False}
+
+
+@pytest.mark.parametrize("path", ["check_admin_key", "list_environment_variables", "v1/get_canonical_urls"])
+async def test_strangers_learn_nothing(empty: Deployment, path: str) -> None:
+    async with httpx2.AsyncClient(base_url=empty.url, timeout=60) as stranger:
+        assert (await stranger.get(f"/api/{path}")).status_code == 403
+
+
+async def read(admin: httpx2.AsyncClient, deployment: Deployment, since: float, **options: Any) -> list[Any]:
+    params = {"cursor": since, **options.pop("params", {})}
+    response = await admin.get("/api/stream_function_logs", params=params, **options)
+    assert response.json()["newCursor"] == deployment.log.cursor
+    entries: list[Any] = response.json()["entries"]
+    return entries
+
+
+async def test_the_command_line_gets_structured_lines(admin: httpx2.AsyncClient, deployment: Deployment) -> None:
+    since = deployment.log.cursor
+    await admin.post("/api/query", json={"path": "messages:list", "args": {"channel": "logs"}})
+    [entry] = await read(admin, deployment, since, headers=CLI)
+    assert (entry["kind"], entry["udfType"], entry["identifier"]) == ("Completion", "Query", "messages:list")
+    [line] = entry["logLines"]
+    assert (line["messages"], line["level"], line["isTruncated"]) == (["'listing'", "'logs'"], "LOG", False)
+    assert entry["caller"] == "HttpApi"
+    assert entry["usageStats"]["databaseReadDocuments"] == 0
+
+
+async def test_others_get_strings(admin: httpx2.AsyncClient, deployment: Deployment) -> None:
+    since = deployment.log.cursor
+    await admin.post("/api/query", json={"path": "messages:list", "args": {"channel": "logs"}})
+    [entry] = await read(admin, deployment, since)
+    assert entry["logLines"] == ["[LOG] 'listing' 'logs'"]
+
+
+async def test_the_measured_work_is_in_the_log(admin: httpx2.AsyncClient, deployment: Deployment) -> None:
+    for body in "abc":
+        await deployment.mutation("messages:send", {"channel": "work", "body": body})
+    since = deployment.log.cursor
+    await deployment.query("messages:list", {"channel": "work"})
+    await deployment.query("messages:list", {"channel": "work"})
+    computed, cached = await read(admin, deployment, since)
+    assert (computed["usageStats"]["databaseReadDocuments"], computed["cachedResult"]) == (3, False)
+    assert (cached["usageStats"]["databaseReadDocuments"], cached["cachedResult"]) == (0, True)
+
+
+async def test_a_reader_is_answered_when_something_happens(admin: httpx2.AsyncClient, deployment: Deployment) -> None:
+    waiting = asyncio.create_task(read(admin, deployment, deployment.log.cursor))
+    await asyncio.sleep(0.05)
+    assert not waiting.done()
+    await deployment.query("messages")
+    [entry] = await waiting
+    assert entry["identifier"] == "messages"
+
+
+async def test_the_older_stream_has_only_ends(admin: httpx2.AsyncClient, deployment: Deployment) -> None:
+    since = deployment.log.cursor
+    await deployment.action("messages:sendAndList", {"body": "x"})
+    response = await admin.get("/api/stream_udf_execution", params={"cursor": since})
+    assert {entry["kind"] for entry in response.json()["entries"]} == {"Completion"}
+
+
+async def test_a_client_may_ask_for_one_of_its_requests(admin: httpx2.AsyncClient, deployment: Deployment) -> None:
+    session = "b831f486-43ac-4d02-976e-a1a6000c618a"
+    since = deployment.log.cursor
+    request_id = hashlib.sha256(f"{session}|3".encode()).hexdigest()[:16]
+    await deployment.query("messages")
+    await deployment.functions.query(Call(FunctionPath("messages.js", "default"), {}, request_id=request_id))
+    entries = await read(admin, deployment, since, params={"sessionId": session, "clientRequestCounter": 3})
+    assert [entry["requestId"] for entry in entries] == [request_id]
+
+
+@pytest.mark.parametrize("path", ["stream_function_logs", "stream_udf_execution"])
+async def test_only_administrators_may_read(client: httpx2.AsyncClient, admin: httpx2.AsyncClient, path: str) -> None:
+    refused = await client.get(f"/api/{path}", params={"cursor": 0})
+    assert (refused.status_code, refused.json()["code"]) == (403, "BadDeployKey")
+    assert (await admin.get(f"/api/{path}")).json()["code"] == "BadQueryArgs"
+
+
+async def test_lines_of_an_action_can_be_read_while_it_runs(
+    deploy: Any, admin: httpx2.AsyncClient, deployment: Deployment
+) -> None:
+    source = """
+    import { actionGeneric as action } from "convex/server";
+    export const slow = action(async () => {
+      console.log("begun");
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      console.log("done");
+    });
+    """
+    await deploy(deployment, {"slow.ts": source})
+    since = deployment.log.cursor
+    running = asyncio.create_task(deployment.action("slow:slow"))
+    [first] = await read(admin, deployment, since)
+    assert (first["kind"], first["identifier"], first["logLines"]) == ("Progress", "slow:slow", ["[LOG] 'begun'"])
+    assert not running.done()
+    assert (await running).log_texts == ["[LOG] 'begun'", "[LOG] 'done'"]
+    _, second, end = await read(admin, deployment, since)
+    assert (second["kind"], second["logLines"]) == ("Progress", ["[LOG] 'done'"])
+    assert (end["kind"], end["logLines"]) == ("Completion", [])
+    assert first["executionId"] == second["executionId"] == end["executionId"]

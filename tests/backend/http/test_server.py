@@ -10,8 +10,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from convex_evals.backend.errors import DeveloperError, RequestError, SystemFailure
-from convex_evals.backend.http.app import SiteApp, main_app
-from convex_evals.backend.http.health import health_routes
+from convex_evals.backend.http.app import health_routes, main_app
+from convex_evals.backend.http.http_actions import SiteApp
 from convex_evals.backend.http.server import LoopbackServer
 
 

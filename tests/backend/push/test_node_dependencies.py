@@ -1,4 +1,4 @@
-from convex_evals.backend.conformance.embedded import embedded_target
+from convex_evals.backend.conformance.target import embedded_target
 from convex_evals.core.settings import read_settings
 from convex_evals.core.toolchain import prepare_toolchain
 

@@ -3,7 +3,8 @@ from typing import Any
 import pytest
 
 from convex_evals.backend.errors import RequestError
-from convex_evals.backend.push.request import ModuleHash, PushRequest
+from convex_evals.backend.push.modules import ModuleHash
+from convex_evals.backend.push.request import PushRequest
 
 
 def module(path: str = "messages.js", **fields: object) -> dict[str, object]:

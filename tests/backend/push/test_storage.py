@@ -11,9 +11,9 @@ from convex_evals.backend.deployed import (
     CronSpec,
     HttpRoute,
     Module,
+    Position,
     UdfConfig,
 )
-from convex_evals.backend.deployed.functions import Position
 from convex_evals.backend.push.storage import load_application, store_application
 
 COUNTER_ID = "kn7ew8s5xs38hkayfxaxjzbj4n7h1bk0"

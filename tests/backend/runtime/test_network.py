@@ -12,8 +12,7 @@ import pytest_asyncio
 
 from convex_evals.backend.deployed import Module
 from convex_evals.backend.runtime import FunctionRuntime, Network, NetworkPolicy, OwnDeployment
-from convex_evals.backend.runtime.gateway import Outside
-from convex_evals.backend.runtime.network_policy import open_socket
+from convex_evals.backend.runtime.network import Outside, open_socket
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -6,9 +6,9 @@ import pytest
 
 from convex_evals.backend.errors import WorkerLost
 from convex_evals.backend.runtime import FunctionRuntime
-from convex_evals.backend.runtime.frames import BytesFrame, Message
 from convex_evals.backend.runtime.process import WorkerDeath, WorkerProcess
 from convex_evals.backend.runtime.program import WorkerCommand
+from convex_evals.backend.runtime.protocol import BytesFrame, Message
 from convex_evals.backend.runtime.sandbox import find_node
 from convex_evals.core.supervisor import landlock_abi
 

@@ -12,7 +12,7 @@ from convex_evals.backend.database import Database
 from convex_evals.backend.deployment import Deployment
 from convex_evals.backend.errors import SystemFailure
 from convex_evals.backend.logs import Completion
-from convex_evals.backend.runtime.types import LogLine
+from convex_evals.backend.runtime import LogLine
 from convex_evals.backend.scheduler import cron_jobs
 from convex_evals.backend.scheduler.cron_jobs import CronRun, Report
 from convex_evals.backend.scheduler.dispatcher import RowKey

@@ -5,7 +5,7 @@ import pytest
 
 from convex_evals.backend.functions.calls import CallFailure, QueryOutcome
 from convex_evals.backend.identity import ADMIN, ANONYMOUS
-from convex_evals.backend.runtime.types import LogLine
+from convex_evals.backend.runtime import LogLine
 from convex_evals.backend.sync.client_messages import AddQuery, Modification, ModifyQuerySet, RemoveQuery
 from convex_evals.backend.sync.errors import BrokenInvariant, ProtocolViolation
 from convex_evals.backend.sync.query_set import QuerySet, Update

@@ -15,6 +15,8 @@ from convex_evals.backend.sync.server_messages import (
     ServerMessage,
     StateVersion,
     Transition,
+    decode_ts,
+    encode_ts,
     text,
 )
 
@@ -71,6 +73,8 @@ MESSAGES: list[tuple[ServerMessage, object]] = [
     (Ping(), {"type": "Ping"}),
 ]
 
+VECTORS = [(0, "AAAAAAAAAAA="), (1000, "6AMAAAAAAAA="), (2000, "0AcAAAAAAAA="), (2**63 - 1, "/////////38=")]
+
 
 @pytest.mark.parametrize(("message", "document"), MESSAGES)
 def test_messages_have_the_shape_clients_expect(message: ServerMessage, document: object) -> None:
@@ -121,3 +125,15 @@ def test_values_are_passed_on_as_they_were_written() -> None:
             (QueryUpdated(0, '[1.0,{"$integer":"AQAAAAAAAAA="}]', [], None),),
         )
     )
+
+
+@pytest.mark.parametrize(("ts", "encoded"), VECTORS)
+def test_a_timestamp_is_eight_little_endian_bytes_in_base64(ts: int, encoded: str) -> None:
+    assert encode_ts(ts) == encoded
+    assert decode_ts(encoded) == ts
+
+
+@pytest.mark.parametrize("text", ["", "AAAA", "not base64!", "AAAAAAAAAAAA", "//////////8="])
+def test_anything_else_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="a timestamp"):
+        decode_ts(text)

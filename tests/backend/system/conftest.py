@@ -20,9 +20,9 @@ from convex_evals.backend.deployed import (
     CronSpec,
     FunctionPath,
     HttpRoute,
+    Position,
     UdfConfig,
 )
-from convex_evals.backend.deployed.functions import Position
 from convex_evals.backend.errors import DeveloperError
 from convex_evals.backend.functions.system_calls import SystemCall
 from convex_evals.backend.schema import Schema

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from convex_evals.core.convex_versions import is_supported
 from convex_evals.core.errors import ToolchainError
 from convex_evals.core.processes import run
 from convex_evals.core.settings import Settings
-from convex_evals.core.toolchain import Toolchain, find_convex_cli, is_usable_convex
+from convex_evals.core.toolchain import Toolchain, find_convex_cli
 
 
 @pytest.mark.parametrize("name", ["convex", "convex-latest"])
@@ -50,7 +51,7 @@ async def test_another_version_is_installed_once(
 async def test_only_releases_that_deployments_understand_are_usable(
     toolchain: Toolchain, settings: Settings, registry: Any, version: str, usable: bool
 ) -> None:
-    assert is_usable_convex(version) is usable
+    assert is_supported(version) is usable
     if not usable:
         with pytest.raises(ToolchainError, match=r"must be a release from 1\.31 on"):
             await find_convex_cli(toolchain, settings, version)

@@ -19,10 +19,9 @@ from convex_evals.core.processes import base_environment, run
 from convex_evals.core.settings import read_settings
 from convex_evals.core.toolchain import Toolchain, prepare_toolchain
 from convex_evals.pipeline.grading import GradedDeployment, GraderResult
-from convex_evals.pipeline.grading.kit.cleaning import clean
-from convex_evals.pipeline.grading.kit.clock import Clock
+from convex_evals.pipeline.grading.kit.contents import clean
 from convex_evals.pipeline.grading.kit.deployment import Deployment as GraderDeployment
-from convex_evals.pipeline.grading.kit.transport import Transport
+from convex_evals.pipeline.grading.kit.transport import Clock, Transport
 from convex_evals.pipeline.grading.run import run_grader
 from convex_evals.pipeline.tools import Tools, open_tools
 from convex_evals.pipeline.types import GradingOptions

@@ -8,18 +8,13 @@ import pytest
 
 from convex_evals.core.checkout import checkout_root
 from convex_evals.pipeline.grading import GradedDeployment, GraderResult, kit
-from convex_evals.pipeline.grading.kit.endpoints import HttpEndpoints
-from convex_evals.pipeline.grading.kit.environment import Environment
-from convex_evals.pipeline.grading.kit.functions import FunctionSpec
-from convex_evals.pipeline.grading.kit.jobs import CronJob, ScheduledFunction
+from convex_evals.pipeline.grading.kit.caller import HttpEndpoints, Page
+from convex_evals.pipeline.grading.kit.contents import CronJob, Environment, ScheduledFunction, Storage
+from convex_evals.pipeline.grading.kit.declarations import FunctionSpec, Schema, Table
 from convex_evals.pipeline.grading.kit.live import LiveQuery
-from convex_evals.pipeline.grading.kit.modules import Module
-from convex_evals.pipeline.grading.kit.pages import Page
-from convex_evals.pipeline.grading.kit.responses import Response
-from convex_evals.pipeline.grading.kit.schema import Schema, Table
-from convex_evals.pipeline.grading.kit.storage import Storage
-from convex_evals.pipeline.grading.kit.syntax import Chain
+from convex_evals.pipeline.grading.kit.syntax import Chain, Module
 from convex_evals.pipeline.grading.kit.trace import TracedCall, Work
+from convex_evals.pipeline.grading.kit.transport import Response
 from convex_evals.pipeline.grading.python.browsing import Browsing
 from convex_evals.pipeline.grading.python.fixtures import Fixtures
 from convex_evals.suite import Eval

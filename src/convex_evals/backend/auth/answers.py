@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from convex_evals.backend.auth.fetching import Answer, Answered
+from convex_evals.backend.auth.fetcher import Answer, Answered
 
 MOST_URLS: Final = 64
 MOST_RENEWALS: Final = 5

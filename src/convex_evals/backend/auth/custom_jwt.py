@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from convex_evals.backend.auth.answers import Answers
-from convex_evals.backend.auth.data_urls import data_of, is_data_url
 from convex_evals.backend.auth.errors import (
     keys_not_fetched,
     missing_audience,
@@ -16,9 +15,8 @@ from convex_evals.backend.auth.errors import (
     wrong_audience,
     wrong_issuer,
 )
-from convex_evals.backend.auth.fetching import Answer, Unanswered
-from convex_evals.backend.auth.key_sets import KeySet, VerificationKey
-from convex_evals.backend.auth.key_sources import find_key
+from convex_evals.backend.auth.fetcher import Answer, Unanswered
+from convex_evals.backend.auth.keys import KeySet, VerificationKey, data_of, find_key, is_data_url
 from convex_evals.backend.auth.providers import CustomJwtProvider, canonical_issuer
 from convex_evals.backend.auth.tokens import Jwt
 from convex_evals.backend.identity import User

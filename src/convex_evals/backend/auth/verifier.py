@@ -6,7 +6,7 @@ from collections.abc import Callable
 from convex_evals.backend.auth.answers import Answers
 from convex_evals.backend.auth.custom_jwt import CustomJwtVerifier
 from convex_evals.backend.auth.errors import no_provider
-from convex_evals.backend.auth.fetching import PATIENCE_SECONDS, Fetcher
+from convex_evals.backend.auth.fetcher import TIMEOUT_SECONDS, Fetcher
 from convex_evals.backend.auth.oidc import OidcVerifier
 from convex_evals.backend.auth.providers import CustomJwtProvider, OidcProvider, first_match, provider_of
 from convex_evals.backend.auth.tokens import Jwt
@@ -24,12 +24,12 @@ class JwtVerifier:
         *,
         network: NetworkPolicy = Network.LOOPBACK,
         redact: bool = False,
-        patience: float = PATIENCE_SECONDS,
+        timeout: float = TIMEOUT_SECONDS,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._current = current
         self._redact = redact
-        answers = Answers(Fetcher(network, patience, now).fetch, now)
+        answers = Answers(Fetcher(network, timeout, now).fetch, now)
         self._oidc = OidcVerifier(answers, now)
         self._custom = CustomJwtVerifier(answers, now)
 

@@ -5,11 +5,11 @@ import shutil
 from importlib.resources import as_file, files
 from pathlib import Path
 
+from convex_evals.core import convex_versions
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.processes import base_environment, run
 from convex_evals.core.toolchain import Toolchain
 
-VERSION = "1.44.0"
 OPTIONS = (
     "--bundle",
     "--format=esm",
@@ -52,7 +52,7 @@ async def start_push_body(toolchain: Toolchain, admin_key: str, workspace: Path)
                 "schema": modules["convex/schema.ts"],
                 "changedModules": [modules["convex/bench.ts"]],
                 "unchangedModuleHashes": [],
-                "udfServerVersion": VERSION,
+                "udfServerVersion": convex_versions.DEFAULT,
             },
             "componentDefinitions": [],
             "nodeDependencies": [],

@@ -2,25 +2,103 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+import statistics
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Final
 
 import httpx2
+import psutil
 
 from convex_evals.backend.bench.bundle import start_push_body
-from convex_evals.backend.bench.measure import Timings, timed
-from convex_evals.backend.bench.memory import IdleMemory, idle_memory
-from convex_evals.backend.conformance.client import FunctionClient, SyncClient
+from convex_evals.backend.conformance import FunctionClient, SyncClient
 from convex_evals.backend.deployment import Deployment
 from convex_evals.core.toolchain import Toolchain
 
+DEPLOYMENTS: Final = 4
+SETTLED_SECONDS: Final = 0.5  # workers make their spare contexts ready after they start
 ROWS = 10_000
 PAGE = 500
 CLIENTS, MUTATIONS = 32, 50
 Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """Milliseconds."""
+
+    count: int
+    median: float
+    p99: float
+    total: float
+
+    @classmethod
+    def of(cls, milliseconds: Sequence[float]) -> "Timings":
+        ordered = sorted(milliseconds)
+        p99 = ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))]
+        return cls(len(ordered), statistics.median(ordered), p99, sum(ordered))
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "count": self.count,
+            "medianMs": round(self.median, 3),
+            "p99Ms": round(self.p99, 3),
+            "totalMs": round(self.total, 3),
+        }
+
+
+async def timed(times: int, act: Callable[[int], Awaitable[object]], *, warm_up: int = 0) -> Timings:
+    """Calls `act(n)` repeatedly, one call at a time; the first `warm_up` calls are not counted."""
+    found = []
+    for n in range(-warm_up, times):
+        start = time.perf_counter()
+        await act(n)
+        if n >= 0:
+            found.append((time.perf_counter() - start) * 1000)
+    return Timings.of(found)
+
+
+@dataclass(frozen=True, slots=True)
+class IdleMemory:
+    """Megabytes per deployment. `resident` counts pages that processes share once for each, `proportional` once."""
+
+    resident: float
+    proportional: float
+
+    def __sub__(self, other: "IdleMemory") -> "IdleMemory":
+        return IdleMemory(self.resident - other.resident, self.proportional - other.proportional)
+
+
+async def idle_memory() -> IdleMemory:
+    """The difference that more deployments make, without what all of them share."""
+    async with _deployments(1):
+        before = _memory_in_use()
+        async with _deployments(DEPLOYMENTS):
+            more = _memory_in_use() - before
+    return IdleMemory(more.resident / DEPLOYMENTS, more.proportional / DEPLOYMENTS)
+
+
+@asynccontextmanager
+async def _deployments(count: int) -> AsyncIterator[None]:
+    async with AsyncExitStack() as stack:
+        for _ in range(count):
+            await stack.enter_async_context(Deployment.start())
+        await asyncio.sleep(SETTLED_SECONDS)
+        yield
+
+
+def _memory_in_use() -> IdleMemory:
+    own, memory = psutil.Process(), []
+    for process in (own, *own.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):  # it has just ended
+            memory.append(process.memory_full_info())
+    # Only Linux divides shared pages among the processes that map them.
+    proportional = sum(getattr(each, "pss", each.rss) for each in memory)
+    return IdleMemory(sum(each.rss for each in memory) / 1e6, proportional / 1e6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +142,7 @@ class BackendFigures:
 
 
 async def measure_backend(toolchain: Toolchain, say: Say) -> BackendFigures:
-    """Everything, one after the other, on deployments of its own."""
+    """Runs all measurements, one at a time, on deployments of its own."""
     say("starting deployments")
     async with contextlib.AsyncExitStack() as started:
         start = await timed(10, lambda _: _start(started), warm_up=1)

@@ -1,8 +1,20 @@
-"""Does a deployment behave like Convex? Numbered checks that run against any deployment, ours first."""
+"""Numbered checks of whether a deployment behaves like Convex. They run against any deployment."""
 
-from convex_evals.backend.conformance.checklist import Check, all_checks
-from convex_evals.backend.conformance.results import ItemResult, Results
-from convex_evals.backend.conformance.run import run_checks
+from convex_evals.backend.conformance.checklist import Check, ItemResult, Results, all_checks
+from convex_evals.backend.conformance.client import FunctionClient, SyncClient
+from convex_evals.backend.conformance.run import Deployments, EmbeddedDeployments, RemoteDeployment, run_checks
 from convex_evals.backend.conformance.target import Target
 
-__all__ = ["Check", "ItemResult", "Results", "Target", "all_checks", "run_checks"]
+__all__ = [
+    "Check",
+    "Deployments",
+    "EmbeddedDeployments",
+    "FunctionClient",
+    "ItemResult",
+    "RemoteDeployment",
+    "Results",
+    "SyncClient",
+    "Target",
+    "all_checks",
+    "run_checks",
+]

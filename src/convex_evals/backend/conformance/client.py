@@ -13,6 +13,7 @@ import httpx2
 import websockets
 
 from convex_evals.backend import values
+from convex_evals.core import convex_versions
 
 Kind = Literal["query", "mutation", "action", "function"]
 
@@ -125,7 +126,7 @@ class SyncClient:
     @classmethod
     @contextlib.asynccontextmanager
     async def connect(cls, url: str, session_id: str | None = None) -> AsyncIterator["SyncClient"]:
-        address = url.replace("http", "ws", 1) + "/api/1.44.0/sync"
+        address = url.replace("http", "ws", 1) + f"/api/{convex_versions.DEFAULT}/sync"
         async with websockets.connect(address, max_size=None, compression=None) as socket:
             client = cls(socket)
             reader = asyncio.create_task(client._read())

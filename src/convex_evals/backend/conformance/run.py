@@ -9,10 +9,8 @@ from typing import Protocol
 
 import httpx2
 
-from convex_evals.backend.conformance.checklist import Check
-from convex_evals.backend.conformance.embedded import embedded_target
-from convex_evals.backend.conformance.results import ItemResult, Results
-from convex_evals.backend.conformance.target import Target
+from convex_evals.backend.conformance.checklist import Check, ItemResult, Results
+from convex_evals.backend.conformance.target import Target, embedded_target
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.toolchain import Toolchain
 

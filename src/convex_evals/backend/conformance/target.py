@@ -1,20 +1,29 @@
-"""The deployment under test, and what a check may do with it."""
+"""The deployment that checks run against, pushes to it, and our own deployment as a target that can be restarted."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import asyncio
+import contextlib
+import fnmatch
+import shutil
+import socket
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from importlib.resources import as_file, files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory, mkdtemp
+from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 
 from convex_evals.backend.conformance.client import FunctionClient, Reply, SyncClient
-
-if TYPE_CHECKING:
-    from convex_evals.backend.conformance.embedded import EmbeddedDeployment
-    from convex_evals.backend.conformance.project import PushResult
-    from convex_evals.core.toolchain import Toolchain
+from convex_evals.backend.deployment import Deployment, DeploymentSettings
+from convex_evals.backend.http import HOST
+from convex_evals.core.processes import base_environment, run
+from convex_evals.core.toolchain import Toolchain
 
 Files = Mapping[str, str]
+
+PUSH_SECONDS = 120.0
 
 
 @dataclass
@@ -26,7 +35,7 @@ class Target:
     admin_key: str
     http: httpx2.AsyncClient
     workspace: Path
-    toolchain: "Toolchain"
+    toolchain: Toolchain
     embedded: "EmbeddedDeployment | None" = None
     client: FunctionClient = field(init=False)
     admin: FunctionClient = field(init=False)
@@ -35,7 +44,7 @@ class Target:
         self.client = FunctionClient(self.http, self.url)
         self.admin = FunctionClient(self.http, self.url, f"Convex {self.admin_key}")
 
-    # Shorthands: most checks are one call and a look at what came back.
+    # Shorthands: most checks make one call and look at its result.
 
     async def query(self, path: str, args: Mapping[str, Any] | None = None) -> Any:
         return await self.client.query(path, args)
@@ -89,12 +98,113 @@ class Target:
 
     async def push(self, files: Files | None = None, *, remove: tuple[str, ...] = ()) -> "PushResult":
         """Deploys the conformance app, changed by `files` (path -> text), with the real CLI."""
-        from convex_evals.backend.conformance.project import push
-
         return await push(self, files or {}, remove)
 
     async def push_only(self, files: Files) -> "PushResult":
         """Deploys a project that holds nothing but `files`."""
-        from convex_evals.backend.conformance.project import push
-
         return await push(self, files, remove=("convex/**",))
+
+
+@dataclass(frozen=True, slots=True)
+class PushResult:
+    """`ok` only when the CLI reports that the functions are ready: its exit code alone proves nothing."""
+
+    ok: bool
+    output: str
+
+
+async def push(target: Target, changes: Mapping[str, str], remove: tuple[str, ...] = ()) -> PushResult:
+    """Writes the app with `changes` (path -> text) into a fresh folder and runs `convex dev --once` there."""
+    project = Path(mkdtemp(prefix="project-", dir=target.workspace))
+    _write(project, changes, remove)
+    (project / "node_modules").symlink_to(target.toolchain.packages.node_modules)
+    home = target.workspace / "home"
+    home.mkdir(exist_ok=True)
+    result = await run(
+        [
+            *target.toolchain.node_command("convex"),
+            "dev",
+            "--once",
+            "--typecheck=disable",
+            "--tail-logs=disable",
+            "--url",
+            target.url,
+            "--admin-key",
+            target.admin_key,
+        ],
+        cwd=project,
+        timeout=PUSH_SECONDS,
+        environment=base_environment(home, {"CI": "1"}),
+    )
+    output = result.output.read().decode(errors="replace")
+    return PushResult(result.ok and "Convex functions ready!" in output, output)
+
+
+def _write(project: Path, changes: Mapping[str, str], remove: tuple[str, ...]) -> None:
+    with as_file(files("convex_evals.backend.conformance") / "app") as app:
+        shutil.copytree(app, project, dirs_exist_ok=True)
+    for file in [path for path in project.rglob("*.ts") if path.is_file()]:
+        relative = file.relative_to(project).as_posix()
+        if any(fnmatch.fnmatch(relative, pattern) for pattern in remove):
+            file.unlink()
+    for name, text in changes.items():
+        path = project / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+class EmbeddedDeployment:
+    """Keeps its ports after the first start, so that a restart has the same URLs."""
+
+    def __init__(self, settings: DeploymentSettings) -> None:
+        self._settings = settings
+        self._stack = contextlib.AsyncExitStack()
+
+    async def start(self) -> Deployment:
+        deployment = await self._stack.enter_async_context(Deployment.run(self._settings))
+        self._settings = replace(self._settings, port=_port(deployment.url), site_port=_port(deployment.site_url))
+        return deployment
+
+    async def stop(self) -> None:
+        await self._stack.aclose()
+
+    async def restart(self, pause: float = 0.0) -> None:
+        await self.stop()
+        with _kept(self._settings.port), _kept(self._settings.site_port):
+            await asyncio.sleep(pause)
+            self._stack = contextlib.AsyncExitStack()
+            await self.start()
+
+
+@contextlib.asynccontextmanager
+async def embedded_target(toolchain: Toolchain, *, redact: bool = False) -> AsyncIterator[Target]:
+    """An empty deployment that keeps its data on disk, so that checks may restart it."""
+    with TemporaryDirectory(prefix="conformance-") as name:
+        folder = Path(name)
+        settings = DeploymentSettings(
+            database=folder / "data.db", storage=folder / "storage", instance_secret="5e" * 32, redact=redact
+        )
+        embedded = EmbeddedDeployment(settings)
+        deployment = await embedded.start()
+        try:
+            async with httpx2.AsyncClient(timeout=60) as http:
+                yield Target(
+                    deployment.url, deployment.site_url, deployment.admin_key, http, folder, toolchain, embedded
+                )
+        finally:
+            await embedded.stop()
+
+
+@contextlib.contextmanager
+def _kept(port: int) -> Iterator[None]:
+    """Keeps the port from those who ask for any free port; asking for this one still works."""
+    with socket.socket() as placeholder:
+        placeholder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        placeholder.bind((HOST, port))
+        yield
+
+
+def _port(url: str) -> int:
+    port = urlsplit(url).port
+    assert port is not None, f"{url} names no port"
+    return port

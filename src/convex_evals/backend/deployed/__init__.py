@@ -1,17 +1,24 @@
 """What a push leaves behind: modules, their functions, component definitions and the tree of mounted components."""
 
-from convex_evals.backend.deployed.application import Application, ComponentDefinition, ComponentInstance, UdfConfig
-from convex_evals.backend.deployed.current import CurrentApplication
+from convex_evals.backend.deployed.application import (
+    Application,
+    ComponentDefinition,
+    ComponentInstance,
+    CurrentApplication,
+    UdfConfig,
+)
 from convex_evals.backend.deployed.functions import (
     AnalyzedFunction,
     AnalyzedModule,
     CronSpec,
+    Environment,
     FunctionPath,
     HttpRoute,
+    Module,
+    Position,
     UdfType,
     Visibility,
 )
-from convex_evals.backend.deployed.modules import Environment, Module
 
 __all__ = [
     "AnalyzedFunction",
@@ -25,6 +32,7 @@ __all__ = [
     "FunctionPath",
     "HttpRoute",
     "Module",
+    "Position",
     "UdfConfig",
     "UdfType",
     "Visibility",

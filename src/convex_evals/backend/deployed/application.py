@@ -1,10 +1,10 @@
 """The deployed application: definitions (code) and the tree of mounted instances (data and bindings)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from convex_evals.backend.deployed.functions import AnalyzedFunction, AnalyzedModule, FunctionPath
-from convex_evals.backend.deployed.modules import Module
+from convex_evals.backend.deployed.functions import AnalyzedFunction, AnalyzedModule, FunctionPath, Module
 
 ROOT = ""
 
@@ -66,3 +66,23 @@ class Application:
     def module(self, path: FunctionPath) -> Module | None:
         definition = self.definition_of(path.component)
         return definition.modules.get(path.module) if definition else None
+
+
+Listener = Callable[[Application], None]
+
+
+class CurrentApplication:
+    """One per deployment. A push replaces the application at its commit point; calls under way keep theirs."""
+
+    def __init__(self, application: Application | None = None) -> None:
+        self.application = application
+        self._listeners: list[Listener] = []
+
+    def on_change(self, listener: Listener) -> None:
+        """`listener` is called with every application that becomes current from now on."""
+        self._listeners.append(listener)
+
+    def replace(self, application: Application) -> None:
+        self.application = application
+        for listener in self._listeners:
+            listener(application)

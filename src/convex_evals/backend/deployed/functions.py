@@ -1,10 +1,33 @@
-"""Functions as analysis found them, and the ways their paths are written."""
+"""Pushed modules and their functions as analysis found them, and the ways their paths and records are written."""
 
+import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from typing import Literal, cast
+
+Environment = Literal["isolate", "node"]
 
 UdfType = Literal["Query", "Mutation", "Action", "HttpAction"]
 Visibility = Literal["public", "internal"]
+Json = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Module:
+    path: str  # canonical: "dir/messages.js"
+    source: str
+    source_map: str | None
+    environment: Environment
+
+    @cached_property
+    def sha256(self) -> str:
+        return hashlib.sha256((self.source + (self.source_map or "")).encode()).hexdigest()
+
+    @property
+    def is_dependency(self) -> bool:
+        """A chunk shared by other modules: never analyzed, never callable."""
+        return self.path.startswith(("_deps/", "actions/_deps/"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +66,16 @@ class Position:
     start_lineno: int
     start_col: int
 
+    @classmethod
+    def from_json(cls, json: object) -> "Position | None":
+        if json is None:
+            return None
+        fields = cast(Json, json)
+        return cls(str(fields["path"]), cast(int, fields["start_lineno"]), cast(int, fields["start_col"]))
+
+    def to_json(self) -> Json:
+        return {"path": self.path, "start_lineno": self.start_lineno, "start_col": self.start_col}
+
 
 @dataclass(frozen=True, slots=True)
 class AnalyzedFunction:
@@ -53,12 +86,43 @@ class AnalyzedFunction:
     returns: str  # validator JSON text, normalized; 'null' when unvalidated
     position: Position | None = None
 
+    @classmethod
+    def from_json(cls, json: Json) -> "AnalyzedFunction":
+        visibility = cast("dict[str, Visibility] | None", json["visibility"])
+        return cls(
+            name=str(json["name"]),
+            udf_type=cast(UdfType, json["udfType"]),
+            visibility=None if visibility is None else visibility["kind"],
+            args=str(json["args"]),
+            returns=str(json["returns"]),
+            position=Position.from_json(json["pos"]),
+        )
+
+    def to_json(self) -> Json:
+        return {
+            "name": self.name,
+            "pos": None if self.position is None else self.position.to_json(),
+            "udfType": self.udf_type,
+            "visibility": None if self.visibility is None else {"kind": self.visibility},
+            "args": self.args,
+            "returns": self.returns,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class HttpRoute:
     path: str  # "/hi", or "/prefix/*" for a prefix route
     method: str
     position: Position | None = None
+
+    @classmethod
+    def from_json(cls, json: Json) -> "HttpRoute":
+        route = cast("dict[str, str]", json["route"])
+        return cls(route["path"], route["method"], Position.from_json(json["pos"]))
+
+    def to_json(self) -> Json:
+        position = None if self.position is None else self.position.to_json()
+        return {"route": {"path": self.path, "method": self.method}, "pos": position}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +132,42 @@ class CronSpec:
     udf_args: str  # JSON text of the argument array
     schedule: dict[str, object]  # {"type": "interval", "seconds": 60} …
 
+    @classmethod
+    def from_json(cls, json: Json) -> "CronSpec":
+        spec = cast(Json, json["spec"])
+        arguments = bytes(cast("list[int]", spec["udfArgs"])).decode()
+        return cls(str(json["identifier"]), str(spec["udfPath"]), arguments, cast(Json, spec["cronSchedule"]))
+
+    def to_json(self) -> Json:
+        arguments = list(self.udf_args.encode())
+        spec = {"udfPath": self.udf_path, "udfArgs": arguments, "cronSchedule": self.schedule}
+        return {"identifier": self.identifier, "spec": spec}
+
 
 @dataclass(frozen=True, slots=True)
 class AnalyzedModule:
+    """Its JSON is what the CLI is shown, and what is stored."""
+
     functions: tuple[AnalyzedFunction, ...] = ()
     http_routes: tuple[HttpRoute, ...] | None = None
     cron_specs: tuple[CronSpec, ...] | None = None
+
+    @classmethod
+    def from_json(cls, json: Mapping[str, object]) -> "AnalyzedModule":
+        routes, crons = cast("list[Json] | None", json["httpRoutes"]), cast("list[Json] | None", json["cronSpecs"])
+        return cls(
+            functions=tuple(AnalyzedFunction.from_json(function) for function in cast("list[Json]", json["functions"])),
+            http_routes=None if routes is None else tuple(HttpRoute.from_json(route) for route in routes),
+            cron_specs=None if crons is None else tuple(CronSpec.from_json(spec) for spec in crons),
+        )
+
+    def to_json(self) -> Json:
+        return {
+            "functions": [function.to_json() for function in self.functions],
+            "httpRoutes": None if self.http_routes is None else [route.to_json() for route in self.http_routes],
+            "cronSpecs": None if self.cron_specs is None else [spec.to_json() for spec in self.cron_specs],
+            "sourceMapped": None,
+        }
 
     def function(self, name: str) -> AnalyzedFunction | None:
         return next((function for function in self.functions if function.name == name), None)

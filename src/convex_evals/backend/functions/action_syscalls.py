@@ -27,7 +27,7 @@ from convex_evals.backend.functions.syscalls import (
 )
 from convex_evals.backend.functions.targets import AddressBook, Target, describe_address
 from convex_evals.backend.identity import ANONYMOUS, Admin, Identity
-from convex_evals.backend.runtime.types import LogLine, StoredBlob, SyscallReply, SyscallRequest
+from convex_evals.backend.runtime import LogLine, StoredBlob, SyscallReply, SyscallRequest
 
 if TYPE_CHECKING:
     from convex_evals.backend.database import Transaction

@@ -14,7 +14,7 @@ from convex_evals.backend.functions.host import Host
 from convex_evals.backend.functions.records import new_execution_id, record_action, record_progress
 from convex_evals.backend.functions.targets import Target, check_type, find_for_caller
 from convex_evals.backend.limits import ACTION_SECONDS, NODE_ACTION_SECONDS, arguments_warning, return_warning
-from convex_evals.backend.runtime.types import Execution
+from convex_evals.backend.runtime import Execution
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from convex_evals.backend.deployed import Application
 from convex_evals.backend.environment import DeploymentState, read_state
 from convex_evals.backend.functions.calls import Call
 from convex_evals.backend.functions.host import Host
-from convex_evals.backend.runtime.types import LogLine
+from convex_evals.backend.runtime import LogLine
 
 if TYPE_CHECKING:
     from convex_evals.backend.database import Transaction

@@ -9,7 +9,7 @@ from convex_evals.backend.deployed import FunctionPath, UdfType
 from convex_evals.backend.errors import ConvexError, DeveloperError
 from convex_evals.backend.identity import ANONYMOUS, Identity
 from convex_evals.backend.limits import MAX_ERROR_BYTES
-from convex_evals.backend.runtime.types import Failure, LogLine
+from convex_evals.backend.runtime import Failure, LogLine
 
 if TYPE_CHECKING:
     from convex_evals.backend.database import ReadSet, Transaction

@@ -24,7 +24,7 @@ from convex_evals.backend.limits import (
     return_warning,
     usage_warnings,
 )
-from convex_evals.backend.runtime.types import Execution, SyscallReply
+from convex_evals.backend.runtime import Execution, SyscallReply
 
 CalledKind = Literal["Query", "Mutation", "SnapshotQuery"]
 CALLED_KINDS: dict[str, CalledKind] = {"query": "Query", "mutation": "Mutation", "snapshotQuery": "SnapshotQuery"}

@@ -27,8 +27,7 @@ from convex_evals.backend.functions.targets import Target
 from convex_evals.backend.identity import ANONYMOUS, Admin, Identity, may_call_internal
 from convex_evals.backend.limits import ACTION_SECONDS
 from convex_evals.backend.logs import Completion, FunctionLog, Progress
-from convex_evals.backend.runtime import HttpAnswer
-from convex_evals.backend.runtime.types import Execution, HttpRequestHead, LogLine
+from convex_evals.backend.runtime import Execution, HttpAnswer, HttpRequestHead, LogLine
 
 ROUTER_MODULE = "http.js"
 ROUTABLE_METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD")

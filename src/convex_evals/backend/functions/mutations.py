@@ -15,7 +15,7 @@ from convex_evals.backend.functions.calls import Call, Finished, MutationOutcome
 from convex_evals.backend.functions.execution import run_attempt
 from convex_evals.backend.functions.host import Host
 from convex_evals.backend.functions.records import occ_info, record_attempt
-from convex_evals.backend.runtime.types import LogLine
+from convex_evals.backend.runtime import LogLine
 from convex_evals.backend.values import COMMIT_TS, Value, decode_pending, dumps
 
 if TYPE_CHECKING:

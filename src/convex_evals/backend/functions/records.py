@@ -11,7 +11,7 @@ from convex_evals.backend.functions.calls import Call, Finished, QueryOutcome, i
 from convex_evals.backend.functions.targets import Target
 from convex_evals.backend.identity import ActingAdmin, Admin, Identity, User
 from convex_evals.backend.logs import Completion, FunctionLog, OccInfo, Progress, UsageStats
-from convex_evals.backend.runtime.types import LogLine
+from convex_evals.backend.runtime import LogLine
 
 TRANSIENT_ERROR: Final = "Transient error while executing action"
 

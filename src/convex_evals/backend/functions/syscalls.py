@@ -11,7 +11,7 @@ from convex_evals.backend.functions.calls import Call, Finished
 from convex_evals.backend.functions.host import Host
 from convex_evals.backend.functions.targets import SCHEME, AddressBook, Target, find_target, handle_of
 from convex_evals.backend.identity import Anonymous, Identity, user_of
-from convex_evals.backend.runtime.types import LogLine, SyscallReply
+from convex_evals.backend.runtime import LogLine, SyscallReply
 
 NULL = "null"
 

@@ -21,7 +21,7 @@ from convex_evals.backend.functions.calls import Call
 from convex_evals.backend.identity import may_call_internal
 from convex_evals.backend.ids import SYSTEM_TABLE_NUMBERS, DocumentId
 from convex_evals.backend.names import identifier_error
-from convex_evals.backend.push.paths import module_path_error
+from convex_evals.backend.push import module_path_error
 
 SYSTEM_PREFIX = "_system/"
 DEPENDENCY_PREFIXES = ("_deps/", "actions/_deps/")

@@ -31,7 +31,7 @@ from convex_evals.backend.limits import (
     document_warnings,
     scheduled_arguments_warning,
 )
-from convex_evals.backend.runtime.types import SyscallReply, SyscallRequest
+from convex_evals.backend.runtime import SyscallReply, SyscallRequest
 from convex_evals.backend.values import nesting_of
 
 SEVERAL_PAGES = (

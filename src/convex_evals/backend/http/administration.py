@@ -1,21 +1,27 @@
-"""What dashboards ask an administrator's deployment to do."""
+"""What the CLI and dashboards ask of a deployment, besides pushes. Administrators only."""
 
+import hashlib
 from collections.abc import Callable
 
-import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from convex_evals.backend.database import Bound, Database, Transaction, delete_tables
-from convex_evals.backend.environment import write_paused
+from convex_evals.backend.environment import CanonicalUrls, Destination, VariableChange, write_paused, write_url
 from convex_evals.backend.errors import DeveloperError, RequestError
 from convex_evals.backend.functions import SCHEDULED_JOBS, cancel_job, check_job_id
 from convex_evals.backend.http.bodies import Fields, read_json
-from convex_evals.backend.http.identities import identify_admin
+from convex_evals.backend.http.clients import client_of, identify_admin, reads_structured_logs
+from convex_evals.backend.http.limits import LONGEST_POLL_SECONDS
+from convex_evals.backend.http.responses import json_response
 from convex_evals.backend.identity import Authenticator
+from convex_evals.backend.logs import Completion, FunctionLog
+from convex_evals.backend.push import VariableUpdates
 
 SOURCE = "dashboard"
+
+DESTINATIONS: dict[str, Destination] = {"convexCloud": "convexCloud", "convexSite": "convexSite"}
 
 
 class Administration:
@@ -73,16 +79,16 @@ class Administration:
         return self._write(delete_all)
 
     async def _shapes(self, request: Request) -> Response:
-        """Shapes are guesses about documents; "anything" is always right."""
+        """Shapes are guesses about documents; `Unknown` is always right."""
         await identify_admin(self._authenticator, request)
         catalog = self._database.begin().catalog(request.query_params.get("component", ""))
-        return _json({name: {"type": "Unknown"} for name in sorted(catalog.tables)})
+        return json_response({name: {"type": "Unknown"} for name in sorted(catalog.tables)})
 
     async def _get_indexes(self, request: Request) -> Response:
         await identify_admin(self._authenticator, request)
         catalog = self._database.begin().catalog(request.query_params.get("component_id", ""))
         indexes = [index for table in catalog.tables.values() for index in table.user_indexes]
-        return _json(
+        return json_response(
             {
                 "indexes": [
                     {
@@ -107,14 +113,14 @@ class Administration:
 
     async def _deployment_info(self, request: Request) -> Response:
         await identify_admin(self._authenticator, request)
-        return _json({"kind": "selfHosted"})
+        return json_response({"kind": "selfHosted"})
 
     async def _read(self, request: Request) -> Fields:
         await identify_admin(self._authenticator, request)
         return await read_json(request)
 
     def _write(self, work: Callable[[Transaction], object]) -> Response:
-        """Nothing can come between, because nothing here waits."""
+        """Cannot conflict, because nothing here awaits."""
         transaction = self._database.begin()
         work(transaction)
         self._database.commit(transaction, SOURCE)
@@ -125,5 +131,100 @@ def _namespace(fields: Fields) -> str:
     return fields.optional_text("componentId") or ""
 
 
-def _json(content: object) -> Response:
-    return Response(orjson.dumps(content), media_type="application/json")
+class EnvironmentRoutes:
+    def __init__(
+        self, variables: VariableUpdates, urls: CanonicalUrls, database: Database, authenticator: Authenticator
+    ) -> None:
+        self._variables = variables
+        self._urls = urls
+        self._database = database
+        self._authenticator = authenticator
+
+    def routes(self) -> list[Route]:
+        both = ("/api", "/api/v1")
+        return [
+            *(Route(f"{api}/update_environment_variables", self._update, methods=["POST"]) for api in both),
+            *(Route(f"{api}/list_environment_variables", self._list) for api in both),
+            *(Route(f"{api}/update_canonical_url", self._update_canonical_url, methods=["POST"]) for api in both),
+            Route("/api/v1/get_canonical_urls", self._get_canonical_urls),
+            Route("/api/check_admin_key", self._check_admin_key),
+        ]
+
+    async def _update(self, request: Request) -> Response:
+        await identify_admin(self._authenticator, request)
+        fields = await read_json(request)
+        await self._variables.update([_change(item) for item in fields.items("changes")])
+        return Response()
+
+    async def _list(self, request: Request) -> Response:
+        await identify_admin(self._authenticator, request)
+        return json_response({"environmentVariables": self._variables.all()})
+
+    async def _get_canonical_urls(self, request: Request) -> Response:
+        await identify_admin(self._authenticator, request)
+        urls = self._urls.overridden(self._database.begin())
+        return json_response({"convexCloudUrl": urls.cloud, "convexSiteUrl": urls.site})
+
+    async def _update_canonical_url(self, request: Request) -> Response:
+        await identify_admin(self._authenticator, request)
+        fields = await read_json(request)
+        destination = DESTINATIONS.get(fields.text("requestDestination"))
+        if destination is None:
+            raise RequestError(400, "BadJsonBody", "requestDestination must be convexCloud or convexSite")
+        transaction = self._database.begin()
+        write_url(transaction, destination, fields.optional_text("url"))
+        self._database.commit(transaction)
+        return Response()
+
+    async def _check_admin_key(self, request: Request) -> Response:
+        await identify_admin(self._authenticator, request)
+        return json_response({"success": True, "allowedOps": [], "isReadOnly": False})
+
+
+def _change(item: Fields) -> VariableChange:
+    return VariableChange(item.text("name"), item.optional_text("value"))
+
+
+class FunctionLogs:
+    def __init__(self, log: FunctionLog, authenticator: Authenticator) -> None:
+        self._log = log
+        self._authenticator = authenticator
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/api/stream_function_logs", self._stream_function_logs),
+            Route("/api/stream_udf_execution", self._stream_udf_execution),
+        ]
+
+    async def _stream_function_logs(self, request: Request) -> Response:
+        await identify_admin(self._authenticator, request)
+        structured = reads_structured_logs(client_of(request))
+        page = await self._log.wait_after(_cursor(request), LONGEST_POLL_SECONDS)
+        wanted = _request_id(request)
+        entries = [entry for entry in page.entries if wanted in (None, entry.request_id)]
+        return json_response({"entries": [entry.to_json(structured) for entry in entries], "newCursor": page.cursor})
+
+    async def _stream_udf_execution(self, request: Request) -> Response:
+        """Only completed executions, with their log lines as strings."""
+        await identify_admin(self._authenticator, request)
+        page = await self._log.wait_after(_cursor(request), LONGEST_POLL_SECONDS)
+        ends = [entry.to_json(structured=False) for entry in page.entries if isinstance(entry, Completion)]
+        return json_response({"entries": ends, "newCursor": page.cursor})
+
+
+def _cursor(request: Request) -> float:
+    text = request.query_params.get("cursor")
+    try:
+        if text is None:
+            raise ValueError("missing field `cursor`")
+        return float(text)
+    except ValueError as error:
+        raise RequestError(400, "BadQueryArgs", f"Failed to deserialize query string: {error}") from error
+
+
+def _request_id(request: Request) -> str | None:
+    """WebSocket clients can ask for the entries of one of their requests."""
+    session, counter = request.query_params.get("sessionId"), request.query_params.get("clientRequestCounter")
+    if session is None or counter is None:
+        return None
+    return hashlib.sha256(f"{session}|{counter}".encode()).hexdigest()[:16]

@@ -1,23 +1,26 @@
-"""The main port's ASGI app, put together from the routes of every area; and the site port in front of it."""
+"""The main port's ASGI app: the routes of every area behind the gate, and the routes that need no identity."""
 
 from collections.abc import Sequence
+from importlib.metadata import version as version_of
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
-from starlette.routing import BaseRoute
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp
 
 from convex_evals.backend.errors import BackendError, DeveloperError, RequestError
-from convex_evals.backend.http.access import THIS_MACHINE, Access
-from convex_evals.backend.http.errors import (
+from convex_evals.backend.http.bodies import read_bytes
+from convex_evals.backend.http.gate import THIS_MACHINE, Access, Gate
+from convex_evals.backend.http.limits import FUNCTION_BODY_BYTES
+from convex_evals.backend.http.responses import (
     on_developer_error,
     on_disconnect,
     on_failure,
     on_http_exception,
     on_request_error,
 )
-from convex_evals.backend.http.gate import Gate
 
 
 def main_app(routes: Sequence[BaseRoute], access: Access = THIS_MACHINE) -> ASGIApp:
@@ -36,13 +39,23 @@ def main_app(routes: Sequence[BaseRoute], access: Access = THIS_MACHINE) -> ASGI
     return Gate(app, access)
 
 
-class SiteApp:
-    """Everything on the site port is an HTTP action: the same request under `/http` of the main port."""
+def health_routes(instance_name: str) -> list[Route]:
+    async def greeting(request: Request) -> Response:
+        return PlainTextResponse("This Convex deployment is running. See https://docs.convex.dev/.")
 
-    def __init__(self, main: ASGIApp) -> None:
-        self._main = main
+    async def version(request: Request) -> Response:
+        return PlainTextResponse(f"convex-evals-{version_of('convex-evals')}")
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        raw: bytes = scope.get("raw_path") or scope["path"].encode()
-        scope = {**scope, "path": f"/http{scope['path']}", "raw_path": b"/http" + raw}
-        await self._main(scope, receive, send)
+    async def name(request: Request) -> Response:
+        return PlainTextResponse(instance_name)
+
+    async def echo(request: Request) -> Response:
+        return Response(await read_bytes(request, FUNCTION_BODY_BYTES), media_type=request.headers.get("content-type"))
+
+    return [
+        Route("/", greeting),
+        Route("/version", version),
+        Route("/instance_name", name),
+        Route("/instance_version", version),
+        Route("/echo", echo, methods=["POST"]),
+    ]

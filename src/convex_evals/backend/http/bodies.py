@@ -1,13 +1,17 @@
-"""Reading request bodies and query strings into typed fields, with the texts clients know."""
+"""Request bodies and query strings as typed fields, with the messages that clients know."""
 
-from collections.abc import Mapping
+import asyncio
+import zlib
+from collections.abc import AsyncIterator, Mapping
 from typing import TypeVar
 
+import brotli
 import orjson
 from starlette.requests import Request
+from starlette.types import Message, Receive
 
 from convex_evals.backend.errors import RequestError
-from convex_evals.backend.http.limits import FUNCTION_BODY_BYTES
+from convex_evals.backend.http.limits import FUNCTION_BODY_BYTES, PUSH_BYTES, body_too_large
 
 T = TypeVar("T")
 
@@ -59,17 +63,20 @@ class Fields:
         return RequestError(400, self._code, self._prefix + text)
 
 
-async def read_json(request: Request, limit: int = FUNCTION_BODY_BYTES) -> Fields:
-    if not is_json(request.headers.get("content-type", "")):
-        raise RequestError(400, "BadJsonBody", "Expected request with `Content-Type: application/json`")
+def query_fields(request: Request) -> Fields:
+    return Fields(request.query_params, "BadQueryArgs", "Failed to deserialize query string: ")
+
+
+async def read_json(request: Request) -> Fields:
+    _check_json(request)
+    return Fields(_parse_object(await read_bytes(request, FUNCTION_BODY_BYTES)), "BadJsonBody")
+
+
+async def read_encoded_json(request: Request, limit: int = PUSH_BYTES) -> dict[str, object]:
+    """The CLI compresses what it pushes with brotli. `limit` holds before and after decoding."""
+    _check_json(request)
     body = await read_bytes(request, limit)
-    try:
-        json = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise RequestError(400, "BadJsonBody", f"Failed to parse the request body as JSON: {error}") from error
-    if not isinstance(json, dict):
-        raise RequestError(400, "BadJsonBody", "Failed to deserialize the JSON body: expected an object")
-    return Fields(json, "BadJsonBody")
+    return _parse_object(decode(body, request.headers.get("content-encoding", "identity"), limit))
 
 
 async def read_bytes(request: Request, limit: int) -> bytes:
@@ -78,7 +85,7 @@ async def read_bytes(request: Request, limit: int) -> bytes:
     async for chunk in request.stream():
         size += len(chunk)
         if size > limit:
-            raise RequestError(413, "BadJsonBody", f"The request body is larger than {limit} bytes")
+            raise body_too_large(limit, "BadJsonBody")
         chunks.append(chunk)
     return b"".join(chunks)
 
@@ -88,5 +95,100 @@ def is_json(content_type: str) -> bool:
     return kind == "application" and (subtype == "json" or subtype.endswith("+json"))
 
 
-def query_fields(request: Request) -> Fields:
-    return Fields(request.query_params, "BadQueryArgs", "Failed to deserialize query string: ")
+def _check_json(request: Request) -> None:
+    if not is_json(request.headers.get("content-type", "")):
+        raise RequestError(400, "BadJsonBody", "Expected request with `Content-Type: application/json`")
+
+
+def _parse_object(body: bytes) -> dict[str, object]:
+    try:
+        json = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise RequestError(400, "BadJsonBody", f"Failed to parse the request body as JSON: {error}") from error
+    if not isinstance(json, dict):
+        raise RequestError(400, "BadJsonBody", "Failed to deserialize the JSON body: expected an object")
+    return json
+
+
+def decode(body: bytes, encoding: str, limit: int = PUSH_BYTES) -> bytes:
+    match encoding.strip().lower():
+        case "identity" | "":
+            return body
+        case "br":
+            return _decode_brotli(body, limit)
+        case "gzip" | "deflate":
+            return _decode_zlib(body, limit)
+        case other:
+            raise RequestError(415, "UnsupportedContentEncoding", f"Content-Encoding {other} is not supported")
+
+
+def _decode_brotli(body: bytes, limit: int) -> bytes:
+    decompressor = brotli.Decompressor()
+    try:
+        decoded = decompressor.process(body, output_buffer_limit=limit + 1)
+        if not decompressor.is_finished() and len(decoded) <= limit:
+            raise _malformed("br")
+    except brotli.error as error:
+        raise _malformed("br") from error
+    return _checked(decoded, limit)
+
+
+def _decode_zlib(body: bytes, limit: int) -> bytes:
+    decompressor = zlib.decompressobj(zlib.MAX_WBITS | 32)  # recognizes gzip and zlib headers
+    try:
+        decoded = decompressor.decompress(body, limit + 1)
+    except zlib.error as error:
+        raise _malformed("gzip") from error
+    if not decompressor.eof and len(decoded) <= limit:
+        raise _malformed("gzip")
+    return _checked(decoded, limit)
+
+
+def _checked(decoded: bytes, limit: int) -> bytes:
+    if len(decoded) > limit:
+        raise body_too_large(limit, "BadJsonBody")
+    return decoded
+
+
+def _malformed(encoding: str) -> RequestError:
+    return RequestError(400, "BadJsonBody", f"The request body is not valid for Content-Encoding {encoding}")
+
+
+class IncomingBody:
+    """A body while it arrives. `disconnected` is set when the client leaves, as long as `chunks` or `watch` runs."""
+
+    def __init__(self, receive: Receive, limit: int) -> None:
+        self._receive = receive
+        self._limit = limit
+        self._complete = asyncio.Event()
+        self.disconnected = asyncio.Event()
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """Raises RequestError: 413 for more than `limit` bytes, 408 when the client leaves before the end."""
+        size = 0
+        while True:
+            message = await self._next()
+            if self.disconnected.is_set():
+                raise RequestError(408, "ClientDisconnected", "The client went away before the end of its request")
+            chunk: bytes = message.get("body", b"")
+            size += len(chunk)
+            if size > self._limit:
+                raise body_too_large(self._limit)
+            if chunk:
+                yield chunk
+            if not message.get("more_body", False):
+                self._complete.set()
+                return
+
+    async def watch(self, *, after_body: bool) -> None:
+        """Waits for the client to leave; with `after_body`, only once `chunks` has read the whole body."""
+        if after_body:
+            await self._complete.wait()
+        while not self.disconnected.is_set():
+            await self._next()
+
+    async def _next(self) -> Message:
+        message = await self._receive()
+        if message["type"] == "http.disconnect":
+            self.disconnected.set()
+        return message

@@ -1,13 +1,13 @@
 """The deploy API: what `convex dev`, `convex deploy` and `convex codegen` speak."""
 
-import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from convex_evals.backend.http.content_encoding import read_encoded_json
-from convex_evals.backend.http.identities import identify_admin
+from convex_evals.backend.http.bodies import read_encoded_json
+from convex_evals.backend.http.clients import identify_admin
 from convex_evals.backend.http.limits import FUNCTION_BODY_BYTES
+from convex_evals.backend.http.responses import json_response
 from convex_evals.backend.identity import Authenticator
 from convex_evals.backend.push import Pusher, PushRequest
 
@@ -31,37 +31,33 @@ class DeployRoutes:
 
     async def _get_config_hashes(self, request: Request) -> Response:
         await self._read(request)
-        return _json(self._pusher.config_hashes())
+        return json_response(self._pusher.config_hashes())
 
     async def _start_push(self, request: Request) -> Response:
-        return _json(await self._pusher.start(PushRequest.parse(await self._read(request))))
+        return json_response(await self._pusher.start(PushRequest.parse(await self._read(request))))
 
     async def _evaluate_push(self, request: Request) -> Response:
-        return _json(await self._pusher.evaluate(PushRequest.parse(await self._read(request))))
+        return json_response(await self._pusher.evaluate(PushRequest.parse(await self._read(request))))
 
     async def _wait_for_schema(self, request: Request) -> Response:
         body = await self._read(request)
-        return _json(await self._pusher.schema_status(body.get("schemaChange")))
+        return json_response(await self._pusher.schema_status(body.get("schemaChange")))
 
     async def _finish_push(self, request: Request) -> Response:
         body = await self._read(request)
-        return _json(await self._pusher.finish(body.get("startPush"), dry_run=body.get("dryRun") is True))
+        return json_response(await self._pusher.finish(body.get("startPush"), dry_run=body.get("dryRun") is True))
 
     async def _report_push_completed(self, request: Request) -> Response:
-        """Timings that a hosted deployment would keep."""
+        """Accepts the timings that a hosted deployment would keep."""
         await self._read(request)
-        return _json(None)
+        return json_response(None)
 
     async def _read(self, request: Request) -> Json:
         """The body of an administrator's request. The key is in the header, in the body, or in both."""
         if "authorization" in request.headers:
             await identify_admin(self._authenticator, request)
             return await read_encoded_json(request)
-        body = await read_encoded_json(request, FUNCTION_BODY_BYTES)  # as from anybody, until the key is known
+        body = await read_encoded_json(request, FUNCTION_BODY_BYTES)  # the limit for everybody, until the key is known
         key = body.get("adminKey")
         await identify_admin(self._authenticator, request, key if isinstance(key, str) else None)
         return body
-
-
-def _json(content: object) -> Response:
-    return Response(orjson.dumps(content), media_type="application/json")

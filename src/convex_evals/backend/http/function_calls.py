@@ -1,4 +1,4 @@
-"""Calling functions over HTTP. A function's failure is an answer like any other: status 200."""
+"""Function calls over HTTP. A function that fails is an answer like any other: status 200."""
 
 import asyncio
 import base64
@@ -11,13 +11,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from convex_evals.backend.deployed import FunctionPath
+from convex_evals.backend.deployed import FunctionPath, Module
 from convex_evals.backend.errors import RequestError
-from convex_evals.backend.functions import Call, CallOutcome, parse_path
+from convex_evals.backend.functions import Call, CallOutcome, InlineQueries, parse_path
 from convex_evals.backend.http.bodies import Fields, query_fields, read_json
-from convex_evals.backend.http.client_version import chosen_format, client_of
-from convex_evals.backend.http.identities import identify
+from convex_evals.backend.http.clients import chosen_format, client_of, identify, identify_admin
 from convex_evals.backend.identity import Authenticator, require_admin
+from convex_evals.backend.push import canonical_module_path
 from convex_evals.backend.values import Format, loads, render
 
 if TYPE_CHECKING:
@@ -160,3 +160,32 @@ def _parse_ts(text: str) -> int:
 
 def _json(body: str) -> Response:
     return Response(body, media_type="application/json")
+
+
+class InlineQueryRoutes:
+    def __init__(self, queries: InlineQueries, authenticator: Authenticator) -> None:
+        self._queries = queries
+        self._authenticator = authenticator
+
+    def routes(self) -> list[Route]:
+        return [Route("/api/run_test_function", self._run, methods=["POST"])]
+
+    async def _run(self, request: Request) -> Response:
+        fields = await read_json(request)
+        identity = await identify_admin(self._authenticator, request, fields.optional_text("adminKey"))
+        form = chosen_format(fields.optional_text("format"), client_of(request))
+        module = _inline_module(fields.nested("bundle"))
+        call = Call(
+            FunctionPath(module.path, "default"),
+            fields.anything("args"),
+            identity=identity,
+            caller="Tester",
+            request_id=request.headers.get("convex-request-id", ""),
+        )
+        outcome = await self._queries.run(call, module, fields.optional_text("componentId") or "")
+        return Response(body_of(outcome, form), media_type="application/json")
+
+
+def _inline_module(bundle: Fields) -> Module:
+    path = canonical_module_path(bundle.text("path"))
+    return Module(path, bundle.text("source"), bundle.optional_text("sourceMap"), "isolate")

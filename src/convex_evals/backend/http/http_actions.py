@@ -8,14 +8,13 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from convex_evals.backend.errors import SystemFailure
 from convex_evals.backend.functions import ROUTABLE_METHODS, HttpActionRequest, HttpActionResponse, HttpActionRunner
-from convex_evals.backend.http.forwarding import scheme_of
-from convex_evals.backend.http.identities import identify_for_http_action
-from convex_evals.backend.http.incoming_body import IncomingBody, too_large
-from convex_evals.backend.http.limits import HTTP_ACTION_BODY_BYTES
+from convex_evals.backend.http.bodies import IncomingBody
+from convex_evals.backend.http.clients import identify_for_http_action, scheme_of
+from convex_evals.backend.http.limits import HTTP_ACTION_BODY_BYTES, body_too_large
 from convex_evals.backend.identity import Authenticator
 
 PREFIX: Final = "/http"
@@ -25,7 +24,7 @@ OWN_HEADERS: Final = ("connection", "keep-alive", "transfer-encoding")  # betwee
 
 
 class HttpActions:
-    """An ASGI app. Adds nothing to what the app answers, and hides nothing of what it was asked."""
+    """An ASGI app that passes on requests and responses unchanged."""
 
     def __init__(self, actions: HttpActionRunner, authenticator: Authenticator) -> None:
         self._actions = actions
@@ -43,8 +42,8 @@ class HttpActions:
         has_body = request.method not in BODILESS_METHODS
         watch = asyncio.create_task(body.watch(after_body=has_body))
         try:
-            asked = await self._read(request, body, has_body)
-            await _send_response(await self._actions.run(asked), request.method, send)
+            action = await self._read(request, body, has_body)
+            await _send_response(await self._actions.run(action), request.method, send)
         finally:
             watch.cancel()
 
@@ -65,10 +64,22 @@ class HttpActions:
         )
 
 
+class SiteApp:
+    """The site port: each request is the same request under `/http` of the main port."""
+
+    def __init__(self, main: ASGIApp) -> None:
+        self._main = main
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        raw: bytes = scope.get("raw_path") or scope["path"].encode()
+        scope = {**scope, "path": f"{PREFIX}{scope['path']}", "raw_path": PREFIX.encode() + raw}
+        await self._main(scope, receive, send)
+
+
 def _check_size(request: Request) -> None:
     declared = request.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > HTTP_ACTION_BODY_BYTES:
-        raise too_large(HTTP_ACTION_BODY_BYTES)
+        raise body_too_large(HTTP_ACTION_BODY_BYTES)
 
 
 def _path_of(request: Request) -> str:
@@ -89,7 +100,7 @@ async def _send_response(response: HttpActionResponse, method: str, send: Send) 
     try:
         left = await _send_body(response.body, _declared_length(headers), send if is_wanted else _send_nowhere)
     except SystemFailure:
-        return  # the server closes the connection, so that the client can tell
+        return  # the server closes the connection, which tells the client
     if is_wanted and left:
         return  # fewer bytes than the app declared: likewise
     await send({"type": "http.response.body", "body": b""})
@@ -106,7 +117,7 @@ async def _send_body(body: AsyncIterator[bytes], left: int | None, send: Send) -
 
 
 async def _send_nowhere(message: Message) -> None:
-    """Where bodies go that nobody wants."""
+    """For bodies that must not be sent."""
 
 
 def _raw_headers(pairs: Iterable[tuple[str, str]]) -> Iterable[tuple[bytes, bytes]]:

@@ -1,6 +1,11 @@
-"""What one request, connection or client may cost a deployment. Functions and pages are clients like any other."""
+"""Limits of one request, connection or client, and the answers when they are exceeded.
+
+Functions and pages are clients like any other.
+"""
 
 from typing import Final
+
+from convex_evals.backend.errors import RequestError
 
 MEBIBYTE: Final = 1024 * 1024
 
@@ -26,3 +31,18 @@ SILENCE_SECONDS: Final = 120.0
 
 # Connections of functions to their own deployment; further ones are closed, so that graders always find a descriptor.
 PUBLIC_CONNECTIONS: Final = 256
+
+LONGEST_POLL_SECONDS: Final = 60.0
+GRACE_SECONDS: Final = 0.5  # for requests under way when a server stops
+
+# Answers from below HTTP's routes: status and text.
+BAD_REQUEST: Final = (400, "Expected an HTTP request, but found something else.")
+TIMED_OUT: Final = (408, "Expected a whole request, but it did not arrive in time.")
+HEAD_TOO_LARGE: Final = (
+    431,
+    f"Expected at most {MOST_HEADERS} headers and {HEAD_BYTES} bytes, but the request has more.",
+)
+
+
+def body_too_large(limit: int, code: str = "RequestTooLarge") -> RequestError:
+    return RequestError(413, code, f"The request body is larger than {limit} bytes")

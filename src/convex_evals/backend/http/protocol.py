@@ -1,27 +1,25 @@
-"""uvicorn's HTTP protocol with an end to everything: it bounds neither heads nor the time that requests take."""
+"""uvicorn's HTTP protocol with limits: uvicorn bounds neither the head of a request nor the time it takes."""
 
 import asyncio
 import logging
-from typing import Final
 
 from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from convex_evals.backend.http.limits import (
+    BAD_REQUEST,
     HEAD_BYTES,
+    HEAD_TOO_LARGE,
     IDLE_SECONDS,
     MOST_HEADERS,
     REQUEST_SECONDS,
     REST_SECONDS,
+    TIMED_OUT,
 )
 
-BAD_REQUEST: Final = (400, "Expected an HTTP request, but found something else.")
-TIMED_OUT: Final = (408, "Expected a whole request, but it did not arrive in time.")
-TOO_LARGE: Final = (431, f"Expected at most {MOST_HEADERS} headers and {HEAD_BYTES} bytes, but the request has more.")
-
 logger = logging.getLogger(__name__)
-logger.setLevel(logging.ERROR)  # what strangers send is no news
+logger.setLevel(logging.ERROR)  # invalid requests are not worth a warning
 
 
 class HeadTooLarge(Exception):
@@ -59,9 +57,9 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._is_in_head:
             self._head_bytes += len(data)
             if self._head_bytes > HEAD_BYTES and not self.transport.is_closing():
-                self._refuse(TOO_LARGE)
+                self._refuse(HEAD_TOO_LARGE)
 
-    # What the parser finds
+    # Events of the parser
 
     def on_message_begin(self) -> None:
         self._is_in_head = self._is_arriving = True
@@ -71,14 +69,14 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if len(self.headers) >= MOST_HEADERS:
-            self._refusal = TOO_LARGE
+            self._refusal = HEAD_TOO_LARGE
             raise HeadTooLarge
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         self._is_in_head = False
         if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > HEAD_BYTES:
-            self._refusal = TOO_LARGE
+            self._refusal = HEAD_TOO_LARGE
             raise HeadTooLarge
         super().on_headers_complete()
 
@@ -93,7 +91,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._is_arriving:
             self._expect_within(REST_SECONDS)
 
-    # The end of patience
+    # Deadlines and refusals
 
     def _expect_within(self, seconds: float) -> None:
         self._expect_nothing()
@@ -108,7 +106,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._deadline = None
         if self.transport.is_closing():
             return
-        if self.flow.read_paused:  # it is us who do not read
+        if self.flow.read_paused:  # we are the ones who do not read
             self._expect_within(REQUEST_SECONDS)
         elif self._is_arriving and self._is_in_head:
             self._refuse(TIMED_OUT)
@@ -116,7 +114,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:
-        """uvicorn calls this for whatever the parser does not take."""
+        """uvicorn calls this when the parser rejects a request."""
         self._refuse(self._refusal)
 
     def _refuse(self, refusal: tuple[int, str]) -> None:
@@ -125,6 +123,6 @@ class BoundedProtocol(HttpToolsProtocol):
         head = (
             f"content-type: text/plain; charset=utf-8\r\ncontent-length: {len(sentence)}\r\nconnection: close\r\n\r\n"
         )
-        if self.cycle is None or self.cycle.response_complete:  # else it would be taken for part of that response
+        if self.cycle is None or self.cycle.response_complete:  # otherwise it would read as part of that response
             self.transport.write(STATUS_LINE[status] + head.encode() + sentence.encode())
         self.transport.close()

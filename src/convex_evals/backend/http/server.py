@@ -1,4 +1,4 @@
-"""One ASGI app on one loopback port, or on connections from elsewhere, inside this process."""
+"""Servers inside this process: one ASGI app on a loopback port, or on connections accepted by others."""
 
 import asyncio
 import socket
@@ -8,16 +8,15 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.server import ServerState
 
-from convex_evals.backend.http.limits import IDLE_SECONDS, MESSAGE_BYTES, PING_SECONDS, SILENCE_SECONDS
+from convex_evals.backend.http.limits import GRACE_SECONDS, IDLE_SECONDS, MESSAGE_BYTES, PING_SECONDS, SILENCE_SECONDS
 from convex_evals.backend.http.protocol import BoundedProtocol
 
 HOST = "127.0.0.1"
 BACKLOG = 2048
-GRACE_SECONDS = 0.5
 
 
 class AppServer:
-    """Speaks HTTP and WebSocket for one ASGI app, on connections that somebody else has accepted."""
+    """HTTP and WebSocket for one ASGI app, on connections that others have accepted."""
 
     def __init__(self, app: ASGIApp, most_connections: int | None = None) -> None:
         self._most_connections = most_connections
@@ -44,7 +43,7 @@ class AppServer:
         return BoundedProtocol(self._config, self._state)
 
     async def serve(self, accepted: socket.socket) -> None:
-        """Takes the socket over, and returns before its requests are answered. One too many is closed."""
+        """Takes over the socket and returns before its requests are answered; beyond the limit it is closed."""
         if self._stopped or self._is_full:
             accepted.close()
             return
@@ -57,7 +56,7 @@ class AppServer:
 
     @property
     def requests(self) -> int:
-        """How many are being answered."""
+        """Requests under way."""
         return len(self._state.tasks)
 
     async def stop(self) -> None:
@@ -77,7 +76,7 @@ class AppServer:
 
 
 class LoopbackServer:
-    """The port is taken as soon as the object exists; it answers from `start` on. As a context manager it stops."""
+    """Holds its port from construction on, and answers from `start` on. As a context manager it stops."""
 
     def __init__(self, port: int = 0) -> None:
         self._socket = _bind(port)
@@ -100,7 +99,7 @@ class LoopbackServer:
 
     @property
     def requests(self) -> int:
-        """How many are being answered."""
+        """Requests under way."""
         return self._server.requests if self._server is not None else 0
 
     async def start(self, app: ASGIApp) -> None:
@@ -109,7 +108,7 @@ class LoopbackServer:
         self._listening = await loop.create_server(self._server.protocol, sock=self._socket, backlog=BACKLOG)
 
     async def stop(self) -> None:
-        """Nobody new is let in, and `AppServer.stop` ends the rest."""
+        """Accepts no new connection, and stops the others as `AppServer.stop` does."""
         if self._server is None or self._listening is None:
             self._socket.close()
             return
@@ -124,7 +123,7 @@ def _bind(port: int) -> socket.socket:
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((HOST, port))
-        bound.listen(BACKLOG)  # a port that only is bound can be bound again
+        bound.listen(BACKLOG)  # a port that is bound but not listening can be bound again
     except OSError:
         bound.close()
         raise

@@ -1,21 +1,22 @@
-"""Uploading and downloading files."""
+"""Uploads and downloads of files."""
 
-from collections.abc import AsyncIterator, Callable
-from typing import TypeVar
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+from typing import BinaryIO, Final, TypeVar
 
 import orjson
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from convex_evals.backend.environment import read_state
 from convex_evals.backend.errors import RequestError
 from convex_evals.backend.functions import Host
 from convex_evals.backend.http.bodies import query_fields
-from convex_evals.backend.http.file_response import OpenFileResponse
-from convex_evals.backend.http.incoming_body import too_large
-from convex_evals.backend.http.limits import UPLOAD_BYTES
-from convex_evals.backend.http.ranges import ByteRange, UnsatisfiableRange, parse_range
+from convex_evals.backend.http.limits import UPLOAD_BYTES, body_too_large
 from convex_evals.backend.storage import (
     FileRow,
     Files,
@@ -29,6 +30,10 @@ from convex_evals.backend.storage import (
 
 CACHE_CONTROL = "private, max-age=2592000"
 CLIENT_GONE = 408
+CHUNK_BYTES: Final = 256 * 1024
+
+_RANGES = re.compile(r"bytes\s*=\s*(.+)", re.IGNORECASE)
+_RANGE = re.compile(r"(\d*)\s*-\s*(\d*)")
 
 T = TypeVar("T")
 
@@ -92,7 +97,7 @@ async def _bounded(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     async for chunk in chunks:
         size += len(chunk)
         if size > UPLOAD_BYTES:
-            raise too_large(UPLOAD_BYTES)
+            raise body_too_large(UPLOAD_BYTES)
         yield chunk
 
 
@@ -126,3 +131,76 @@ def _headers(row: FileRow) -> dict[str, str]:
     if row.content_type is not None:
         headers["content-type"] = row.content_type
     return headers
+
+
+@dataclass(frozen=True, slots=True)
+class ByteRange:
+    """`first` and `last` are included."""
+
+    first: int
+    last: int
+
+    @property
+    def size(self) -> int:
+        return self.last - self.first + 1
+
+
+class UnsatisfiableRange(Exception):
+    """None of the requested bytes exists, or several ranges are requested."""
+
+
+def parse_range(header: str | None, size: int) -> ByteRange | None:
+    """The requested part of `size` bytes; None is all of it, also for an invalid header. Raises UnsatisfiableRange."""
+    found = _RANGES.fullmatch(header.strip()) if header is not None else None
+    if found is None or size == 0:
+        return None
+    ranges = [part.strip() for part in found[1].split(",")]
+    if len(ranges) > 1:
+        raise UnsatisfiableRange
+    return _parse_one(ranges[0], size)
+
+
+def _parse_one(text: str, size: int) -> ByteRange | None:
+    found = _RANGE.fullmatch(text)
+    if found is None or not (found[1] or found[2]):
+        return None
+    if not found[1]:
+        return _last_bytes(int(found[2]), size)
+    first, last = int(found[1]), int(found[2]) if found[2] else size - 1
+    if first >= size:
+        raise UnsatisfiableRange
+    return ByteRange(first, min(last, size - 1)) if first <= last else None
+
+
+def _last_bytes(count: int, size: int) -> ByteRange:
+    if count == 0:
+        raise UnsatisfiableRange
+    return ByteRange(max(size - count, 0), size - 1)
+
+
+class OpenFileResponse(Response):
+    """Sends one part of an open file, and closes it. Without a part the body is empty."""
+
+    def __init__(self, content: BinaryIO, part: ByteRange | None, status: int, headers: Mapping[str, str]) -> None:
+        size = 0 if part is None else part.size
+        super().__init__(None, status, {**headers, "content-length": str(size)})
+        self._content = content
+        self._part = part
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._content as content:
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            if self._part is not None and scope["method"] != "HEAD":
+                await _send_part(content, self._part, send)
+            await send({"type": "http.response.body", "body": b""})
+
+
+async def _send_part(content: BinaryIO, part: ByteRange, send: Send) -> None:
+    content.seek(part.first)
+    left = part.size
+    while left > 0:
+        chunk = await asyncio.to_thread(content.read, min(left, CHUNK_BYTES))
+        if not chunk:
+            raise OSError(f"the file ends {left} bytes too early")
+        left -= len(chunk)
+        await send({"type": "http.response.body", "body": chunk, "more_body": True})

@@ -6,10 +6,10 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from convex_evals.backend.errors import RequestError
-from convex_evals.backend.http.errors import envelope
+from convex_evals.backend.http.clients import ClientVersion
+from convex_evals.backend.http.responses import envelope
 from convex_evals.backend.identity import Authenticator
 from convex_evals.backend.sync import BrokenInvariant, Disconnected, SessionSettings, SyncServer
-from convex_evals.backend.sync.client_version import ClientVersion
 
 
 def sync_routes(server: SyncServer, authenticator: Authenticator) -> list[BaseRoute]:

@@ -2,9 +2,19 @@
 
 from convex_evals.backend.push.analysis import Analyzer
 from convex_evals.backend.push.errors import PushRefusal
+from convex_evals.backend.push.modules import canonical_module_path, module_path_error
 from convex_evals.backend.push.pusher import Pusher
 from convex_evals.backend.push.request import PushRequest
 from convex_evals.backend.push.storage import load_application
 from convex_evals.backend.push.variables import VariableUpdates
 
-__all__ = ["Analyzer", "PushRefusal", "PushRequest", "Pusher", "VariableUpdates", "load_application"]
+__all__ = [
+    "Analyzer",
+    "PushRefusal",
+    "PushRequest",
+    "Pusher",
+    "VariableUpdates",
+    "canonical_module_path",
+    "load_application",
+    "module_path_error",
+]

@@ -13,8 +13,13 @@ from typing import cast
 import orjson
 
 from convex_evals.backend.deployed import AnalyzedModule, ComponentDefinition, Environment, Module, UdfConfig
-from convex_evals.backend.push.auth_config import Provider, invalid_auth_config, missing_variable, parse_providers
-from convex_evals.backend.push.crons import check_targets
+from convex_evals.backend.push.configs import (
+    Provider,
+    invalid_auth_config,
+    missing_variable,
+    parse_providers,
+    parse_schema,
+)
 from convex_evals.backend.push.definitions import (
     Definition,
     Metadata,
@@ -23,21 +28,23 @@ from convex_evals.backend.push.definitions import (
     evaluation_order,
 )
 from convex_evals.backend.push.errors import failed_to_analyze, refused, uncaught
-from convex_evals.backend.push.exports import public_functions
 from convex_evals.backend.push.facts import Exported, Json, ModuleFacts, Thrown
-from convex_evals.backend.push.module_analysis import analyze_module
-from convex_evals.backend.push.modules import AUTH_CONFIG_PATH, path_order, resolve_modules
-from convex_evals.backend.push.request import PushedComponent, PushRequest
-from convex_evals.backend.push.schemas import parse_schema
-from convex_evals.backend.push.tree import MountedComponent, TreeBuilder
-from convex_evals.backend.runtime.evaluation import Evaluation, ImportableDefinition, ModuleEvaluator
-from convex_evals.backend.runtime.frames import ProtocolError
+from convex_evals.backend.push.module_analysis import analyze_module, check_targets
+from convex_evals.backend.push.modules import (
+    AUTH_CONFIG_PATH,
+    CRONS_PATH,
+    HTTP_PATH,
+    PushedComponent,
+    path_order,
+    resolve_modules,
+)
+from convex_evals.backend.push.request import PushRequest
+from convex_evals.backend.push.tree import MountedComponent, TreeBuilder, public_functions
+from convex_evals.backend.runtime import Evaluation, ImportableDefinition, ModuleEvaluator, ProtocolError
 from convex_evals.backend.schema import Schema
 
 FUNCTION_SECONDS = 4.0
 CONFIG_SECONDS = 1.0
-ROUTER_PATH = "http.js"
-CRONS_PATH = "crons.js"
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +263,7 @@ def _analyzed(module: Module, result: Mapping[str, object]) -> AnalyzedModule:
         module,
         replace(
             facts,
-            router=facts.router if module.path == ROUTER_PATH else None,
+            router=facts.router if module.path == HTTP_PATH else None,
             crons=facts.crons if module.path == CRONS_PATH else None,
         ),
     )

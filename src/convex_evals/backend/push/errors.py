@@ -1,4 +1,4 @@
-"""How a refused push reads. All are 400s: the CLI shows the message and exits, anything else makes it retry."""
+"""Refused pushes. All are 400s: the CLI shows the message and exits; anything else makes it retry."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -12,7 +12,7 @@ MODULES_PREFIX: Final = "Loading the pushed modules encountered the following\n 
 
 @dataclass(frozen=True, slots=True)
 class PushRefusal:
-    """Why a push was refused, without the words that lead to it. `module` is a path like `messages.js`."""
+    """Why a push was refused, without the prefixes of its message. `module` is a path like `messages.js`."""
 
     code: str
     message: str
@@ -46,7 +46,7 @@ def failed_to_analyze(path: str, thrown: Thrown) -> PushError:
 
 
 def prefixed(prefix: str, error: RequestError, module: str | None = None) -> PushError:
-    """The same refusal with words before it; `module` is where it comes from unless it says so itself."""
+    """The same refusal with a prefix; `module` is where it comes from unless it says so itself."""
     refusal = error.refusal if isinstance(error, PushError) else PushRefusal(error.code, error.message)
     return PushError(replace(refusal, module=refusal.module or module), prefix + error.message, error.status)
 

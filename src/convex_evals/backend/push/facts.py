@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from convex_evals.backend.runtime.messages import Fields
+from convex_evals.backend.runtime import Fields
 
 Json = Mapping[str, Any]
 Handler = Literal["absent", "function", "invalid"]

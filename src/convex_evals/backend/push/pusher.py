@@ -14,22 +14,27 @@ from convex_evals.backend.environment import CanonicalUrls, read_variables
 from convex_evals.backend.errors import RequestError, WorkerCrashed
 from convex_evals.backend.push.activation import Activation, activate
 from convex_evals.backend.push.analysis import Analysis, Analyzer, Variables
-from convex_evals.backend.push.candidate import Candidate
-from convex_evals.backend.push.diff import finish_push_response, nothing_changed
-from convex_evals.backend.push.environment import check_variables
-from convex_evals.backend.push.errors import PushRefusal, invalid_modules, refused, while_pushing
-from convex_evals.backend.push.request import PushRequest
-from convex_evals.backend.push.response import Json, start_push_response, token_of
-from convex_evals.backend.push.schema_changes import (
+from convex_evals.backend.push.candidate import (
     OVERWRITTEN,
+    Candidate,
     describe_changes,
     prepare_changes,
     validate_changes,
     validate_dry_run,
 )
-from convex_evals.backend.runtime.frames import ProtocolError
+from convex_evals.backend.push.definitions import check_variables
+from convex_evals.backend.push.errors import PushRefusal, invalid_modules, refused, while_pushing
+from convex_evals.backend.push.request import PushRequest
+from convex_evals.backend.push.response import (
+    Json,
+    finish_push_response,
+    nothing_changed,
+    start_push_response,
+    token_of,
+)
+from convex_evals.backend.runtime import ProtocolError
 
-KEPT_CANDIDATES = 8  # most pushes that are never finished are codegen runs; nobody comes back for them
+KEPT_CANDIDATES = 8  # most pushes that are never finished are codegen runs
 
 T = TypeVar("T")
 
@@ -51,7 +56,7 @@ class Pusher:
         return refusal
 
     def config_hashes(self) -> Json:
-        """What the CLI need not send again."""
+        """Hashes of deployed modules, which the CLI need not send again."""
         application = self._current.application
         modules = application.definitions[""].modules.values() if application else ()
         return {
@@ -129,7 +134,7 @@ class Pusher:
                 request, stored, application.udf_config if application else None, variables
             )
         except WorkerCrashed as error:
-            # Evaluation is tried again when a worker dies by accident. When it dies each time, the code kills it.
+            # Evaluation is retried when a worker dies. When it dies each time, the code kills it.
             raise invalid_modules("The modules ended the process that evaluates them.") from error
         except ProtocolError as error:
             raise invalid_modules("The modules disturbed the process that evaluates them.") from error
@@ -150,7 +155,7 @@ class Pusher:
 
     @contextmanager
     def _pushing(self) -> Iterator[None]:
-        """Errors in here read as errors of a push."""
+        """Words errors as errors of a push."""
         try:
             yield
         except RequestError as error:

@@ -7,34 +7,18 @@ from typing import TypeVar, cast
 
 from convex_evals.backend.deployed import Environment, Module
 from convex_evals.backend.errors import RequestError
-from convex_evals.backend.push.paths import canonical_module_path, check_definition_path, invalid_config
+from convex_evals.backend.push.modules import (
+    ModuleHash,
+    PushedComponent,
+    canonical_module_path,
+    check_definition_path,
+    invalid_config,
+)
 
 NODE_VERSIONS = ("20", "22", "24")
 SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class ModuleHash:
-    """A module the CLI did not send again, because it was told that the deployment has it."""
-
-    path: str
-    environment: Environment
-    sha256: str
-
-
-@dataclass(frozen=True, slots=True)
-class PushedComponent:
-    """One component definition: its `convex.config.js`, schema and functions. `path` is "" for the app."""
-
-    path: str
-    definition: Module | None
-    dependencies: tuple[str, ...]
-    schema: Module | None
-    modules: tuple[Module, ...]
-    unchanged: tuple[ModuleHash, ...]
-    udf_server_version: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ import orjson
 
 from convex_evals.backend.database import Transaction
 from convex_evals.backend.deployed import (
+    AnalyzedModule,
     Application,
     ComponentDefinition,
     ComponentInstance,
@@ -23,7 +24,6 @@ from convex_evals.backend.deployed import (
     Module,
     UdfConfig,
 )
-from convex_evals.backend.push.module_records import module_from_json, module_to_json
 from convex_evals.backend.values import Value
 
 ROOT = ""
@@ -115,7 +115,7 @@ def _source_row(module: Module) -> Row:
 
 def _definition_row(definition: ComponentDefinition) -> Row:
     modules = [{"path": m.path, "environment": m.environment, "sha256": m.sha256} for m in definition.modules.values()]
-    analysis = {path: module_to_json(module) for path, module in definition.analysis.items()}
+    analysis = {path: module.to_json() for path, module in definition.analysis.items()}
     return {
         "path": definition.path,
         "metadata": orjson.dumps(definition.metadata).decode(),
@@ -131,7 +131,7 @@ def _load_definition(row: Mapping[str, Value], sources: Mapping[str, Mapping[str
     return ComponentDefinition(
         path=str(row["path"]),
         modules={module.path: module for module in modules},
-        analysis={path: module_from_json(json) for path, json in analysis.items()},
+        analysis={path: AnalyzedModule.from_json(json) for path, json in analysis.items()},
         schema=cast("str | None", row["schema"]),
         metadata=orjson.loads(str(row["metadata"])),
     )

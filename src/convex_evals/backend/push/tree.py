@@ -1,15 +1,17 @@
-"""The tree of mounted components: every `use()` of every definition, with its bindings checked."""
+"""The tree of mounted components: every `use()` of every definition, its bindings, and its exports."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
-from convex_evals.backend.deployed import AnalyzedModule, HttpRoute
+from convex_evals.backend.deployed import AnalyzedModule, ComponentInstance, HttpRoute
 from convex_evals.backend.errors import RequestError
-from convex_evals.backend.push.definitions import Child, Definition, EnvBinding
-from convex_evals.backend.push.environment import EnvDeclaration
+from convex_evals.backend.ids import SYSTEM_TABLE_NUMBERS, DocumentId
+from convex_evals.backend.push.definitions import Child, Definition, EnvBinding, EnvDeclaration
 from convex_evals.backend.push.errors import refused
+from convex_evals.backend.push.modules import HTTP_PATH
 
-HTTP_PATH = "http.js"
+DiffType = Literal["create", "modify", "unmount", "remount"]
 
 
 @dataclass(slots=True)
@@ -119,3 +121,107 @@ def _child_prefix(parent: MountedComponent, name: str) -> str | None:
 
 def _failed(message: str) -> RequestError:
     return refused("TypecheckError", message)
+
+
+@dataclass(frozen=True, slots=True)
+class Mounting:
+    """`instances` are all there will be, unmounted ones included; `changes` leaves out those that stay unmounted."""
+
+    instances: dict[str, ComponentInstance]
+    changes: dict[str, DiffType]
+
+
+def allocate_ids(app: MountedComponent, existing: Mapping[str, ComponentInstance]) -> dict[str, str]:
+    """An id for every component that was never mounted before, by component path."""
+    paths = [mounted.path for mounted in app.walk() if mounted.path and mounted.path not in existing]
+    return {path: str(DocumentId.new(SYSTEM_TABLE_NUMBERS["_components"])) for path in paths}
+
+
+def namespace_of(path: str, allocated: Mapping[str, str]) -> str:
+    """Where a component that was never mounted will have its tables. The app's are in the empty namespace."""
+    return allocated[path] if path else ""
+
+
+def mount(app: MountedComponent, existing: Mapping[str, ComponentInstance], allocated: Mapping[str, str]) -> Mounting:
+    instances: dict[str, ComponentInstance] = {}
+    changes: dict[str, DiffType] = {}
+    for mounted in app.walk():
+        old = existing.get(mounted.path)
+        id = old.id if old is not None else namespace_of(mounted.path, allocated)
+        instances[mounted.path] = _instance(id, mounted)
+        changes[mounted.path] = _change(old, mounted)
+    for path, old in existing.items():
+        if path not in instances:
+            instances[path] = replace(old, state="unmounted")
+            if old.state == "active":
+                changes[path] = "unmount"
+    return Mounting(instances, changes)
+
+
+def _change(old: ComponentInstance | None, mounted: MountedComponent) -> DiffType:
+    if old is None:
+        return "create" if mounted.path else "modify"
+    return "remount" if old.state == "unmounted" else "modify"
+
+
+def _instance(id: str, mounted: MountedComponent) -> ComponentInstance:
+    return ComponentInstance(
+        id=id,
+        path=mounted.path,
+        definition_path=mounted.definition.path,
+        children={name: child.path for name, child in mounted.children.items()},
+        env={name: binding.to_json() for name, binding in mounted.env.items()},
+        http_prefix=mounted.http_prefix,
+    )
+
+
+@dataclass(slots=True)
+class ExportTree:
+    """A branch with `children`, or a leaf with the `udf_path` of a function."""
+
+    children: "dict[str, ExportTree]" = field(default_factory=dict)
+    udf_path: str | None = None
+
+    def to_metadata(self) -> dict[str, object]:
+        """As definitions show it, with references."""
+        if self.udf_path is not None:
+            return {"type": "leaf", "leaf": f"_reference/function/{self.udf_path}"}
+        return {
+            "type": "branch",
+            "branch": [[name, child.to_metadata()] for name, child in sorted(self.children.items())],
+        }
+
+    def to_resource(self, component: str) -> dict[str, object]:
+        """As mounted instances show it, with absolute paths."""
+        if self.udf_path is not None:
+            path = {"component": component, "udfPath": self.udf_path}
+            return {"type": "leaf", "resource": {"type": "function", "path": path}}
+        return {"type": "branch", "children": self.resources(component)}
+
+    def resources(self, component: str) -> dict[str, object]:
+        return {name: child.to_resource(component) for name, child in sorted(self.children.items())}
+
+
+def public_functions(analysis: Mapping[str, AnalyzedModule]) -> ExportTree:
+    """Raises RequestError when a module and a function want the same place in the tree."""
+    tree = ExportTree()
+    for path, module in sorted(analysis.items()):
+        for function in module.functions:
+            if function.visibility == "public":
+                _add(tree, f"{path}:{function.name}", [*path.removesuffix(".js").split("/"), function.name])
+    return tree
+
+
+def _add(tree: ExportTree, udf_path: str, steps: list[str]) -> None:
+    node = tree
+    for step in steps[:-1]:
+        node = node.children.setdefault(step, ExportTree())
+        if node.udf_path is not None:
+            raise _conflict(udf_path)
+    if steps[-1] in node.children:
+        raise _conflict(udf_path)
+    node.children[steps[-1]] = ExportTree(udf_path=udf_path)
+
+
+def _conflict(udf_path: str) -> Exception:
+    return refused("InvalidExport", f"Path {udf_path} conflicts with existing export")

@@ -14,9 +14,8 @@ from convex_evals.backend.environment import (
 )
 from convex_evals.backend.errors import Conflict, RequestError
 from convex_evals.backend.push.analysis import Analyzer, Variables
-from convex_evals.backend.push.auth_config import Provider
-from convex_evals.backend.push.definitions import Definition
-from convex_evals.backend.push.environment import check_variables
+from convex_evals.backend.push.configs import Provider
+from convex_evals.backend.push.definitions import Definition, check_variables
 from convex_evals.backend.push.errors import refused
 from convex_evals.backend.push.modules import AUTH_CONFIG_PATH
 from convex_evals.backend.push.storage import store_application

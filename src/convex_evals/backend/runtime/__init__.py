@@ -1,10 +1,8 @@
 """Node processes that execute functions, and the protocol to them. See docs/runtime-protocol.md."""
 
 from convex_evals.backend.runtime.action_exchange import HttpAnswer
-from convex_evals.backend.runtime.gateway import OwnDeployment
-from convex_evals.backend.runtime.network_policy import Network, NetworkPolicy, is_loopback
-from convex_evals.backend.runtime.runtime import FunctionRuntime
-from convex_evals.backend.runtime.types import (
+from convex_evals.backend.runtime.evaluation import Evaluation, ImportableDefinition, ModuleEvaluator
+from convex_evals.backend.runtime.execution import (
     Execution,
     Failure,
     HttpRequestHead,
@@ -18,20 +16,28 @@ from convex_evals.backend.runtime.types import (
     SyscallReply,
     SyscallRequest,
 )
+from convex_evals.backend.runtime.network import Network, NetworkPolicy, OwnDeployment, is_loopback
+from convex_evals.backend.runtime.protocol import Fields, ProtocolError
+from convex_evals.backend.runtime.runtime import FunctionRuntime
 
 __all__ = [
+    "Evaluation",
     "Execution",
     "Failure",
+    "Fields",
     "FunctionRuntime",
     "HttpAnswer",
     "HttpRequestHead",
     "HttpResponseHead",
+    "ImportableDefinition",
     "LogBridge",
     "LogLine",
+    "ModuleEvaluator",
     "Network",
     "NetworkPolicy",
     "Outcome",
     "OwnDeployment",
+    "ProtocolError",
     "StorageBridge",
     "StoredBlob",
     "SyscallBridge",

@@ -5,12 +5,8 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
 from convex_evals.backend.errors import DeveloperError
-from convex_evals.backend.runtime.exchange import Exchange
-from convex_evals.backend.runtime.frames import BytesFrame, Message, ProtocolError
-from convex_evals.backend.runtime.log_lines import MAX_NODE_CHARACTERS, LogLines
-from convex_evals.backend.runtime.messages import Head, Load, Store, WorkerMessage
-from convex_evals.backend.runtime.process import WorkerProcess
-from convex_evals.backend.runtime.types import (
+from convex_evals.backend.runtime.exchange import Exchange, LogLines
+from convex_evals.backend.runtime.execution import (
     Execution,
     Failure,
     HttpRequestHead,
@@ -21,10 +17,16 @@ from convex_evals.backend.runtime.types import (
     StorageBridge,
     SyscallBridge,
 )
+from convex_evals.backend.runtime.limits import (
+    MAX_NODE_LOG_CHARACTERS,
+    MOST_RESPONSE_BYTES,
+    MOST_STORED_BYTES,
+    timed_out,
+)
+from convex_evals.backend.runtime.process import WorkerProcess
+from convex_evals.backend.runtime.protocol import BytesFrame, Head, Load, Message, ProtocolError, Store, WorkerMessage
 
 BODY_CHANNEL: Final = 1  # of the request body to the worker, and of the response body from it
-MOST_RESPONSE_BYTES: Final = 20 * 1024 * 1024
-MOST_STORED_BYTES: Final = 128 * 1024 * 1024
 BODILESS: Final = ("GET", "HEAD", "OPTIONS")
 
 
@@ -32,11 +34,11 @@ class ActionExchange(Exchange):
     def __init__(self, number: int, execution: Execution, bridge: SyscallBridge, worker: WorkerProcess) -> None:
         super().__init__(number, execution, bridge, worker.send)
         self._worker = worker
-        self._bytes = BytesFrame(0, b"")  # the last; they belong to the message that follows
+        self._bytes = BytesFrame(0, b"")  # the last ones; they belong to the next message
         self._stored_bytes = 0  # in memory
         self._transfer = asyncio.Lock()  # one file at a time is in memory
         if execution.environment == "node":
-            self._logs = LogLines(MAX_NODE_CHARACTERS)
+            self._logs = LogLines(MAX_NODE_LOG_CHARACTERS)
 
     def received(self, message: WorkerMessage | BytesFrame) -> None:
         match message:
@@ -100,12 +102,12 @@ class ActionExchange(Exchange):
         if self.execution.environment == "node":
             text = f"Action `{self.execution.path.function}` execution timed out (maximum duration {seconds}s)"
         else:
-            text = f"Function execution timed out (maximum duration: {seconds}s)"
+            text = timed_out(seconds)
         self.finish(None, Failure(text, catchable=False))
 
 
 class HttpExchange(ActionExchange):
-    """Of an HTTP action. `head` is None when the function failed before it answered; then `outcome` has the failure."""
+    """An HTTP action. `head` is None when the function failed before it answered; `outcome` has the failure."""
 
     def __init__(
         self,
@@ -186,12 +188,12 @@ class HttpExchange(ActionExchange):
             yield chunk
 
     def abort(self) -> None:
-        """The client is gone: `request.signal` fires."""
+        """Fires `request.signal`, because the client is gone."""
         self._send({"op": "abort", "id": self.number})
 
 
 class HttpAnswer:
-    """What an HTTP action answered. Read `body` to its end, or call `abort` when the client is gone; then `outcome`."""
+    """The answer of an HTTP action. Read all of `body`, or call `abort` when the client is gone; then `outcome`."""
 
     def __init__(self, exchange: HttpExchange, head: HttpResponseHead | None, outcome: "asyncio.Task[Outcome]") -> None:
         self.head = head

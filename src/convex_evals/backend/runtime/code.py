@@ -1,4 +1,4 @@
-"""Code and environment variables, as workers ask for them when they first need them."""
+"""The code and environment variables that workers ask for when they first need them."""
 
 import contextlib
 from collections import Counter, OrderedDict
@@ -8,7 +8,7 @@ from typing import Final
 
 from convex_evals.backend.deployed import Application, Module
 from convex_evals.backend.errors import SystemFailure
-from convex_evals.backend.runtime.frames import Message
+from convex_evals.backend.runtime.protocol import Message
 
 KEPT_APPLICATIONS: Final = 4
 KEPT_ENVIRONMENTS: Final = 64
@@ -67,7 +67,7 @@ class CodeStore:
 
     @contextlib.contextmanager
     def used(self, version: int) -> Iterator[None]:
-        """Calls finish with the code they began with: a version is kept while one of them runs."""
+        """Calls finish with the code they began with: a version is kept while a call runs."""
         self._users[version] += 1
         try:
             yield
@@ -133,7 +133,7 @@ class CodeStore:
                 raise ValueError(f"unknown question {unknown!r}")
 
     def _bundle(self, question: Message) -> CodeBundle:
-        """A worker may still prepare for calls of code that is gone; it finds no modules then."""
+        """A worker may still ask for code that is gone; then it finds no modules."""
         return self._bundles.get(question["code"], _GONE)
 
     def _module(self, bundle: CodeBundle, path: str, environment: str) -> Message:

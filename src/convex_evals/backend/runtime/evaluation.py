@@ -14,14 +14,21 @@ the import itself threw (`text` as in `Failure.message`, `logs` the last 100 con
 """
 
 import math
+from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+import orjson
+
 from convex_evals.backend.deployed import Environment, Module
-from convex_evals.backend.runtime.frames import Message
+from convex_evals.backend.runtime.code import CodeBundle, missing_module
+from convex_evals.backend.runtime.limits import timed_out
+from convex_evals.backend.runtime.protocol import Message
 
 Subject = Literal["functions", "schema", "auth", "definition"]
+
+Evaluated = Sequence[Mapping[str, object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +64,37 @@ def evaluation_message(evaluation: Evaluation, code: str) -> Message:
     }
 
 
-def timed_out(evaluation: Evaluation) -> Mapping[str, object]:
-    """The result of a module whose evaluation had to be ended from outside."""
-    seconds = math.ceil(evaluation.user_seconds)
-    return {"thrown": {"text": f"Function execution timed out (maximum duration: {seconds}s)", "logs": []}}
-
-
-Evaluated = Sequence[Mapping[str, object]]
+def timed_out_result(evaluation: Evaluation) -> Mapping[str, object]:
+    """The result of a module whose evaluation was ended from outside."""
+    return {"thrown": {"text": timed_out(math.ceil(evaluation.user_seconds)), "logs": []}}
 
 
 class ModuleEvaluator(Protocol):
     async def evaluate(self, evaluation: Evaluation) -> Evaluated:
         """Raises WorkerLost only when trying again did not help."""
         ...
+
+
+def evaluated_code(evaluation: Evaluation) -> CodeBundle:
+    modules = dict(evaluation.modules)
+    for definition in evaluation.definitions:
+        synthetic = _definition_module(definition)
+        modules[synthetic.path] = synthetic
+    missing = _refused_import if evaluation.subject == "definition" else missing_module
+    return CodeBundle(modules, evaluation.seed, evaluation.now_ms, missing)
+
+
+def _definition_module(definition: ImportableDefinition) -> Module:
+    name = urlsafe_b64encode(definition.path.encode()).decode().rstrip("=")
+    metadata, path, default_name = (
+        orjson.dumps(part).decode() for part in (definition.metadata, definition.path, definition.default_name)
+    )
+    source = (
+        "export default { "
+        f"export: () => ({metadata}), componentDefinitionPath: {path}, defaultName: {default_name} }};"
+    )
+    return Module(f"_componentDeps/{name}", source, None, "isolate")
+
+
+def _refused_import(path: str) -> str:
+    return f"Can't import {path} while evaluating app definition"

@@ -2,15 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Sequence
-from typing import Final
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
 
 from convex_evals.backend.errors import DeveloperError, Interrupted
-from convex_evals.backend.runtime.budget import Budget, calling, nested_budget
-from convex_evals.backend.runtime.frames import BytesFrame, Message, ProtocolError
-from convex_evals.backend.runtime.log_lines import LogLines
-from convex_evals.backend.runtime.messages import Calls, Done, GotInterrupted, Log, News, WorkerMessage
-from convex_evals.backend.runtime.types import (
+from convex_evals.backend.runtime.execution import (
     Execution,
     Failure,
     LogLine,
@@ -18,12 +15,80 @@ from convex_evals.backend.runtime.types import (
     SyscallBridge,
     SyscallReply,
 )
-
-TOO_MANY_OPERATIONS: Final = "Your request timed out performing too many system operations."
-
-MOST_TASKS: Final = 2048  # workers refuse their functions more than a thousand
+from convex_evals.backend.runtime.limits import (
+    LOG_OVERFLOW,
+    MAX_LOG_LINES,
+    MOST_TASKS,
+    NODE_LOG_OVERFLOW,
+    TOO_MANY_OPERATIONS,
+)
+from convex_evals.backend.runtime.protocol import (
+    BytesFrame,
+    Calls,
+    Done,
+    GotInterrupted,
+    Log,
+    Message,
+    Progress,
+    ProtocolError,
+    WorkerMessage,
+)
 
 Send = Callable[[Message], None]
+
+
+@dataclass(slots=True)
+class Budget:
+    limit_ms: float
+    spent_ms: float = 0.0  # by this execution itself
+    nested_ms: float = 0.0  # by the calls it made
+
+    @property
+    def left_ms(self) -> float:
+        return max(self.limit_ms - self.spent_ms - self.nested_ms, 0.0)
+
+
+# Set while the syscalls of an execution are answered, so that an execution started by them finds its parent.
+calling: ContextVar[Budget | None] = ContextVar("calling", default=None)
+
+
+def nested_budget(user_seconds: float) -> Budget:
+    parent = calling.get()
+    limit = user_seconds * 1000
+    return Budget(limit if parent is None else min(limit, parent.left_ms))
+
+
+class LogLines:
+    def __init__(self, max_characters: int | None = None) -> None:
+        self.lines: list[LogLine] = []
+        self._is_full = False
+        self._characters = 0
+        self._max_characters = max_characters
+
+    def add_kept(self, lines: Iterable[LogLine]) -> list[LogLine]:
+        """Returns the lines that were kept."""
+        before = len(self.lines)
+        self.add(lines)
+        return self.lines[before:]
+
+    def add(self, lines: Iterable[LogLine]) -> None:
+        for line in lines:
+            self._add(line)
+
+    def _add(self, line: LogLine) -> None:
+        if self._is_full:
+            return
+        self._characters += sum(map(len, line.messages))
+        if self._max_characters is not None and self._characters > self._max_characters:
+            self._end(line, NODE_LOG_OVERFLOW)
+        elif len(self.lines) == MAX_LOG_LINES - 1:
+            self._end(line, LOG_OVERFLOW)
+        else:
+            self.lines.append(line)
+
+    def _end(self, line: LogLine, text: str) -> None:
+        self._is_full = True
+        self.lines.append(LogLine("ERROR", (text,), line.timestamp_ms))
 
 
 class Exchange:
@@ -33,8 +98,8 @@ class Exchange:
         self.number = number
         self.execution = execution
         self.outcome: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        self.is_done = False  # the worker has said so
-        self.is_at_worker = True  # and not waiting for an answer from us
+        self.is_done = False  # the worker has reported it
+        self.is_at_worker = True  # rather than waiting for an answer from us
         self._bridge = bridge
         self._send = send
         self._logs = LogLines()
@@ -62,7 +127,7 @@ class Exchange:
     def received(self, message: WorkerMessage | BytesFrame) -> None:
         """Raises ProtocolError."""
         if isinstance(message, Log | Calls | Done | GotInterrupted):
-            self._take_news(message.news)
+            self._update(message.progress)
         match message:
             case Calls():
                 self.is_at_worker = False
@@ -72,22 +137,24 @@ class Exchange:
                 self.finish(message.result, message.failure, message.clock_read)
             case GotInterrupted():
                 self.is_done = True
-                self.lost(Interrupted("the function was interrupted, another one was meant"))
+                self.lost(Interrupted("the function was interrupted in place of another one"))
 
-    def _take_news(self, news: News) -> None:
-        written = self._logs.add_kept(news.log_lines)
+    def _update(self, progress: Progress) -> None:
+        written = self._logs.add_kept(progress.log_lines)
         if written:
             self._wrote(written)
-        if news.user_ms is not None:
-            self._user_ms = min(news.user_ms, (time.monotonic() - self._started) * 1000)  # it cannot have been more
-        if news.pulled:
+        if progress.user_ms is not None:
+            self._user_ms = min(
+                progress.user_ms, (time.monotonic() - self._started) * 1000
+            )  # the most it can have been
+        if progress.pulled:
             try:
-                self._bridge.pulled(news.pulled)
+                self._bridge.pulled(progress.pulled)
             except DeveloperError as error:
                 self.finish(None, Failure(error.message))
 
     def _wrote(self, lines: Sequence[LogLine]) -> None:
-        """Log lines have come; they are collected for the outcome already."""
+        """Called with new log lines, which the outcome has already."""
 
     def asked(self, question: Message) -> Message:
         """`Convex.syscall`."""
@@ -103,10 +170,10 @@ class Exchange:
         task = asyncio.create_task(self._guarded(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        task.add_done_callback(lambda _: work.close())  # a task that is cancelled at once never gets to it
+        task.add_done_callback(lambda _: work.close())  # a task that is cancelled at once never starts it
 
     async def _guarded(self, work: Coroutine[None, None, None]) -> None:
-        """What the bridge does not turn into a reply ends the execution and reaches its caller."""
+        """An error of the bridge ends the execution and is raised to its caller."""
         try:
             await work
         except Exception as error:
@@ -127,7 +194,7 @@ class Exchange:
             self.outcome.set_exception(error)
 
     def close(self) -> None:
-        """No more answers are wanted."""
+        """Cancels the answers under way."""
         for task in self._tasks:
             task.cancel()
         if not self.outcome.done():
@@ -135,7 +202,7 @@ class Exchange:
 
 
 class TransactionExchange(Exchange):
-    """Of a query or mutation: one batch of syscalls at a time, limits on the time in user code and in syscalls."""
+    """A query or mutation: one batch of syscalls at a time, limits on the time in user code and in syscalls."""
 
     def __init__(self, number: int, execution: Execution, bridge: SyscallBridge, send: Send) -> None:
         super().__init__(number, execution, bridge, send)
@@ -145,7 +212,7 @@ class TransactionExchange(Exchange):
 
     @property
     def left_seconds(self) -> float:
-        """For user code, when the worker last told."""
+        """For user code, as of the worker's last message."""
         return (self._budget.limit_ms - self._user_ms) / 1000
 
     def run_message(self, code: str, environment_id: str) -> Message:
@@ -171,7 +238,7 @@ class TransactionExchange(Exchange):
         self._send({"op": "replies", "id": self.number, "replies": _plain(replies), "userMs": nested_ms})
 
     def finish(self, result: str | None, failure: Failure | None, clock_read: bool = False) -> None:
-        self._user_ms -= self._budget.nested_ms  # the worker counts nested calls, too; our callers do that themselves
+        self._user_ms -= self._budget.nested_ms  # the worker counts nested calls too, and so do our callers
         if self._parent is not None and not self.outcome.done():
             self._parent.nested_ms += self._user_ms + self._budget.nested_ms
         super().finish(result, failure, clock_read)

@@ -1,4 +1,4 @@
-"""One worker: a Node process, and the conversation over the two sockets to it."""
+"""One worker: a Node process, and the two sockets to it."""
 
 import asyncio
 import signal
@@ -8,10 +8,20 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from convex_evals.backend.errors import WorkerCrashed, WorkerLost
-from convex_evals.backend.runtime.frames import BytesFrame, FrameParser, Message, ProtocolError, bytes_frame, json_frame
-from convex_evals.backend.runtime.gateway import Gateway, Outside
-from convex_evals.backend.runtime.messages import Ready, WorkerMessage, check_question, parse_message
+from convex_evals.backend.runtime.network import Gateway, Outside
 from convex_evals.backend.runtime.program import Program, WorkerCommand
+from convex_evals.backend.runtime.protocol import (
+    BytesFrame,
+    FrameParser,
+    Message,
+    ProtocolError,
+    Ready,
+    WorkerMessage,
+    bytes_frame,
+    check_question,
+    json_frame,
+    parse_message,
+)
 
 START_SECONDS: Final = 30.0
 OUT_OF_MEMORY_SIGNS: Final = ("heap out of memory", "Out of memory", "Allocation failed", "out of memory")
@@ -21,7 +31,7 @@ OUT_OF_MEMORY_SIGNS: Final = ("heap out of memory", "Out of memory", "Allocation
 class WorkerDeath:
     status: int
     output: str
-    fault: str | None = None  # what it said that no worker says
+    fault: str | None = None  # the protocol error that ended it
 
     @property
     def was_memory(self) -> bool:
@@ -40,7 +50,7 @@ class WorkerDeath:
 
 
 class Listener(Protocol):
-    """Who talks to the worker."""
+    """Handles what the worker sends."""
 
     def received(self, message: WorkerMessage | BytesFrame) -> None:
         """Raises ProtocolError."""
@@ -52,7 +62,7 @@ class Listener(Protocol):
 
 
 class _Socket(asyncio.Protocol):
-    """Reads no more from a worker that does not read what it is told."""
+    """Stops reading from a worker that does not read."""
 
     transport: asyncio.Transport
 
@@ -166,7 +176,7 @@ class WorkerProcess:
             await self._frame_socket.writable.wait()
 
     async def stop(self) -> None:
-        """Kills it with everything it started, and waits for that."""
+        """Kills it with everything it started, and waits for its end."""
         self._is_stopped = True
         self.kill()
         await self._program.status()
@@ -222,7 +232,7 @@ class WorkerProcess:
     async def _report_death(self) -> None:
         if self._is_stopped:
             return
-        self.kill()  # a worker without its socket is of no use
+        self.kill()  # a worker without its socket is useless
         death = WorkerDeath(await self._program.status(), await self._program.output(), self._fault)
         await self._close()
         if not self._ready.done():

@@ -1,4 +1,4 @@
-"""The Node program of a worker: under a supervisor, so that it cannot outlive this process, whatever it does."""
+"""The Node program of a worker: started under a supervisor, so that it cannot outlive this process."""
 
 import asyncio
 import contextlib
@@ -13,15 +13,16 @@ from pathlib import Path
 from typing import Final
 
 from convex_evals.backend.errors import WorkerLost
-from convex_evals.backend.runtime.gateway import PORT, open_listener
+from convex_evals.backend.runtime.limits import LARGEST_FILE_BYTES, OPEN_FILES
+from convex_evals.backend.runtime.network import PORT, open_listener
 from convex_evals.core.errors import ProcessError
 from convex_evals.core.processes import Confinement, Limits, Process, start
 
 KEPT_OUTPUT: Final = 16384
 FRAMES: Final = 3  # file descriptors of the program
 QUESTIONS: Final = 4
-LIMITS: Final = Limits(file_size=64 * 1024 * 1024, open_files=512)
-WALL_PER_CPU: Final = 2.0  # how much slower than its processor time a function may run
+LIMITS: Final = Limits(file_size=LARGEST_FILE_BYTES, open_files=OPEN_FILES)
+WALL_PER_CPU: Final = 2.0  # how much slower than its CPU time a function may run
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +36,13 @@ class WorkerCommand:
     write: tuple[Path, ...] = ()
     scratch: Path | None = None  # becomes an empty folder in memory
     has_port: bool = False  # whether there is a port in its network, which is `Program.listener` here
-    strict: bool = True  # False: what the kernel cannot confine is left as it is
+    strict: bool = True  # False: run even where the kernel cannot confine it completely
     memory_bytes: int | None = None  # what it may allocate after it has started, array buffers included
     arguments: Sequence[str] = ()  # after the file descriptors
 
     @property
     def confinement(self) -> Confinement:
-        """What Node's own permissions say as well; this holds even if they should fail."""
+        """The same as Node's own permissions, in case they fail."""
         node = self.node.resolve().parents[1]
         return Confinement(
             read=(node, self.script.parent, self.folder, *self.read),
@@ -119,7 +120,7 @@ class Program:
             os.kill(self.pid, signal.SIGINT)
 
     def main_thread_seconds(self) -> float:
-        """Processor time of the thread that runs JavaScript; half of the time passed where the system does not tell."""
+        """CPU time of the thread that runs JavaScript; half of the elapsed time where the system does not report it."""
         try:
             spent = Path(f"/proc/{self.pid}/task/{self.pid}/schedstat").read_text()
         except OSError:
@@ -131,7 +132,7 @@ class Program:
         try:
             ended = await self._process.wait()
         except ProcessError:
-            return -signal.SIGKILL  # its supervisor was killed, and took it along
+            return -signal.SIGKILL  # its supervisor was killed, and it with the supervisor
         return -(ended.signal or 0) if ended.exit_code is None else ended.exit_code
 
     async def output(self) -> str:

@@ -1,4 +1,4 @@
-"""The face of the runtime: runs functions in workers, wherever they belong."""
+"""The function runtime: runs each function in the worker where it belongs."""
 
 import asyncio
 import itertools
@@ -11,29 +11,30 @@ from typing import Final
 from convex_evals.backend.deployed import Application
 from convex_evals.backend.errors import WorkerCrashed, WorkerLost
 from convex_evals.backend.runtime.action_exchange import ActionExchange, HttpAnswer, HttpExchange
-from convex_evals.backend.runtime.action_pool import ActionPool, PooledWorker
-from convex_evals.backend.runtime.action_worker import ActionWorker
+from convex_evals.backend.runtime.action_workers import ActionPool, ActionWorker, PooledWorker
 from convex_evals.backend.runtime.code import CodeBundle, CodeStore
-from convex_evals.backend.runtime.evaluated_code import evaluated_code
-from convex_evals.backend.runtime.evaluation import Evaluated, Evaluation, evaluation_message, timed_out
-from convex_evals.backend.runtime.functions_worker import FunctionsWorker
-from convex_evals.backend.runtime.gateway import Outside, OwnDeployment
-from convex_evals.backend.runtime.network_policy import Network, NetworkPolicy
+from convex_evals.backend.runtime.evaluation import (
+    Evaluated,
+    Evaluation,
+    evaluated_code,
+    evaluation_message,
+    timed_out_result,
+)
+from convex_evals.backend.runtime.execution import Execution, HttpRequestHead, Outcome, SyscallBridge
+from convex_evals.backend.runtime.functions_worker import FunctionsWorker, Quarantine
+from convex_evals.backend.runtime.limits import EVALUATION_SECONDS, IMPORT_SECONDS
+from convex_evals.backend.runtime.network import Network, NetworkPolicy, Outside, OwnDeployment
 from convex_evals.backend.runtime.program import WorkerCommand
-from convex_evals.backend.runtime.quarantine import Quarantine
 from convex_evals.backend.runtime.sandbox import Sandbox
-from convex_evals.backend.runtime.types import Execution, HttpRequestHead, Outcome, SyscallBridge
 
-EVALUATION_SECONDS: Final = 30.0  # for all modules that are evaluated at once
-IMPORT_SECONDS: Final = 15.0  # for a module that waits
 ISOLATE: Final = ""  # the key of workers that run any action of the default runtime
 
 
 class FunctionRuntime:
     """Queries and mutations share one worker; actions get one each, started when they are needed.
 
-    `network` says where actions may connect to besides their `own` deployment. `node_modules` is what Node.js actions
-    can import. `strict` False: workers run although this kernel cannot confine them completely.
+    `network` decides where actions may connect to, besides their `own` deployment. Node.js actions can import from
+    `node_modules`. Without `strict`, workers run even if this kernel cannot confine them completely.
     """
 
     def __init__(
@@ -68,11 +69,11 @@ class FunctionRuntime:
         await self._actions.prestart(ISOLATE, self._sandbox.actions())
 
     def load(self, application: Application) -> None:
-        """Its functions can be run from now on. Workers fetch the code when they need it."""
+        """Makes its functions callable. Workers fetch the code when they need it."""
         self._code.add_application(application)
 
     def loaded(self, application: Application) -> AbstractContextManager[None]:
-        """Its functions can be run inside the block: for code that is not deployed."""
+        """Makes its functions callable inside the block: for code that is not deployed."""
         return self._code.borrowed(application)
 
     def quarantine(self) -> AbstractAsyncContextManager[None]:
@@ -107,7 +108,7 @@ class FunctionRuntime:
         pooled = await self._take_worker(execution)
         exchange = HttpExchange(next(self._numbers), execution, bridge, pooled.process, request, body, disconnected)
         outcome = asyncio.create_task(self._run_action(pooled, exchange))
-        outcome.add_done_callback(lambda task: task.cancelled() or task.exception())  # nobody may ask for it
+        outcome.add_done_callback(lambda task: task.cancelled() or task.exception())  # nobody may await it
         try:
             head = await exchange.head
         except asyncio.CancelledError:
@@ -116,7 +117,7 @@ class FunctionRuntime:
         return HttpAnswer(exchange, head, outcome)
 
     async def evaluate(self, evaluation: Evaluation) -> Evaluated:
-        """Imports pushed modules and reports what they export. Raises WorkerLost when trying again did not help."""
+        """Imports pushed modules and reports what they export. Raises WorkerLost when a retry failed, too."""
         try:
             return await self._evaluate(evaluation)
         except WorkerLost:
@@ -153,7 +154,7 @@ class FunctionRuntime:
                 return await self._functions.evaluate(evaluation_message(evaluation, key), EVALUATION_SECONDS)
             return await self._evaluate_in_node(evaluation, bundle, key)
         except TimeoutError:
-            return [timed_out(evaluation)]
+            return [timed_out_result(evaluation)]
         finally:
             self._code.remove(key)
 
@@ -173,7 +174,7 @@ class FunctionRuntime:
                     if "thrown" in result:
                         break
         except TimeoutError:
-            results.append(timed_out(evaluation))
+            results.append(timed_out_result(evaluation))
         except ValueError as error:
             raise WorkerCrashed("the evaluation of modules was answered with more, or less, than one result") from error
         finally:

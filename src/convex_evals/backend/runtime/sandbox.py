@@ -1,4 +1,4 @@
-"""How workers are started: nothing in their environment, no files but their own, no children, bounded memory."""
+"""Commands that start workers: an empty environment, no files but their own, no children, bounded memory."""
 
 import hashlib
 import importlib.util
@@ -12,15 +12,11 @@ from typing import Final
 
 from convex_evals.backend.deployed import Module
 from convex_evals.backend.errors import SystemFailure
-from convex_evals.backend.runtime.network_policy import Network, NetworkPolicy
+from convex_evals.backend.runtime.limits import ACTION_HEAP_MB, BUFFERS_MB, FUNCTIONS_HEAP_MB, MEBIBYTE, NODE_HEAP_MB
+from convex_evals.backend.runtime.network import Network, NetworkPolicy
 from convex_evals.backend.runtime.program import WorkerCommand
 
 SCRIPTS: Final = Path(__file__).parent / "js"
-MEGABYTE: Final = 1024 * 1024
-FUNCTIONS_HEAP_MB: Final = 160  # for all queries and mutations that run at the same time
-ACTION_HEAP_MB: Final = 96
-NODE_HEAP_MB: Final = 512
-BUFFERS_MB: Final = 256  # array buffers, the stacks of threads, and what Node itself needs
 ENVIRONMENT: Final = {"TZ": "UTC"}
 HOST_VARIABLES: Final = {
     "PATH": "/usr/bin:/bin",
@@ -37,7 +33,7 @@ def find_node() -> Path:
 
 
 class Sandbox:
-    """Makes the commands. Its temporary folder is the only place that Node.js actions may write to."""
+    """Its temporary folder is the only place that Node.js actions may write to."""
 
     def __init__(self, node: Path | None, network: NetworkPolicy, node_modules: Path | None, strict: bool) -> None:
         self._node = node or find_node()
@@ -71,7 +67,7 @@ class Sandbox:
 
     @property
     def _mode(self) -> str:
-        """How actions are told what they may reach."""
+        """What workers are told about their network."""
         return self._network.value if isinstance(self._network, Network) else Network.LOOPBACK.value
 
     @property
@@ -83,13 +79,13 @@ class Sandbox:
             *_common_flags(heap_mb),
             "--disallow-code-generation-from-strings",
             "--experimental-vm-modules",
-            "--no-profile-guided-optimization",  # it would optimise the same function again in every context
+            "--no-profile-guided-optimization",  # it would optimize the same function again in every context
             f"--allow-fs-read={SCRIPTS}/*",
         )
         return self._command(flags, script, self._folder / "empty", heap_mb, arguments)
 
     def node_evaluation(self, folder: Path, variables: Mapping[str, str]) -> WorkerCommand:
-        """Without any network: nothing is to be reached while code is pushed."""
+        """Without any network: pushed code reaches nothing while it is evaluated."""
         return self._node_command(folder, variables, Network.NONE.value)
 
     def node_action(self, folder: Path, variables: Mapping[str, str]) -> WorkerCommand:
@@ -133,7 +129,7 @@ class Sandbox:
         arguments: tuple[str, ...],
         environment: Mapping[str, str] = ENVIRONMENT,
     ) -> WorkerCommand:
-        memory_bytes = (heap_mb + BUFFERS_MB) * MEGABYTE
+        memory_bytes = (heap_mb + BUFFERS_MB) * MEBIBYTE
         return WorkerCommand(
             self._node,
             flags,

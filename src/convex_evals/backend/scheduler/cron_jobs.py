@@ -29,7 +29,7 @@ from convex_evals.backend.functions import (
     find_target,
     record_failure,
 )
-from convex_evals.backend.runtime.types import LogLine
+from convex_evals.backend.runtime import LogLine
 from convex_evals.backend.scheduler.dispatcher import Clock, Planned, RowKey, backoff_seconds
 from convex_evals.backend.values import Value
 

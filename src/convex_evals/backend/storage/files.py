@@ -12,7 +12,7 @@ from convex_evals.backend.deployed import ComponentInstance
 from convex_evals.backend.environment import CanonicalUrls
 from convex_evals.backend.errors import DeveloperError, SystemFailure
 from convex_evals.backend.ids import SYSTEM_TABLE_NUMBERS, DocumentId
-from convex_evals.backend.runtime.types import StoredBlob
+from convex_evals.backend.runtime import StoredBlob
 from convex_evals.backend.storage.blobs import Blob, BlobStore
 from convex_evals.backend.storage.uploads import Sha256Mismatch, UploadTokens, normalize_media_type, parse_base64_digest
 from convex_evals.backend.values import Value

@@ -1,8 +1,11 @@
-"""From what a client asked for to a call, and from its outcome to a response."""
+"""Calls that clients ask for: from a message to a call, from its outcome to a response, and those in flight."""
 
+import asyncio
 import hashlib
+import logging
 import secrets
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Coroutine
+from typing import Any, TypeVar
 
 from convex_evals.backend.deployed import FunctionPath
 from convex_evals.backend.errors import RequestError
@@ -12,6 +15,9 @@ from convex_evals.backend.sync.client_messages import AddQuery, CallRequest
 from convex_evals.backend.sync.server_messages import ActionResponse, Failure, MutationResponse
 
 BAD_REQUEST = 400
+
+Result = TypeVar("Result")
+logger = logging.getLogger(__name__)
 
 
 def query_call(request: AddQuery, identity: Identity) -> Call:
@@ -68,3 +74,27 @@ def _result(outcome: CallOutcome) -> str | Failure:
     if outcome.failure is None:
         return outcome.value or "null"
     return Failure(outcome.failure.text(outcome.request_id), outcome.failure.data)
+
+
+class Background:
+    """Mutations and actions in flight. They end by themselves, or with the deployment."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def start(self, work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            logger.debug("a call ended with an error", exc_info=task.exception())
+
+    async def stop(self) -> None:
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -8,7 +8,7 @@ import orjson
 from convex_evals.backend.errors import RequestError
 from convex_evals.backend.identity import impersonated
 from convex_evals.backend.sync.errors import InvalidMessage
-from convex_evals.backend.sync.timestamps import decode_ts
+from convex_evals.backend.sync.server_messages import decode_ts
 
 U32_MAX = 2**32 - 1
 

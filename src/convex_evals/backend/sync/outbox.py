@@ -1,12 +1,14 @@
-"""What leaves through a socket: messages in order, large ones in pieces, and a ping when there is nothing to say."""
+"""What leaves through a socket: messages in order, large ones in chunks, and a ping when there is nothing else."""
 
 import asyncio
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from convex_evals.backend.sync.chunks import LARGEST_WHOLE, cut
-from convex_evals.backend.sync.joints import Socket
-from convex_evals.backend.sync.server_messages import Ping, ServerMessage, Transition, text
+from convex_evals.backend.sync.interfaces import Socket
+from convex_evals.backend.sync.server_messages import Ping, ServerMessage, Transition, TransitionChunk, text
+
+LARGEST_WHOLE = 5_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +48,20 @@ class Outbox:
         if len(whole.encode()) <= self._settings.largest_whole:
             return [whole]
         return [text(chunk) for chunk in cut(whole, self._settings.largest_whole)]
+
+
+def cut(transition: str, size: int = LARGEST_WHOLE) -> list[TransitionChunk]:
+    """`transition` in pieces of at most `size` bytes, never splitting a character."""
+    raw = transition.encode()
+    pieces = list(_pieces(raw, size))
+    return [TransitionChunk(piece, number, len(pieces), str(len(raw))) for number, piece in enumerate(pieces)]
+
+
+def _pieces(raw: bytes, size: int) -> Iterator[str]:
+    start = 0
+    while start < len(raw):
+        end = min(start + size, len(raw))
+        while end < len(raw) and raw[end] & 0xC0 == 0x80:  # inside a UTF-8 character
+            end -= 1
+        yield raw[start:end].decode()
+        start = end

@@ -4,8 +4,8 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from convex_evals.backend.identity import Authenticator
-from convex_evals.backend.sync.background import Background
-from convex_evals.backend.sync.joints import Functions, History, Socket
+from convex_evals.backend.sync.calls import Background
+from convex_evals.backend.sync.interfaces import Functions, History, Socket
 from convex_evals.backend.sync.outbox import SessionSettings
 from convex_evals.backend.sync.session import Session
 

@@ -1,13 +1,34 @@
-"""What the server says, typed. `text` gives the JSON of one message; values and error data are JSON text already."""
+"""Messages of the server. `text` is the JSON of one message; values and error data are JSON text already."""
 
+import base64
+import binascii
 from dataclasses import dataclass
 from typing import Protocol
 
 import orjson
 
-from convex_evals.backend.sync.timestamps import encode_ts
+LATEST_POSSIBLE = 2**63 - 1
+BYTES = 8
 
 Json = dict[str, object]
+
+
+def encode_ts(ts: int) -> str:
+    return base64.b64encode(ts.to_bytes(BYTES, "little")).decode()
+
+
+def decode_ts(text: str) -> int:
+    """Raises ValueError when `text` is not a timestamp."""
+    try:
+        raw = base64.b64decode(text, validate=True)
+    except binascii.Error as error:
+        raise ValueError(f"a timestamp is base64, not {text!r}") from error
+    if len(raw) != BYTES:
+        raise ValueError(f"a timestamp has {BYTES} bytes, not {len(raw)}")
+    ts = int.from_bytes(raw, "little")
+    if ts > LATEST_POSSIBLE:
+        raise ValueError(f"a timestamp is at most {LATEST_POSSIBLE}, not {ts}")
+    return ts
 
 
 class ServerMessage(Protocol):

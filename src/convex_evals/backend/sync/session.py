@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from convex_evals.backend.errors import RequestError
 from convex_evals.backend.functions import Call, QueryOutcome, SessionRequest
 from convex_evals.backend.identity import ANONYMOUS, Authenticator, Identity, user_of
-from convex_evals.backend.sync.background import Background
 from convex_evals.backend.sync.calls import (
+    Background,
     action_outcome,
     action_response,
     function_call,
@@ -31,16 +31,17 @@ from convex_evals.backend.sync.client_messages import (
     UserToken,
     parse,
 )
-from convex_evals.backend.sync.endings import INTERNAL, ending_of
 from convex_evals.backend.sync.errors import (
+    INTERNAL,
     AuthenticationLost,
     BrokenInvariant,
     Disconnected,
     Overloaded,
     ProtocolViolation,
     ServerStopping,
+    ending_of,
 )
-from convex_evals.backend.sync.joints import Functions, History, Socket
+from convex_evals.backend.sync.interfaces import Functions, History, Socket
 from convex_evals.backend.sync.outbox import Outbox, SessionSettings
 from convex_evals.backend.sync.query_set import LiveQuery, QuerySet, Update
 
@@ -134,9 +135,9 @@ class Session:
             return
         if ending is INTERNAL:
             logger.error("a sync session failed", exc_info=error)
-        patience = STOPPING_SECONDS if isinstance(error, ServerStopping) else CLOSING_SECONDS
+        seconds = STOPPING_SECONDS if isinstance(error, ServerStopping) else CLOSING_SECONDS
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(seconds):
                 if ending.message is not None:
                     await self._outbox.send(ending.message)
                 await self._socket.close(ending.code, ending.reason)

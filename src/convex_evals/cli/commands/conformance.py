@@ -8,8 +8,7 @@ import typer
 from convex_evals.cli.options import JsonFile
 
 if TYPE_CHECKING:
-    from convex_evals.backend.conformance import Check, Results
-    from convex_evals.backend.conformance.run import Deployments
+    from convex_evals.backend.conformance import Check, Deployments, Results
     from convex_evals.core.toolchain import Toolchain
 
 
@@ -75,7 +74,7 @@ async def _run(against: str | None, admin_key: str | None, only: str | None) -> 
 
 
 def _deployments(against: str | None, admin_key: str | None, toolchain: "Toolchain") -> "Deployments":
-    from convex_evals.backend.conformance.run import EmbeddedDeployments, RemoteDeployment
+    from convex_evals.backend.conformance import EmbeddedDeployments, RemoteDeployment
     from convex_evals.core.errors import UsageError
 
     if against is None:

@@ -1,6 +1,6 @@
 """Node and the pinned JavaScript tools: installed once into the user's cache, used without a network ever after."""
 
-from convex_evals.core.toolchain.convex_cli import OLDEST_CONVEX, ConvexCli, find_convex_cli, is_usable_convex
+from convex_evals.core.toolchain.convex_cli import ConvexCli, find_convex_cli
 from convex_evals.core.toolchain.node import Node, find_node
 from convex_evals.core.toolchain.npm import REFUSED, TOO_LARGE, UNUSABLE, NpmError
 from convex_evals.core.toolchain.package_set import PackageSet
@@ -18,7 +18,6 @@ from convex_evals.core.toolchain.toolchain import (
 )
 
 __all__ = [
-    "OLDEST_CONVEX",
     "PROJECTS_QUOTA",
     "REFUSED",
     "TOO_LARGE",
@@ -36,7 +35,6 @@ __all__ = [
     "find_convex_cli",
     "find_node",
     "find_toolchain",
-    "is_usable_convex",
     "package_store",
     "prepare_toolchain",
     "project_store",

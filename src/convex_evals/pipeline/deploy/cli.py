@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from convex_evals.core.convex_versions import is_supported
 from convex_evals.core.processes import ProcessResult
-from convex_evals.core.toolchain import InstalledPackages, find_convex_cli, is_usable_convex
+from convex_evals.core.toolchain import InstalledPackages, find_convex_cli
 from convex_evals.pipeline.confinement import linked_packages
 from convex_evals.pipeline.grading.types import GradedDeployment
 from convex_evals.pipeline.step import RunningStep, output_of
@@ -37,7 +38,7 @@ class ConvexCli:
 async def find_cli(project: Path, tools: Tools) -> ConvexCli:
     """Of the project's version when that is new enough, else our own. Raises ToolchainError."""
     version = installed_version(project / "node_modules/convex")
-    wanted = version if version is not None and is_usable_convex(version) else None
+    wanted = version if version is not None and is_supported(version) else None
     found = await find_convex_cli(tools.toolchain, tools.settings, wanted)
     return ConvexCli(found.packages, found.script, found.version, matches_project=wanted is not None)
 

@@ -6,11 +6,11 @@ from typing import Final
 
 import httpx2
 
+from convex_evals.core import convex_versions
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.pipeline.grading.types import GradedDeployment
 
 _PATIENCE: Final = 20.0
-_CLI_VERSION: Final = "1.44.0"
 
 
 async def find_deployment(url: str, admin_key: str) -> GradedDeployment:
@@ -23,7 +23,7 @@ async def find_deployment(url: str, admin_key: str) -> GradedDeployment:
 
 async def config_hashes(target: GradedDeployment) -> dict[str, object]:
     """What is deployed there. Raises InfrastructureError like `find_deployment`."""
-    body = {"version": _CLI_VERSION, "adminKey": target.admin_key}
+    body = {"version": convex_versions.DEFAULT, "adminKey": target.admin_key}
     return await _ask("POST", target.url, target.admin_key, "/api/get_config_hashes", body)
 
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from convex_evals.backend import SystemFailure
-from convex_evals.core.toolchain import OLDEST_CONVEX
+from convex_evals.core.convex_versions import OLDEST
 from convex_evals.pipeline.deploy.backends import Backend
 from convex_evals.pipeline.deploy.cli import ConvexCli, excerpt_of, find_cli, installed_version, push
 from convex_evals.pipeline.deploy.codegen import ask_cli
@@ -80,8 +80,7 @@ def _note_version(step: RunningStep, cli: ConvexCli) -> None:
     if cli.matches_project:
         step.say(f"convex {cli.version}, the version that the project has")
         return
-    oldest = ".".join(map(str, OLDEST_CONVEX))
     found = installed_version(step.workspace.project / "node_modules/convex") or "none"
     step.note(
-        f"deployed with the CLI of convex {cli.version}: the project has {found}, and {oldest} is the oldest usable"
+        f"deployed with the CLI of convex {cli.version}: the project has {found}, and {OLDEST} is the oldest usable"
     )

@@ -11,7 +11,7 @@ from convex_evals.core.errors import ProcessError
 from convex_evals.core.processes import Confinement, base_environment, run
 from convex_evals.core.processes.confinement import LIBRARIES
 from convex_evals.pipeline.confinement import LIMITS, linked_packages
-from convex_evals.pipeline.grading.kit.app_site import BUNDLE
+from convex_evals.pipeline.grading.kit.app import BUNDLE
 from convex_evals.pipeline.grading.request import GraderRequest
 from convex_evals.pipeline.grading.types import BuiltApp
 from convex_evals.pipeline.tools import Tools

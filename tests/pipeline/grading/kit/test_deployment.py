@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from convex_evals.pipeline.grading.kit import CallFailed, Deployment, Int64, Reply, Route, WebServer, trace, wait_until
-from convex_evals.pipeline.grading.kit.cleaning import clean
-from convex_evals.pipeline.grading.kit.clock import Clock
+from convex_evals.pipeline.grading.kit.contents import clean
 from convex_evals.pipeline.grading.kit.errors import CallTimedOut, DeploymentLost, EvalBroken, Refused
-from convex_evals.pipeline.grading.kit.transport import Transport
+from convex_evals.pipeline.grading.kit.transport import Clock, Transport
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ import re
 
 from convex_evals.backend.conformance import expect
 from convex_evals.backend.conformance.checklist import check
-from convex_evals.backend.conformance.embedded import embedded_target
-from convex_evals.backend.conformance.target import Target
+from convex_evals.backend.conformance.target import Target, embedded_target
 
 
 @check(26, "A thrown Error reaches the client with request id, message and source-mapped frames", p1=True)

@@ -3,7 +3,7 @@
 
 export const UNLIMITED = Object.freeze({});
 
-/** Until Python sends a signal; see runtime/watch.py. */
+/** Until Python sends a signal; see runtime/functions_worker.py. */
 export const WATCHED = Object.freeze({ breakOnSigint: true });
 
 export function atMost(milliseconds) {

@@ -1,4 +1,4 @@
-// Entries of user code can be ended by a signal; see watch.py. For that Node listens in a thread of its own, which it
+// Entries of user code can be ended by a signal; see functions_worker.py. For that Node listens in a thread of its own, which it
 // starts with every entry and joins after it: on a busy machine that takes longer than most functions do. A listener
 // that was started beforehand serves all entries. Node has no public name for that, so the worker runs with
 // `--expose-internals`; user code, in its own realms, can name no module but its own.

@@ -1,24 +1,50 @@
-"""The fixture `app`: the model's React app, built and shown in a real browser."""
+"""The fixture `app`: the model's React app, built, served on this machine and shown in a real browser."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from convex_evals.pipeline.grading.kit.chromium import PATIENCE_MS, Chromium
+from convex_evals.pipeline.grading.kit.chromium import TIMEOUT_MS, Chromium
+from convex_evals.pipeline.grading.kit.web_server import Reply, WebServer
 
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Page
 
+BUNDLE: Final = "app"
+_PAGE: Final = f"""\
+<!doctype html>
+<html lang="en">
+  <head><meta charset="utf-8"><title>App</title><link rel="stylesheet" href="/{BUNDLE}.css"></head>
+  <body><div id="root"></div><script type="module" src="/{BUNDLE}.js"></script></body>
+</html>
+"""
+
 _MOST_COMPLAINTS: Final = 100
 _LONGEST_COMPLAINT: Final = 2000
+
+
+@contextmanager
+def serve_app(built: Path) -> Iterator[str]:
+    """The address of the page, while the block runs."""
+    styles = built / f"{BUNDLE}.css"
+    with WebServer.run() as server:
+        server.reply("GET", f"/{BUNDLE}.js", _reply((built / f"{BUNDLE}.js").read_bytes(), "text/javascript"))
+        server.reply("GET", f"/{BUNDLE}.css", _reply(styles.read_bytes() if styles.exists() else b"", "text/css"))
+        server.reply("GET", "/favicon.ico", Reply(status=204))
+        yield server.reply("GET", "/", _reply(_PAGE.encode(), "text/html"))
+
+
+def _reply(body: bytes, kind: str) -> Reply:
+    return Reply(body, headers={"Content-Type": f"{kind}; charset=utf-8"})
 
 
 @dataclass
 class App:
     """Pages are Playwright's own (`playwright.sync_api.Page`), connected to the deployment of the fixture `project`.
 
-    `complaints` are what the pages threw or logged as errors; they are told when the test fails.
+    `complaints` are what the pages threw or logged as errors; they are reported when the test fails.
     """
 
     url: str
@@ -30,7 +56,7 @@ class App:
         page = self.chromium.new_page()
         page.on("pageerror", lambda error: self._note(str(error)))
         page.on("console", self._listen)
-        page.goto(self.url, timeout=PATIENCE_MS)
+        page.goto(self.url, timeout=TIMEOUT_MS)
         return page
 
     @contextmanager

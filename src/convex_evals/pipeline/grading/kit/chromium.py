@@ -1,8 +1,13 @@
-"""The browser of a grader: a real Chromium, driven by Playwright, that shows pages which may do anything."""
+"""The browser of a grader: a real Chromium, driven by Playwright, that shows pages which may do anything.
+
+Its network is a loopback of its own with the ports it may reach, relayed from here. A page may run any code, so what
+it sees of the deployment is held back here and not in the page.
+"""
 
 import os
 import shlex
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Iterator
@@ -14,17 +19,21 @@ from typing import TYPE_CHECKING, Final
 from convex_evals.core.browser import FILES, FLAGS, ONLY_THIS_MACHINE
 from convex_evals.core.processes.confinement import DEVICES, SYSTEM
 from convex_evals.core.supervisor import Enclosure
-from convex_evals.pipeline.grading.kit.browser_network import BrowserNetwork
-from convex_evals.pipeline.grading.kit.clock import Clock
 from convex_evals.pipeline.grading.kit.errors import ToolCrashed
+from convex_evals.pipeline.grading.kit.transport import Clock
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page, Playwright
 
-PATIENCE_MS: Final = 10_000
-LESS_PATIENCE_MS: Final = 2_000  # once the verdict is known
-LESS_SECONDS: Final = 20.0  # for a test with the browser, then
-EARLIER: Final = 0.8  # of the time for a test: what waits for the browser must hear of its end before the test's own
+_LOOPBACK: Final = "127.0.0.1"
+_CHUNK: Final = 1 << 16
+_UPGRADED: Final = b"HTTP/1.1 101 "
+_MOST_CONNECTIONS: Final = 256
+
+TIMEOUT_MS: Final = 10_000
+SHORT_TIMEOUT_MS: Final = 2_000  # once the verdict is known
+SHORT_TEST_SECONDS: Final = 20.0  # for a test with the browser, once the verdict is known
+EARLIER: Final = 0.8  # of the time for a test: waits for the browser must end before the test itself does
 DATA_BYTES: Final = 1536 * 1024 * 1024  # of each of its processes
 NEEDED: Final = (Path("/dev/shm"), Path("/proc"))
 _SOURCE_ROOT: Final = Path(__file__).parents[4]
@@ -39,8 +48,93 @@ _CODE: Final = (
 
 
 @dataclass
+class BrowserNetwork:
+    """`ports` are reachable in the browser as they are here; while `hold` is in force, nothing arrives there from those
+    in `held`. `pid` is the browser's, once it has been started."""
+
+    ports: tuple[int, ...]
+    held: frozenset[int]
+    relay: Path
+    pid: int | None = None
+    _open: threading.Event = field(default_factory=threading.Event)
+    _slots: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(_MOST_CONNECTIONS))
+
+    @classmethod
+    @contextmanager
+    def run(cls, ports: tuple[int, ...], held: frozenset[int], folder: Path) -> Iterator["BrowserNetwork"]:
+        """Receives the listening sockets of every browser that is started with `relay`."""
+        network = cls(ports, held, folder / "relay")
+        network.release()
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as entrance:
+            entrance.bind(str(network.relay))
+            entrance.listen()
+            _start(network._take_in, entrance)
+            yield network
+            entrance.shutdown(socket.SHUT_RDWR)
+
+    def hold(self) -> None:
+        self._open.clear()
+
+    def release(self) -> None:
+        self._open.set()
+
+    def _take_in(self, entrance: socket.socket) -> None:
+        with suppress(OSError):  # it was closed
+            while True:
+                browser, _ = entrance.accept()
+                with browser:
+                    self.pid = int.from_bytes(
+                        browser.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)[:4], "little"
+                    )
+                    _, descriptors, _, _ = socket.recv_fds(browser, 1, len(self.ports))
+                    for port, descriptor in zip(self.ports, descriptors, strict=True):
+                        _start(self._accept, socket.socket(fileno=descriptor), port)
+                    browser.sendall(b"+")
+
+    def _accept(self, listener: socket.socket, port: int) -> None:
+        with suppress(OSError), listener:
+            while True:
+                near, _ = listener.accept()
+                if not self._slots.acquire(blocking=False):
+                    near.close()
+                    continue
+                _start(self._connect, near, port)
+
+    def _connect(self, near: socket.socket, port: int) -> None:
+        try:
+            with near, socket.create_connection((_LOOPBACK, port)) as far:
+                upwards = _start(self._copy, near, far, False)
+                self._copy(far, near, port in self.held)
+                upwards.join()
+        except OSError:
+            return
+        finally:
+            self._slots.release()
+
+    def _copy(self, source: socket.socket, target: socket.socket, is_held: bool) -> None:
+        with suppress(OSError):
+            while chunk := source.recv(_CHUNK):
+                if is_held and not chunk.startswith(_UPGRADED):
+                    self._open.wait()
+                elif is_held:  # a WebSocket may open, so that what the page sends arrives; its messages wait
+                    head, end, chunk = chunk.partition(b"\r\n\r\n")
+                    target.sendall(head + end)
+                    if chunk:
+                        self._open.wait()
+                target.sendall(chunk)
+        with suppress(OSError):
+            target.shutdown(socket.SHUT_WR)
+
+
+def _start(work: object, *arguments: object) -> threading.Thread:
+    thread = threading.Thread(target=work, args=arguments, daemon=True)  # type: ignore[arg-type]
+    thread.start()
+    return thread
+
+
+@dataclass
 class Chromium:
-    """One at a time, and a new one when a page has brought it down. Pages belong to new visitors each: no cookies,
+    """One browser at a time, and a new one when a page has crashed it. Each page belongs to a new visitor: no cookies,
     nothing stored."""
 
     playwright: "Playwright"
@@ -51,16 +145,16 @@ class Chromium:
     _browser: "Browser | None" = None
     _visitors: "list[BrowserContext]" = field(default_factory=list)
     _crashes: list[str] = field(default_factory=list)
-    _patience_ms: int = PATIENCE_MS
+    _timeout_ms: int = TIMEOUT_MS
     _watchdog: threading.Timer | None = None
 
     @classmethod
     @contextmanager
     def run(cls, executable: Path, network: BrowserNetwork, folder: Path, clock: Clock) -> Iterator["Chromium"]:
         """Raises ToolCrashed when it does not start. `folder` is all that it may write to."""
-        from playwright.sync_api import expect, sync_playwright  # takes half a second, which most graders need not wait
+        from playwright.sync_api import expect, sync_playwright  # takes half a second, and most graders need no browser
 
-        expect.set_options(timeout=PATIENCE_MS)
+        expect.set_options(timeout=TIMEOUT_MS)
         os.environ["TMPDIR"] = str(folder)  # where Playwright makes the browser's profile
         with sync_playwright() as playwright:
             chromium = cls(playwright, _write_program(executable, network, folder), executable, network, clock)
@@ -80,16 +174,16 @@ class Chromium:
             locale="en-US", timezone_id="UTC", accept_downloads=False, service_workers="block"
         )
         self._visitors.append(context)
-        context.set_default_timeout(self._patience_ms)
+        context.set_default_timeout(self._timeout_ms)
         page = context.new_page()
         page.on("crash", lambda _: self._crashes.append("the page crashed"))
         return page
 
     def begin_test(self) -> None:
-        """Whatever waits for a page that never answers ends with the time for the test: the browser is killed then."""
+        """Kills the browser when the time for the test is up, which ends all waits for a page that never answers."""
         seconds = EARLIER * self.clock.remaining
-        if self._patience_ms != PATIENCE_MS:
-            seconds = min(seconds, LESS_SECONDS)
+        if self._timeout_ms != TIMEOUT_MS:
+            seconds = min(seconds, SHORT_TEST_SECONDS)
         self._crashes.clear()
         self._watchdog = threading.Timer(max(seconds, 0.0), self._kill)
         self._watchdog.daemon = True
@@ -103,18 +197,18 @@ class Chromium:
         try:
             while self._visitors:
                 self._visitors.pop().close()
-        except Exception:  # whatever keeps it from closing a window: the next test gets another browser
+        except Exception:  # whatever the reason, the next test gets another browser
             self._close()
 
     def hurry(self) -> None:
-        """A test has failed: the others only say what else is wrong, and nobody wants to wait for each of them."""
+        """A test has failed: the others only add to the report, so they wait less."""
         from playwright.sync_api import expect
 
-        self._patience_ms = LESS_PATIENCE_MS
-        expect.set_options(timeout=LESS_PATIENCE_MS)
+        self._timeout_ms = SHORT_TIMEOUT_MS
+        expect.set_options(timeout=SHORT_TIMEOUT_MS)
 
     def trouble(self) -> str | None:
-        """What the pages of this test have done to it."""
+        """How a page of this test crashed the browser, or itself."""
         if self._browser is not None and not self._browser.is_connected():
             self._close()
             self._crashes.append("the browser did not survive the page, or the page never answered")
@@ -135,7 +229,7 @@ class Chromium:
         return self._browser
 
     def _close(self) -> None:
-        """What is left of it is killed with the grader."""
+        """Closes it, and kills what is left."""
         self._visitors.clear()
         browser, self._browser = self._browser, None
         if browser is not None:

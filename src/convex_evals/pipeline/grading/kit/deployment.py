@@ -8,12 +8,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from convex_evals.pipeline.grading.kit.caller import Caller
-from convex_evals.pipeline.grading.kit.environment import Environment
-from convex_evals.pipeline.grading.kit.functions import FunctionSpec, Route, parse_functions, parse_routes
-from convex_evals.pipeline.grading.kit.jobs import CronJob, ScheduledFunction, parse_cron, parse_scheduled
-from convex_evals.pipeline.grading.kit.schema import Schema, parse_schema
-from convex_evals.pipeline.grading.kit.storage import Storage
-from convex_evals.pipeline.grading.kit.tables import Document, Tables
+from convex_evals.pipeline.grading.kit.contents import (
+    CronJob,
+    Document,
+    Environment,
+    ScheduledFunction,
+    Storage,
+    Tables,
+    parse_cron,
+    parse_scheduled,
+)
+from convex_evals.pipeline.grading.kit.declarations import (
+    FunctionSpec,
+    Route,
+    Schema,
+    parse_functions,
+    parse_routes,
+    parse_schema,
+)
 from convex_evals.pipeline.grading.kit.trace import Work, trace
 
 

@@ -1,4 +1,4 @@
-"""A query followed over the WebSocket, as browsers do."""
+"""A query that stays up to date over the WebSocket, as in browsers."""
 
 import json
 import threading
@@ -9,16 +9,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from convex_evals.pipeline.grading.kit.comparing import show
+from convex_evals.core import convex_versions
+from convex_evals.pipeline.grading.kit.assertions import show
 from convex_evals.pipeline.grading.kit.errors import CallFailed, CallTimedOut, Unreadable
-from convex_evals.pipeline.grading.kit.exchange import LARGEST_BODY
-from convex_evals.pipeline.grading.kit.transport import Transport
+from convex_evals.pipeline.grading.kit.transport import LARGEST_BODY, Transport
 from convex_evals.pipeline.grading.kit.values import from_json
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
 
-CLIENT_VERSION: Final = "1.44.0"
 QUERY: Final = 0
 
 
@@ -44,7 +43,7 @@ class LiveQuery:
     ) -> Iterator["LiveQuery"]:
         from websockets.sync.client import connect
 
-        address = transport.url.replace("http", "ws", 1) + f"/api/{CLIENT_VERSION}/sync"
+        address = transport.url.replace("http", "ws", 1) + f"/api/{convex_versions.DEFAULT}/sync"
         live = cls(transport, path)
         with connect(address, max_size=LARGEST_BODY, compression=None) as socket:
             reader = threading.Thread(target=live._read, args=(socket,), daemon=True)
@@ -74,16 +73,16 @@ class LiveQuery:
         with self._changed:
             while not condition():
                 if self._lost is not None:
-                    self._give_back(self._lost)
+                    self._raise_lost(self._lost)
                 if not self._changed.wait(deadline - time.monotonic()) and not condition():
-                    self._give_up(what, allowed)
+                    self._raise_timeout(what, allowed)
 
-    def _give_back(self, error: Exception) -> None:
+    def _raise_lost(self, error: Exception) -> None:
         what = f"the subscription to {self.path}"
         self.transport.require_alive(what, error)
         raise Unreadable(self.transport.name, what, f"it ended: {error}")
 
-    def _give_up(self, what: str, seconds: float) -> None:
+    def _raise_timeout(self, what: str, seconds: float) -> None:
         if not self.updates:
             raise CallTimedOut(self.transport.name, f"the subscription to {self.path}", seconds)
         newest = show(self.updates[-1])

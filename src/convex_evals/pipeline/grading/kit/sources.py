@@ -6,9 +6,8 @@ from typing import Any, Final
 
 from ast_grep_py import SgRoot
 
-from convex_evals.pipeline.grading.kit.comparing import closest
-from convex_evals.pipeline.grading.kit.modules import Module
-from convex_evals.pipeline.grading.kit.syntax import Call
+from convex_evals.pipeline.grading.kit.assertions import closest
+from convex_evals.pipeline.grading.kit.syntax import Call, Module
 from convex_evals.pipeline.jsonc import parse_jsonc
 
 NOT_WRITTEN: Final = frozenset({"node_modules", "_generated", ".git", "dist"})

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from convex_evals.pipeline.grading.kit.contents import function_name
 from convex_evals.pipeline.grading.kit.errors import CallTimedOut, EvalBroken
-from convex_evals.pipeline.grading.kit.jobs import function_name
 from convex_evals.pipeline.grading.kit.transport import Transport
 
 VARIABLE: Final = "CONVEX_EVALS_TRACE"

@@ -1,25 +1,154 @@
-"""HTTP to one deployment. Every request has a connection of its own, so that threads can share a transport."""
+"""HTTP to one deployment, within the time of the running test.
+
+Every request has a connection of its own, so that threads can share a transport.
+"""
 
 import http.client
+import io
 import json
 import secrets
+import socket
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from email.message import Message
 from typing import Any, Final, Literal
+from urllib.parse import urlsplit
 
-from convex_evals.pipeline.grading.kit.clock import Clock
 from convex_evals.pipeline.grading.kit.errors import CallFailed, CallTimedOut, DeploymentLost, Refused, Unreadable
-from convex_evals.pipeline.grading.kit.exchange import LARGEST_BODY, TooLarge, exchange
-from convex_evals.pipeline.grading.kit.responses import Headers, Response
 from convex_evals.pipeline.grading.kit.values import from_json, to_json
 
+CALL_SECONDS: Final = 20.0
+LEAST_SECONDS: Final = 0.05
+
+Headers = Mapping[str, str]
+LARGEST_BODY: Final = 32 * 1024 * 1024
+_CHUNK: Final = 1 << 16
 Kind = Literal["query", "mutation", "action"]
 HEALTH: Final = "/version"
 HEALTH_SECONDS: Final = 5.0
 LONGEST_TEXT: Final = 2000
 SYSTEM: Final = "_system/"
+
+
+@dataclass(slots=True)
+class Clock:
+    """The deadline of the running test, which bounds every wait."""
+
+    ends: float = float("inf")
+
+    def start(self, seconds: float) -> None:
+        self.ends = time.monotonic() + seconds
+
+    @property
+    def remaining(self) -> float:
+        return self.ends - time.monotonic()
+
+    def allow(self, seconds: float | None) -> float:
+        """`seconds`, or what a call may take, unless the test ends earlier."""
+        wanted = CALL_SECONDS if seconds is None else seconds
+        return max(min(wanted, self.remaining), LEAST_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """`headers` are looked up whatever their case."""
+
+    status: int
+    headers: Message
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        return self.body.decode(errors="replace")
+
+    def json(self) -> Any:
+        try:
+            return json.loads(self.body, parse_constant=_refuse)
+        except (ValueError, RecursionError) as error:
+            raise AssertionError(f"expected a JSON body, received {self.status} {self.text[:500]!r}") from error
+
+    def header(self, name: str) -> str | None:
+        value = self.headers.get(name)
+        return None if value is None else str(value)
+
+    def __repr__(self) -> str:
+        return f"Response({self.status}, {self.text[:200]!r})"
+
+
+def _refuse(constant: str) -> None:
+    """Python would accept NaN and its like; other JSON parsers do not."""
+    raise ValueError(f"{constant} is not JSON")
+
+
+class TooLarge(Exception):
+    pass
+
+
+def exchange(method: str, url: str, body: bytes, headers: Headers, seconds: float) -> Response:
+    """Redirects are responses like any other. Raises TimeoutError when all of it took longer than `seconds`, TooLarge,
+    OSError when nobody answers, and HTTPException, ValueError when the response is not HTTP."""
+    parts = urlsplit(url)
+    kind = _TimedTls if parts.scheme == "https" else _Timed
+    connection = kind(parts.hostname or "", parts.port, timeout=seconds)
+    connection.response_class = _until(time.monotonic() + seconds)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    try:
+        connection.request(method, target, body or None, {"Connection": "close", **headers})
+        response = connection.getresponse()
+        return Response(response.status, response.headers, _read(response))
+    finally:
+        connection.close()
+
+
+class _Timed(http.client.HTTPConnection):
+    response_class: Any
+
+
+class _TimedTls(http.client.HTTPSConnection):
+    response_class: Any
+
+
+def _until(deadline: float) -> Any:
+    """A socket's timeout starts anew with every byte, so a response that trickles would never end."""
+
+    class TimedResponse(http.client.HTTPResponse):
+        def __init__(self, sock: socket.socket, *args: Any, **options: Any) -> None:
+            super().__init__(sock, *args, **options)
+            self.fp = io.BufferedReader(_Stream(sock, self.fp, deadline), _CHUNK)
+
+    return TimedResponse
+
+
+class _Stream(io.RawIOBase):
+    def __init__(self, sock: socket.socket, file: io.BufferedIOBase, deadline: float) -> None:
+        self._socket, self._file, self._deadline = sock, file, deadline
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        remaining = self._deadline - time.monotonic()
+        if remaining <= 0:
+            raise TimeoutError
+        self._socket.settimeout(remaining)
+        return self._socket.recv_into(buffer)
+
+    def close(self) -> None:
+        super().close()
+        self._file.close()
+
+
+def _read(response: http.client.HTTPResponse) -> bytes:
+    parts = bytearray()
+    while chunk := response.read(_CHUNK):
+        parts += chunk
+        if len(parts) > LARGEST_BODY:
+            raise TooLarge
+    if response.length:
+        raise http.client.IncompleteRead(bytes(parts), response.length)
+    return bytes(parts)
 
 
 @dataclass(slots=True)
@@ -80,8 +209,8 @@ class Transport:
     def request(
         self, method: str, url: str, body: bytes, headers: Headers, *, what: str, seconds: float | None = None
     ) -> Response:
-        """One HTTP request. Redirects are answers like any other. Whoever does not answer in HTTP while the deployment
-        itself does is the function that was asked."""
+        """One HTTP request. Redirects are answers like any other. When there is no valid HTTP response although the
+        deployment is alive, it is the function's fault (Unreadable)."""
         allowed = self.clock.allow(seconds)
         started = time.monotonic()
         try:

@@ -1,4 +1,4 @@
-"""A web server on this machine, for functions that fetch: it answers as told and remembers what it was asked."""
+"""A web server on this machine, for functions that fetch: it sends prepared replies and records requests."""
 
 import json as json_module
 import socket
@@ -112,4 +112,4 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = _handle
 
     def log_message(self, format: str, *args: object) -> None:
-        """Silence: what was asked is in `requests`."""
+        """Nothing: `requests` has them all."""

@@ -9,13 +9,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from convex_evals.core.extras import BROWSER
-from convex_evals.pipeline.grading.kit.app import App
-from convex_evals.pipeline.grading.kit.app_site import serve_app
-from convex_evals.pipeline.grading.kit.browser_network import BrowserNetwork
-from convex_evals.pipeline.grading.kit.chromium import Chromium
-from convex_evals.pipeline.grading.kit.clock import Clock
+from convex_evals.pipeline.grading.kit.app import App, serve_app
+from convex_evals.pipeline.grading.kit.chromium import BrowserNetwork, Chromium
 from convex_evals.pipeline.grading.kit.deployment import Deployment
 from convex_evals.pipeline.grading.kit.errors import AppBroken, EvalBroken, ToolCrashed
+from convex_evals.pipeline.grading.kit.transport import Clock
 from convex_evals.pipeline.grading.python.job import Job
 
 _MOST_COMPLAINTS: Final = 3

@@ -7,8 +7,8 @@ from types import FrameType
 
 import pytest
 
-from convex_evals.pipeline.grading.kit.clock import Clock
 from convex_evals.pipeline.grading.kit.errors import CallTimedOut, TimeIsUp
+from convex_evals.pipeline.grading.kit.transport import Clock
 
 # Calls end first, so that a test that waits for a slow function fails, with the name of the function.
 CALLS_END_EARLIER = 1.0

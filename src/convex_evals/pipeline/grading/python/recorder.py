@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from convex_evals.pipeline.grading.kit.comparing import difference, show
+from convex_evals.pipeline.grading.kit.assertions import difference, show
 from convex_evals.pipeline.grading.python.browsing import NoBrowser
 from convex_evals.pipeline.grading.python.classify import classify
 from convex_evals.pipeline.grading.report import Outcome, Report, TestReport
