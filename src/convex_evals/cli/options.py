@@ -34,7 +34,7 @@ Events = Annotated[
 Db = Annotated[
     str | None,
     typer.Option(
-        "--db", metavar="URL", help="The scores: a SQLite file or postgresql://…; otherwise scores/scores.db."
+        "--db", metavar="URL", help="The scores database: a SQLite file or postgresql://… (default: scores/scores.db)."
     ),
 ]
 Models = Annotated[
@@ -44,25 +44,26 @@ Models = Annotated[
     ),
 ]
 Experiment = Annotated[
-    str | None, typer.Option("--experiment", "-e", metavar="NAME", help="How models are asked; otherwise default.")
+    str | None, typer.Option("--experiment", "-e", metavar="NAME", help="How models are prompted (default: default).")
 ]
 Guidelines = Annotated[
-    Path | None, typer.Option("--guidelines", metavar="FILE", help="Ask with these guidelines instead of ours.")
+    Path | None, typer.Option("--guidelines", metavar="FILE", help="Use these guidelines instead of ours.")
 ]
 BaseUrl = Annotated[
     str | None, typer.Option("--base-url", metavar="URL", help="Where local/NAME is served (OpenAI's chat protocol).")
 ]
 Budget = Annotated[
-    float | None, typer.Option("--budget", min=0, metavar="USD", help="Start no generation beyond so many dollars.")
+    float | None,
+    typer.Option("--budget", min=0, metavar="USD", help="Stop generating once this many dollars are spent."),
 ]
 Jobs = Annotated[
-    int | None, typer.Option("--jobs", "-j", min=1, help="Grade so many answers at once; otherwise one per core.")
+    int | None, typer.Option("--jobs", "-j", min=1, help="Answers to grade in parallel (default: one per core).")
 ]
 Trials = Annotated[int | None, typer.Option("--trials", min=1, metavar="N", help="Trials per task (default: 1).")]
 Backend = Annotated[
     str | None,
     typer.Option(
-        "--backend", metavar="BACKEND", help="Deploy to embedded (usual), official or the deployment at a URL."
+        "--backend", metavar="BACKEND", help="Where to deploy: embedded, official or a URL (default: embedded)."
     ),
 ]
 AdminKey = Annotated[
@@ -71,28 +72,30 @@ AdminKey = Annotated[
 AnswerFiles = Annotated[
     str | None,
     typer.Option(
-        "--answer-files", metavar="GLOBS", help="Which files of reference answers count ('*.ts,package.json')."
+        "--answer-files", metavar="GLOBS", help="Globs of the reference answer's files to use ('*.ts,package.json')."
     ),
 ]
 PackagesBefore = Annotated[
     str | None,
-    typer.Option("--packages-before", metavar="DATE", help="Install packages as of this day, not the suite's."),
+    typer.Option("--packages-before", metavar="DATE", help="Install packages as of this date (default: the suite's)."),
 ]
 LinterName = Annotated[
-    Literal["oxlint", "eslint"] | None, typer.Option("--linter", help="Lint with oxlint (usual) or eslint.")
+    Literal["oxlint", "eslint"] | None, typer.Option("--linter", help="The linter (default: oxlint).")
 ]
 CompilerVersion = Annotated[
-    Literal["7", "5.9"] | None, typer.Option("--compiler", help="Check types with TypeScript 7 (usual) or 5.9.")
+    Literal["7", "5.9"] | None, typer.Option("--compiler", help="The TypeScript version (default: 7).")
 ]
 SandboxMode = Annotated[
     Literal["required", "available", "none"] | None,
     typer.Option(
         "--sandbox",
-        help="Lock answers in or grade nothing (required, the default), as far as possible (available), or not (none).",
+        help="Confine answers fully or refuse to grade (required), as far as possible (available) or not (none).",
     ),
 ]
-Keep = Annotated[bool, typer.Option("--keep", help="Keep the temporary folder with everything that was written.")]
+Keep = Annotated[bool, typer.Option("--keep", help="Keep the working folder instead of deleting it.")]
 Scores = Annotated[
     str | None,
-    typer.Option("--scores", metavar="URL", help="Where results are: a file or postgresql://…; else scores/scores.db."),
+    typer.Option(
+        "--scores", metavar="URL", help="The scores database: a file or postgresql://… (default: scores/scores.db)."
+    ),
 ]

@@ -22,12 +22,12 @@ from convex_evals.cli.options import (
 
 def ablate(
     model: Annotated[
-        str | None, typer.Option("--model", "-m", metavar="MODEL", help="The model to ask, as in provider/model.")
+        str | None, typer.Option("--model", "-m", metavar="MODEL", help="The model, as provider/model.")
     ] = None,
     guidelines: Guidelines = None,
     section: Annotated[
         list[str] | None,
-        typer.Option("--section", metavar="NAME", help="Leave out only this section, not each of them in turn."),
+        typer.Option("--section", metavar="NAME", help="Leave out only this section (default: each in turn)."),
     ] = None,
     category: Categories = None,
     filter: Filter = None,
@@ -39,11 +39,9 @@ def ablate(
     jobs: Jobs = None,
     evals: EvalsFolder = None,
     resume: Annotated[
-        str | None, typer.Option("--resume", metavar="ABLATION", help="Go on with an ablation, or show it again.")
+        str | None, typer.Option("--resume", metavar="ABLATION", help="Continue an ablation, or show it again.")
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only list what would run and what it would cost.")
-    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List what would run and what it would cost.")] = False,
     json: JsonFile = None,
     scores: Scores = None,
 ) -> None:

@@ -25,16 +25,16 @@ class WithDefault(TyperGroup):
 
 analyze = typer.Typer(
     cls=WithDefault,
-    help="Say why evals failed and what should change.",
+    help="Find out why evals failed and what should change.",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-Run = Annotated[
-    str, typer.Argument(metavar="RUN", help="The run: its id, the beginning of it, or the address of its page.")
-]
+Run = Annotated[str, typer.Argument(metavar="RUN", help="A run id, its first characters, or the URL of its page.")]
 Engine = Annotated[
     Literal["auto", "rules", "llm"],
-    typer.Option("--engine", help="Classify by rules, by a language model, or by the model if there is a key for it."),
+    typer.Option(
+        "--engine", help="Classify with rules, with a language model, or with the model if it has a key (auto)."
+    ),
 ]
 AnalystModel = Annotated[
     str | None, typer.Option("--analyst", metavar="MODEL", help="The language model that classifies.")
@@ -42,22 +42,22 @@ AnalystModel = Annotated[
 BaseUrl = Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Where the analyst is served.")]
 Budget = Annotated[
     float | None,
-    typer.Option("--budget", metavar="USD", min=0.0, help="The analyst is asked no more once it has cost so much."),
+    typer.Option("--budget", metavar="USD", min=0.0, help="Stop asking the analyst once this many dollars are spent."),
 ]
 ProbeSeconds = Annotated[
-    float, typer.Option("--probe-seconds", min=0.0, help="Look for the cause of each failure at most so long.")
+    float, typer.Option("--probe-seconds", min=0.0, help="Time limit for finding the cause of each failure.")
 ]
 NoProbe = Annotated[
-    bool, typer.Option("--no-probe", help="Grade nothing again: show causes that were found before, else differences.")
+    bool, typer.Option("--no-probe", help="Do not grade again: show cached causes, or else differences.")
 ]
 Reports = Annotated[Path, typer.Option("--reports", metavar="DIR", help="The folder of all reports.")]
-AnalyzeJobs = Annotated[int, typer.Option("--jobs", "-j", min=1, help="Investigate so many failures at once.")]
+AnalyzeJobs = Annotated[int, typer.Option("--jobs", "-j", min=1, help="Failures to investigate in parallel.")]
 Trial = Annotated[int, typer.Option("--trial", min=1, help="Which trial of the eval.")]
 
 
 @analyze.callback()
 def group() -> None:
-    """Say why evals failed and what should change.
+    """Find out why evals failed and what should change.
 
     `analyze RUN` is short for `analyze run RUN`.
     """
@@ -119,16 +119,14 @@ def eval(
 def label(
     run: Run,
     eval: Annotated[str, typer.Argument(metavar="EVAL", help="The failed eval (name or category/name).")],
-    failure_class: Annotated[FailureClass, typer.Argument(metavar="CLASS", help="What it is in your judgement.")],
+    failure_class: Annotated[FailureClass, typer.Argument(metavar="CLASS", help="Your classification.")],
     why: Annotated[str, typer.Option("--why", help="Your reason, in a sentence.")],
     trial: Trial = 1,
-    author: Annotated[
-        str | None, typer.Option("--author", help="Who says so; otherwise the name that git or the system knows.")
-    ] = None,
+    author: Annotated[str | None, typer.Option("--author", help="Your name (default: from git or the system).")] = None,
     reports: Reports = Path("reports"),
     scores: Scores = None,
 ) -> None:
-    """Overrule the classification of one failure. It is kept with author and date, and stands in later reports."""
+    """Overrule the classification of one failure. Later reports keep it, with its author and date."""
     from convex_evals.cli.analysis.people import label_failure
 
     label_failure(run, eval, trial, failure_class, why, author, reports, scores)
@@ -139,13 +137,11 @@ def record_action(
     report: Annotated[Path, typer.Argument(metavar="REPORT", help="The report: its .md or .json file.")],
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What was changed, and where.")],
     evals: Annotated[
-        list[str] | None, typer.Option("--evals", metavar="EVAL", help="A failure it is meant for; otherwise all.")
+        list[str] | None, typer.Option("--evals", metavar="EVAL", help="The failure it addresses (default: all).")
     ] = None,
-    author: Annotated[
-        str | None, typer.Option("--author", help="Who did it; otherwise the name that git or the system knows.")
-    ] = None,
+    author: Annotated[str | None, typer.Option("--author", help="Your name (default: from git or the system).")] = None,
 ) -> None:
-    """Write into a report what was done about its failures, so that the next one can say whether it helped."""
+    """Record in a report what was done about its failures, so that the next one can say whether it helped."""
     from convex_evals.cli.analysis.people import add_action
 
     add_action(report, text, tuple(evals or ()), author)
@@ -157,7 +153,7 @@ def trends(
     reports: Reports = Path("reports"),
     json: Json = False,
 ) -> None:
-    """List causes that recur over the reports of a model, and whether they are still there in the newest one."""
+    """List causes that recur in the reports of a model, and whether the newest one still has them."""
     from convex_evals.cli.analysis.looking import show_trends
 
     show_trends(model, reports, as_json=json)
@@ -165,14 +161,14 @@ def trends(
 
 @analyze.command("score")
 def score(
-    labels: Annotated[Path, typer.Argument(metavar="LABELS", help="A labelled set, a JSON file.")],
+    labels: Annotated[Path, typer.Argument(metavar="LABELS", help="A labelled set (JSON).")],
     engine: Engine = "auto",
     analyst: AnalystModel = None,
     base_url: BaseUrl = None,
     budget: Budget = None,
     json: JsonFile = None,
 ) -> None:
-    """Compare an engine with people: agreement, precision and recall per class, macro-F1, confusion matrix."""
+    """Compare an engine with people's labels: agreement, precision and recall per class, macro-F1, confusion matrix."""
     from convex_evals.analysis.classification import Analyst
     from convex_evals.cli.analysis.scoring import score_labels
 

@@ -9,9 +9,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def backend(
-    db: Annotated[
-        Path | None, typer.Argument(metavar="DB", help="The database file; without one nothing survives the command.")
-    ] = None,
+    db: Annotated[Path | None, typer.Argument(metavar="DB", help="The database file (default: in memory).")] = None,
     port: Annotated[
         int, typer.Option("--port", "-p", min=0, max=65535, help="Where clients and the CLI connect.")
     ] = 3210,
@@ -26,7 +24,7 @@ def backend(
         typer.Option(
             "--instance-secret",
             metavar="SECRET",
-            help="What admin keys are made from; drawn when not given, and kept in DB.secret.",
+            help="The secret behind admin keys (default: random, kept in DB.secret).",
         ),
     ] = None,
     local_storage: Annotated[
@@ -40,36 +38,38 @@ def backend(
     ] = "",
     allow_host: Annotated[
         list[str] | None,
-        typer.Option("--allow-host", metavar="HOST", help="Answer requests for this host, too (repeatable)."),
+        typer.Option("--allow-host", metavar="HOST", help="Also answer requests for this host (repeatable)."),
     ] = None,
     allow_origin: Annotated[
         list[str] | None,
-        typer.Option("--allow-origin", metavar="URL", help="Let pages of this origin use it, too (repeatable)."),
+        typer.Option(
+            "--allow-origin", metavar="URL", help="Also allow requests from pages of this origin (repeatable)."
+        ),
     ] = None,
     redact_logs_to_client: Annotated[
         bool, typer.Option("--redact-logs-to-client", help="Hide log lines and error details from clients.")
     ] = False,
     interface: Annotated[
         str,
-        typer.Option("--interface", "-i", metavar="ADDRESS", help="Accepted; only this machine can connect anyway."),
+        typer.Option("--interface", "-i", metavar="ADDRESS", help="Ignored: only this machine can connect."),
     ] = LOOPBACK[0],
     disable_beacon: Annotated[
-        bool, typer.Option("--disable-beacon", help="Accepted; nothing is ever reported anywhere.")
+        bool, typer.Option("--disable-beacon", help="Ignored: nothing is ever reported.")
     ] = False,
     beacon_tag: Annotated[
-        str | None, typer.Option("--beacon-tag", metavar="TAG", help="Accepted; nothing is ever reported anywhere.")
+        str | None, typer.Option("--beacon-tag", metavar="TAG", help="Ignored: nothing is ever reported.")
     ] = None,
     do_not_require_ssl: Annotated[
-        bool, typer.Option("--do-not-require-ssl", help="Accepted; the database is a file.")
+        bool, typer.Option("--do-not-require-ssl", help="Ignored: the database is a file.")
     ] = False,
     network: Annotated[
         Literal["none", "loopback", "internet"],
-        typer.Option("--network", help="Where functions may connect to: nowhere, this machine or anywhere."),
+        typer.Option("--network", help="What functions may connect to: nothing, this machine or the internet."),
     ] = "loopback",
 ) -> None:
-    """Run one embedded Convex deployment until it is interrupted.
+    """Run an embedded Convex deployment until interrupted.
 
-    Takes the options of a local Convex backend, so that it can stand in for one.
+    It takes the options of a local Convex backend and can replace one.
     """
     import asyncio
     import errno

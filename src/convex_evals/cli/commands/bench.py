@@ -10,19 +10,17 @@ if TYPE_CHECKING:
     from convex_evals.backend.bench import BackendFigures, Timings
     from convex_evals.pipeline.bench import PipelineFigures
 
-bench = typer.Typer(
-    help="Measure what things cost on this machine.", rich_markup_mode=None, pretty_exceptions_enable=False
-)
+bench = typer.Typer(help="Benchmark this machine.", rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
 @bench.callback()
 def group() -> None:
-    """Measure what things cost on this machine."""
+    """Benchmark this machine."""
 
 
 @bench.command("backend")
 def backend(json: JsonFile = None) -> None:
-    """Measure the embedded deployment: start, push, queries, updates, a hot document, memory."""
+    """Benchmark the embedded deployment: start, push, queries, updates, a hot document, memory."""
     import asyncio
 
     from convex_evals.cli.output import write_json
@@ -36,7 +34,7 @@ def backend(json: JsonFile = None) -> None:
 
 @bench.command("pipeline")
 def pipeline(json: JsonFile = None) -> None:
-    """Measure grading, step by step, next to doing the same the ordinary way (needs npm's registry)."""
+    """Benchmark grading step by step, against doing the same with the ordinary tools (needs npm)."""
     import asyncio
 
     from convex_evals.cli.output import remark, write_json

@@ -39,7 +39,7 @@ def list_versions(json: Json = False, scores: Scores = None) -> None:
 
 @benchmark.command("mint")
 def mint(name: Version, evals: EvalsFolder = None, scores: Scores = None) -> None:
-    """Name the suite of today, so that runs of it are ranked.
+    """Give today's suite a version name, so that its runs can be ranked.
 
     Every reference answer must have passed: these scores need a complete `convex-evals validate` of exactly this suite.
     """

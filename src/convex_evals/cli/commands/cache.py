@@ -6,7 +6,7 @@ import typer
 
 from convex_evals.cli.options import Json
 
-cache = typer.Typer(help="Look after the response cache.", rich_markup_mode=None, pretty_exceptions_enable=False)
+cache = typer.Typer(help="Manage the response cache.", rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
 @cache.callback()
@@ -16,7 +16,7 @@ def group() -> None:
 
 @cache.command("list")
 def list_cached(json: Json = False) -> None:
-    """List what the cache has: responses and bytes by model, and what the packages of graded projects take."""
+    """List cached responses by model and their size, and the size of cached packages."""
     from convex_evals.cli.output import count, print_json, print_table, remark, table
     from convex_evals.core.settings import read_settings
     from convex_evals.core.toolchain import PROJECTS_QUOTA, Shelf
@@ -51,10 +51,10 @@ def list_cached(json: Json = False) -> None:
 @cache.command("clear")
 def clear(
     model: Annotated[
-        str | None, typer.Option("--model", "-m", metavar="MODEL", help="Only the responses of this model.")
+        str | None, typer.Option("--model", "-m", metavar="MODEL", help="Only responses of this model.")
     ] = None,
 ) -> None:
-    """Remove responses from the cache. Results in the scores stay as they are."""
+    """Remove cached responses. Stored results stay."""
     from convex_evals.cli.output import count, remark
     from convex_evals.core.errors import UsageError
     from convex_evals.core.settings import read_settings

@@ -18,7 +18,7 @@ def conformance(
         typer.Option(
             "--against",
             metavar="URL",
-            help="Check this deployment (its code and data are replaced), not the embedded one.",
+            help="The deployment to check; its code and data are replaced (default: an embedded one).",
         ),
     ] = None,
     admin_key: Annotated[

@@ -14,7 +14,8 @@ def controls(
     filter: Filter = None,
     name: Names = None,
     mutate: Annotated[
-        bool, typer.Option("--mutate", help="Also make mutants of the reference answers, and say how many are caught.")
+        bool,
+        typer.Option("--mutate", help="Also mutate the reference answers, and report how many mutants are caught."),
     ] = False,
     mutants: Annotated[
         int | None,

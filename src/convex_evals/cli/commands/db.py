@@ -19,21 +19,23 @@ CONDITIONS = {
     "foreign": "holds the tables of something else; name another database",
 }
 
-db = typer.Typer(help="Look after the database of the scores.", rich_markup_mode=None, pretty_exceptions_enable=False)
+db = typer.Typer(help="Manage the scores database.", rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
 @db.callback()
 def group() -> None:
-    """Look after the database of the scores."""
+    """Manage the scores database."""
 
 
 @db.command("status")
 def status(
     db: Db = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Go on, and print again whenever something changed.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Keep watching, and print again whenever something changes.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Say what is in the database and whether its tables are up to date. Changes nothing."""
+    """Show what is in the database and whether its schema is up to date. Changes nothing."""
     import time
 
     from convex_evals.scores import database_status
@@ -51,7 +53,7 @@ def status(
 
 @db.command("upgrade")
 def upgrade(db: Db = None) -> None:
-    """Make the database, or bring its tables up to date. An older SQLite file is copied first."""
+    """Create the database, or upgrade its schema. An older SQLite file is backed up first."""
     from convex_evals.scores import upgrade_database
 
     done = upgrade_database(db)

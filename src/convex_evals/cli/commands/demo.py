@@ -13,7 +13,7 @@ def demo(
     json: JsonFile = None,
     scores: Scores = None,
 ) -> None:
-    """Show the whole story without a key: a recorded model is graded, and what came of it is told.
+    """Show the whole story without an API key: grade recorded answers and explain what failed.
 
     sample/apprentice answers every eval; its answers were written by hand, with mistakes that models make. The run is
     kept like any other. The exit code is 0 although evals fail, and 3 when some have no verdict.

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def doctor(
-    offline: Annotated[bool, typer.Option("--offline", help="Do not ask the package registries.")] = False,
+    offline: Annotated[bool, typer.Option("--offline", help="Do not contact the package registries.")] = False,
     json: Json = False,
 ) -> None:
-    """Say whether this machine is ready, and the command that fixes what is not.
+    """Check whether this machine is ready, and show how to fix what is not.
 
-    Changes nothing. Of keys only the names are shown. The exit code is 0 when nothing is missing, otherwise 1.
+    It changes nothing, and shows only the names of keys. The exit code is 1 when something is missing.
     """
     import asyncio
 

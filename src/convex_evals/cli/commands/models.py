@@ -33,16 +33,16 @@ def list_models(context: typer.Context, evals: EvalsFolder = None, json: Json = 
 
 @models.command("check")
 def check(
-    slug: Annotated[str, typer.Argument(metavar="SLUG", help="The model, as in provider/model.")],
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="The model, as provider/model.")],
     base_url: BaseUrl = None,
     name: Annotated[
-        str, typer.Option("--name", metavar="EVAL", help="The eval that is run.")
+        str, typer.Option("--name", metavar="EVAL", help="The eval to run.")
     ] = "000-fundamentals/000-empty_functions",
     evals: EvalsFolder = None,
     json: Json = False,
     scores: Scores = None,
 ) -> None:
-    """Check that a model can be asked: one tiny request, then one eval from beginning to end.
+    """Check that a model works: one tiny request, then one eval from start to finish.
 
     The exit code is 0 when both were answered, whether or not the eval passed, 2 when a key or an address is missing,
     and 3 when there is no answer.

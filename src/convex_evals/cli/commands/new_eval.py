@@ -15,12 +15,13 @@ def new_eval(
     category: Annotated[
         str, typer.Argument(metavar="CATEGORY", help="An existing category (queries, 002, 002-queries) or a new one.")
     ],
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A word; the next free number is put in front of it.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A word; the next free number is prefixed.")],
     evals: EvalsFolder = None,
 ) -> None:
-    """Make a new eval that validates, with its controls.
+    """Create an eval that validates, with its controls.
 
-    It asks for notes of authors; change the task, the answer and the grader into yours. Nothing is overwritten.
+    Start from its small example about authors and notes, and make the task, the answer and the grader yours.
+    Nothing is overwritten.
     """
     from convex_evals.controls import plan_eval, suite_for_writing
 

@@ -56,9 +56,7 @@ def run(
         typer.Option("--against", metavar="RUN", help="With --until-sure: compare with this run, not with each other."),
     ] = None,
     budget: Budget = None,
-    no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Ask again, even where the response cache has an answer.")
-    ] = False,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Ignore the response cache.")] = False,
     jobs: Jobs = None,
     evals: EvalsFolder = None,
     backend: Backend = None,
@@ -69,7 +67,7 @@ def run(
     compiler: CompilerVersion = None,
     sandbox: SandboxMode = None,
     resume: Annotated[
-        str | None, typer.Option("--resume", metavar="RUN", help="Go on with a run: whatever has no verdict yet.")
+        str | None, typer.Option("--resume", metavar="RUN", help="Continue the unfinished evals of a run.")
     ] = None,
     regrade: Annotated[
         str | None,
@@ -77,17 +75,17 @@ def run(
     ] = None,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Only list what would run, what is stored already, and what asking would cost."),
+        typer.Option("--dry-run", help="List what would run, what is already stored, and what it would cost."),
     ] = False,
     keep: Keep = False,
     json: JsonFile = None,
     events: Events = None,
     scores: Scores = None,
 ) -> None:
-    """Run models on a suite: every answer is graded and every result is kept.
+    """Run models on a suite, grade every answer and store every result.
 
-    Ctrl-C once finishes what is in flight and says how to resume; twice stops now. MODELS, TEST_FILTER and
-    EVALS_EXPERIMENT stand in for options that are not given. The exit code is 0 when every eval has a verdict, passed
+    Press Ctrl-C once to finish what is in flight and see how to resume, twice to stop at once. MODELS, TEST_FILTER and
+    EVALS_EXPERIMENT replace options that are not given. The exit code is 0 when every eval has a verdict, passed
     or failed, and 3 when some have none.
     """
     from convex_evals.cli.runs.asking import Asked

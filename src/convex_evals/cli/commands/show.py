@@ -8,7 +8,7 @@ from convex_evals.cli.options import Json, Scores
 
 
 def show(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The run: its id or the beginning of it.")],
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A run id, or its first characters.")],
     eval: Annotated[
         str | None, typer.Argument(metavar="[EVAL]", help="One eval of it (name or category/name).")
     ] = None,
@@ -18,8 +18,8 @@ def show(
         typer.Option("--log", help="Print the complete log of this step."),
     ] = None,
     files: Annotated[bool, typer.Option("--files", help="Print the files that the model wrote.")] = False,
-    prompt: Annotated[bool, typer.Option("--prompt", help="Print what the model was asked.")] = False,
-    response: Annotated[bool, typer.Option("--response", help="Print what the model answered, word for word.")] = False,
+    prompt: Annotated[bool, typer.Option("--prompt", help="Print the prompt.")] = False,
+    response: Annotated[bool, typer.Option("--response", help="Print the model's response, word for word.")] = False,
     json: Json = False,
     scores: Scores = None,
 ) -> None:

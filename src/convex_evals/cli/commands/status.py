@@ -17,7 +17,7 @@ def status(
     failed: Annotated[
         bool, typer.Option("--failed", help="List the evals that failed in the last run of each model.")
     ] = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Show so many runs, newest first.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Number of runs to show, newest first.")] = 20,
     evals: EvalsFolder = None,
     json: Json = False,
     scores: Scores = None,

@@ -11,16 +11,16 @@ if TYPE_CHECKING:
 def test(
     arguments: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PYTEST_ARGUMENT", help="Handed to pytest; write -- before the first."),
+        typer.Argument(metavar="PYTEST_ARGUMENT", help="Arguments for pytest, after --."),
     ] = None,
-    fast: Annotated[bool, typer.Option("--fast", help="Leave out tests that take more than a few seconds.")] = False,
+    fast: Annotated[bool, typer.Option("--fast", help="Skip tests that take more than a few seconds.")] = False,
     everything: Annotated[
         bool, typer.Option("--all", help="Add the exhaustive tests: every CLI version, every control.")
     ] = False,
 ) -> None:
     """Check a clone of this repository: formatter, linter, types, layers, tests.
 
-    Every check runs, also after one has failed; the exit code is 1 if any did.
+    Every check runs even after one has failed; the exit code is 1 if any failed.
     """
     import asyncio
     import time
