@@ -7,7 +7,7 @@ import pytest
 
 from convex_evals.cli import main
 from convex_evals.cli.checks import Check, CheckResult, Selection, checks, development_environment, run_checks
-from convex_evals.core.checkout import checkout_root
+from convex_evals.core.distribution import checkout_root
 from convex_evals.core.settings import read_settings
 
 

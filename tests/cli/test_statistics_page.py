@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.core.checkout import checkout_root
+from convex_evals.core.distribution import checkout_root
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 EXAMPLE = re.compile(r"^```sh no-run\n(?P<script>.*?)^```\n\n```\n(?P<shown>.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.core.checkout import checkout_root
+from convex_evals.core.distribution import checkout_root
 
 
 @pytest.fixture(scope="session")

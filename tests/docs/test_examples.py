@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from convex_evals.cli.app import command_tree
-from convex_evals.core.checkout import checkout_root
+from convex_evals.core.distribution import checkout_root
 
 BLOCK = re.compile(r"^```sh(?P<marks>[^\n]*)\n(?P<script>.*?)^```$", re.MULTILINE | re.DOTALL)
 PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/*.md")

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.core.checkout import checkout_root
+from convex_evals.core.distribution import checkout_root
 from convex_evals.core.errors import SuiteError
 from convex_evals.suite import find_suite
 

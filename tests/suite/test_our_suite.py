@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from convex_evals.core.checkout import checkout_root
+from convex_evals.core.distribution import checkout_root
 from convex_evals.suite import Suite, load_suite
 
 

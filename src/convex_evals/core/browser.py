@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from convex_evals.core.errors import BrowserError
-from convex_evals.core.file_lock import file_lock
+from convex_evals.core.files import file_lock
 from convex_evals.core.processes import ProcessResult, base_environment, run
 from convex_evals.core.settings import Settings
 

@@ -6,17 +6,15 @@ A folder per model, a file per response. Any process may be killed at any time.
 import asyncio
 import hashlib
 import json
-import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from convex_evals.core.files import write_file
 from convex_evals.core.settings import Settings
 from convex_evals.models.providers import Question, Reply, Transport
 from convex_evals.models.registry import ModelEntry
@@ -97,7 +95,6 @@ def _sha256(value: object) -> str:
 
 FOLDER: Final = "responses"
 _ENDING: Final = ".json"
-_UNFINISHED: Final = ".part"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +133,7 @@ class ResponseCache:
         path = self._path(key)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            _write(path, _to_text(key, cached))
+            write_file(path, _to_text(key, cached), durable=True, mode=0o600)
         except OSError as error:
             self.say(f"The response cannot be cached in {path.parent} ({_reason(error)}); the run goes on without.")
 
@@ -157,20 +154,6 @@ class ResponseCache:
 
     def _path(self, key: CacheKey) -> Path:
         return self.folder / quote(key.model, safe="") / f"{key.sha256}{_ENDING}"
-
-
-def _write(path: Path, text: str) -> None:
-    descriptor, name = tempfile.mkstemp(suffix=_UNFINISHED, dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise
 
 
 def _responses(folder: Path) -> Iterator[Path]:

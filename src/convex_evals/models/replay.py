@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
-from convex_evals.core.checkout import checkout_root, package_folder
+from convex_evals.core.distribution import checkout_root, package_folder
 from convex_evals.core.errors import InfrastructureError, UsageError
 from convex_evals.core.ids import prefix
 from convex_evals.models.model import BUILT_IN

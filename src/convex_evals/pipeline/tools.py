@@ -5,10 +5,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from convex_evals.core.machine.sandbox import SandboxSupport, probe_sandbox
+from convex_evals.core.machine import SandboxSupport, probe_sandbox
 from convex_evals.core.settings import Settings
-from convex_evals.core.toolchain import PackageStore, Progress, Toolchain, prepare_toolchain, project_store
-from convex_evals.core.toolchain.store import no_progress
+from convex_evals.core.toolchain import PackageStore, Progress, Toolchain, no_progress, prepare_toolchain, project_store
 from convex_evals.pipeline.grading.python.host import GraderHost
 
 

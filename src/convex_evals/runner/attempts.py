@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from convex_evals.core.errors import InfrastructureError
+from convex_evals.core.files import remove_folder
 from convex_evals.core.ids import prefix
-from convex_evals.core.removal import remove_folder
 from convex_evals.models import ProviderError, StoredGeneration
 from convex_evals.pipeline.messages import Assignment
 from convex_evals.pipeline.types import Grade, StepResult

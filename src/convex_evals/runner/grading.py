@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from convex_evals.core.checkout import package_folder
+from convex_evals.core.distribution import package_folder
 from convex_evals.core.errors import ProcessError
+from convex_evals.core.files import remove_folder
 from convex_evals.core.processes import Limits, PipedProcess, Sandbox, base_environment, start_piped
-from convex_evals.core.removal import remove_folder
 from convex_evals.core.settings import Settings
 from convex_evals.core.verdicts import GATES, StepName
 from convex_evals.pipeline.bounds import MEBIBYTE, MOST_BYTES, cut_log, usage_of

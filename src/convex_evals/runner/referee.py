@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from convex_evals.core.files import remove_folder
 from convex_evals.core.ids import new_id
-from convex_evals.core.removal import remove_folder
 from convex_evals.core.retry import GRADING
 from convex_evals.core.settings import Settings
 from convex_evals.core.verdicts import StepName

@@ -1,6 +1,5 @@
 """The temporary folder of one command: every grading has a folder in it, and nothing is left of it afterwards."""
 
-import fcntl
 import os
 import tempfile
 from collections.abc import Iterator
@@ -8,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from convex_evals.core.removal import remove_folder
+from convex_evals.core.files import remove_folder, try_lock
 
 PREFIX: Final = "convex-evals-run-"
 _LOCK: Final = ".lock"
@@ -39,7 +38,7 @@ def open_workspace(parent: Path | None, *, keep: bool = False) -> Iterator[Path]
 def _sweep(parent: Path) -> None:
     for lock in parent.glob(f"{PREFIX}*/{_LOCK}"):
         with suppress(OSError):  # another user's, or another command was faster
-            descriptor = _take(lock)
+            descriptor = try_lock(lock)
             if descriptor is not None:
                 remove_folder(lock.parent)
                 os.close(descriptor)
@@ -48,18 +47,7 @@ def _sweep(parent: Path) -> None:
 def _lock(folder: Path) -> int:
     """Locked before it has its name, so that no other command ever sees it free."""
     unnamed = folder / f"{_LOCK}-{os.getpid()}"
-    descriptor = _take(unnamed)
+    descriptor = try_lock(unnamed)
     assert descriptor is not None, "the folder is new and ours"
     unnamed.rename(folder / _LOCK)
-    return descriptor
-
-
-def _take(path: Path) -> int | None:
-    """An open descriptor that holds the lock until it is closed, or None when somebody else holds it."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        return None
     return descriptor

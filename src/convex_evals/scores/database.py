@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, Pool, create_engine, event, literal
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from convex_evals.core.extras import POSTGRES
+from convex_evals.core.distribution import POSTGRES
 from convex_evals.scores.faults import said_plainly
 from convex_evals.scores.location import Location
 from convex_evals.scores.rows import Row

@@ -1,6 +1,5 @@
 """Holding a run: while one process works on it, no other may resume it. A hold goes with its holder."""
 
-import fcntl
 import hashlib
 import os
 import time
@@ -12,6 +11,7 @@ from typing import Final
 from sqlalchemy import text
 
 from convex_evals.core.errors import UsageError
+from convex_evals.core.files import try_lock
 from convex_evals.core.ids import prefix
 from convex_evals.scores.database import Database
 
@@ -28,7 +28,7 @@ def hold_run(database: Database, run_id: str) -> Iterator[None]:
 def is_run_held(database: Database, run_id: str) -> bool:
     if database.location.path is None:
         return _is_held_on_server(database, run_id)
-    descriptor = _lock(_lock_path(database.location.path, run_id), create=False)
+    descriptor = try_lock(_lock_path(database.location.path, run_id), create=False)
     if descriptor is not None:
         os.close(descriptor)
     return descriptor is None and _lock_path(database.location.path, run_id).exists()
@@ -60,29 +60,11 @@ def _held_file(database: Database, run_id: str) -> Iterator[None]:
 def _lock_patiently(path: Path) -> int | None:
     """Whoever only looks whether the run is held also takes the lock, for an instant."""
     for _ in range(_PATIENCE):
-        descriptor = _lock(path, create=True)
+        descriptor = try_lock(path)
         if descriptor is not None:
             return descriptor
         time.sleep(_PATIENCE_SECONDS)
     return None
-
-
-def _lock(path: Path, *, create: bool) -> int | None:
-    """A descriptor that holds the lock of the file now at this path, or None when another one holds it."""
-    while True:
-        try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0), 0o644)
-        except FileNotFoundError:
-            return None
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
-            return None
-        # The holder before us deletes the file when it is done; a lock on a deleted file keeps nobody out.
-        if path.exists() and os.path.samestat(os.fstat(descriptor), path.stat()):
-            return descriptor
-        os.close(descriptor)
 
 
 @contextmanager

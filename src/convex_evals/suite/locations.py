@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from convex_evals.core.checkout import checkout_root, package_folder
+from convex_evals.core.distribution import checkout_root, package_folder
 from convex_evals.core.errors import SuiteError
 from convex_evals.suite.files import is_generated
 

@@ -8,7 +8,7 @@ import pytest
 
 from convex_evals.backend.conformance import Check, ItemResult, all_checks, run_checks
 from convex_evals.backend.conformance.run import EmbeddedDeployments
-from convex_evals.core.checkout import checkout_root
+from convex_evals.core.distribution import checkout_root
 from convex_evals.core.settings import read_settings
 from convex_evals.core.toolchain import prepare_toolchain
 

@@ -4,11 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.core.extras import Extra
+from convex_evals.core.distribution import Extra
 from convex_evals.core.machine import Fact, Status, gather_facts
+from convex_evals.core.machine.facts import (
+    available_memory,
+    disk_fact,
+    extra_fact,
+    memory_fact,
+    provider_keys_fact,
+    python_fact,
+)
 from convex_evals.core.machine.registries import gather, npm_fact
-from convex_evals.core.machine.resources import available_memory, disk_fact, memory_fact
-from convex_evals.core.machine.software import extra_fact, provider_keys_fact, python_fact
 from convex_evals.core.settings import NetworkVariable, ProviderKey, Secret, Settings
 from convex_evals.core.toolchain import find_node
 

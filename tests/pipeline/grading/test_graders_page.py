@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.core.checkout import checkout_root
+from convex_evals.core.distribution import checkout_root
 from convex_evals.pipeline.grading import GradedDeployment, GraderResult, kit
 from convex_evals.pipeline.grading.kit.caller import HttpEndpoints, Page
 from convex_evals.pipeline.grading.kit.contents import CronJob, Environment, ScheduledFunction, Storage

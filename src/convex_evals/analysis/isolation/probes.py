@@ -13,6 +13,7 @@ from typing import Final, Protocol
 from convex_evals import __version__
 from convex_evals.analysis.defaults import PROBE_SECONDS
 from convex_evals.analysis.isolation.minimise import BoundReached
+from convex_evals.core.files import write_file
 from convex_evals.core.ids import new_id
 from convex_evals.core.settings import Settings
 from convex_evals.core.verdicts import StepName
@@ -130,6 +131,4 @@ def _read(kept: Path) -> bool | None:
 
 def _write(kept: Path, passed: bool) -> None:
     kept.parent.mkdir(parents=True, exist_ok=True)
-    draft = kept.with_name(f".{new_id()}")
-    draft.write_text(json.dumps({"passed": passed}))
-    draft.replace(kept)
+    write_file(kept, json.dumps({"passed": passed}))

@@ -10,7 +10,7 @@ from convex_evals.analysis.report.folders import ReportPaths
 from convex_evals.analysis.report.markdown import report_markdown
 from convex_evals.analysis.report.types import Report
 from convex_evals.core.errors import InfrastructureError, UsageError
-from convex_evals.core.ids import new_id
+from convex_evals.core.files import write_file
 
 
 def keep_report(report: Report, paths: ReportPaths) -> Report:
@@ -66,10 +66,7 @@ def _write(report: Report, paths: ReportPaths) -> None:
     }
     try:
         paths.markdown.parent.mkdir(parents=True, exist_ok=True)
-        drafts = {path: path.with_name(f".{new_id()}.draft") for path in texts}
         for path, text in texts.items():
-            drafts[path].write_text(text, encoding="utf-8", errors="replace")
-        for path, draft in drafts.items():
-            draft.replace(path)
+            write_file(path, text.encode(errors="replace"))
     except OSError as error:
         raise InfrastructureError(f"The report cannot be written to {paths.markdown}: {error.strerror}.") from error

@@ -19,13 +19,13 @@ def list_cached(json: Json = False) -> None:
     """List cached responses by model and their size, and the size of cached packages."""
     from convex_evals.cli.output import count, print_json, print_table, remark, table
     from convex_evals.core.settings import read_settings
-    from convex_evals.core.toolchain import PROJECTS_QUOTA, Shelf
+    from convex_evals.core.toolchain import PROJECTS_QUOTA, PackageCache
     from convex_evals.models import ResponseCache
 
     settings = read_settings()
     found = ResponseCache.of(settings, remark)
     summaries = found.summaries()
-    packages = Shelf(settings.cache_folder / "projects")
+    packages = PackageCache(settings.cache_folder / "projects")
     sets = packages.sets()
     taken = sum(each.size.bytes for each in sets)
     if json:

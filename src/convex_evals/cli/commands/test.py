@@ -26,7 +26,7 @@ def test(
     import time
 
     from convex_evals.cli.checks import checks, development_environment, require_development_packages, run_checks
-    from convex_evals.core.checkout import checkout_root
+    from convex_evals.core.distribution import checkout_root
     from convex_evals.core.errors import UsageError
     from convex_evals.core.settings import read_settings
 

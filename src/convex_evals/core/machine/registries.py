@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from convex_evals.core.errors import ProcessError
-from convex_evals.core.machine.fact import Fact, Status
+from convex_evals.core.machine.facts import Fact, Status
 from convex_evals.core.processes import ProcessResult, base_environment, run
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import Node

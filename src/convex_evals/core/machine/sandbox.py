@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from convex_evals.core.errors import ProcessError, ProcessLimitError
-from convex_evals.core.machine.fact import Fact, Status
+from convex_evals.core.machine.facts import Fact, Status
 from convex_evals.core.processes import UNCONFINED, Confinement, Limits, ProcessResult, base_environment, run
 from convex_evals.core.processes.process import UNLIMITED, Argument
 from convex_evals.core.supervisor import landlock

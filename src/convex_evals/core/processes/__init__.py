@@ -1,15 +1,24 @@
 """Starts programs: argument list, cleared environment, limits, time-out; nothing that they started outlives them."""
 
-from convex_evals.core.processes.confinement import LIBRARIES, UNCONFINED, Confinement, Sandbox, use_sandbox
-from convex_evals.core.processes.environment import base_environment
-from convex_evals.core.processes.limits import Limits
+from convex_evals.core.processes.confinement import (
+    DEVICES,
+    LIBRARIES,
+    SYSTEM,
+    UNCONFINED,
+    Confinement,
+    Sandbox,
+    use_sandbox,
+)
+from convex_evals.core.processes.environment import SYSTEM_PATH, Limits, base_environment
+from convex_evals.core.processes.execution import PipedProcess, ProcessResult, run, start_piped
 from convex_evals.core.processes.output import Output
-from convex_evals.core.processes.piped import PipedProcess, start_piped
 from convex_evals.core.processes.process import Ended, Process, Usage, start
-from convex_evals.core.processes.run import ProcessResult, run
 
 __all__ = [
+    "DEVICES",
     "LIBRARIES",
+    "SYSTEM",
+    "SYSTEM_PATH",
     "UNCONFINED",
     "Confinement",
     "Ended",

@@ -1,5 +1,8 @@
-"""A text that must not appear anywhere by accident."""
+"""Texts that must not appear anywhere by accident: keys, and the variables that hold them."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, NoReturn, Self
 
 MASK: Final = "**********"
@@ -44,3 +47,43 @@ class Secret:
 
     def __getstate__(self) -> NoReturn:
         raise TypeError("a Secret has no state to show; call reveal() where the text is needed")
+
+
+# The first variable that is set wins.
+PROVIDER_VARIABLES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "anthropic": ("ANTHROPIC_API_KEY",),
+        "deepseek": ("DEEPSEEK_API_KEY",),
+        "fireworks": ("FIREWORKS_API_KEY",),
+        "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"),
+        "groq": ("GROQ_API_KEY",),
+        "mistral": ("MISTRAL_API_KEY",),
+        "moonshot": ("MOONSHOT_API_KEY",),
+        "openai": ("OPENAI_API_KEY",),
+        "openrouter": ("OPENROUTER_API_KEY",),
+        "together": ("TOGETHER_API_KEY",),
+        "xai": ("XAI_API_KEY",),
+    }
+)
+
+
+_SUFFIX: Final = "_API_KEY"
+
+
+def key_variables(provider: str) -> tuple[str, ...]:
+    """Where the key of a provider is looked for. One that a user made up has NAME_API_KEY."""
+    return PROVIDER_VARIABLES.get(provider) or (f"{provider.upper().replace('-', '_')}{_SUFFIX}",)
+
+
+def provider_of(variable: str) -> str | None:
+    """The provider, with _ for -, whose key a variable would be if a user had made such a provider up."""
+    known = any(variable in variables for variables in PROVIDER_VARIABLES.values())
+    name = variable.removesuffix(_SUFFIX)
+    return name.lower() if name not in ("", variable) and variable.isupper() and not known else None
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderKey:
+    provider: str
+    variable: str
+    secret: Secret

@@ -1,11 +1,15 @@
-"""The settings themselves."""
+"""The settings, and how they are read: the only place that looks at the environment of this process."""
 
+import os
+import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
-from convex_evals.core.settings.provider_keys import ProviderKey
-from convex_evals.core.settings.secret import Secret
+from convex_evals.core.errors import SettingsError
+from convex_evals.core.settings.secret import PROVIDER_VARIABLES, ProviderKey, Secret, provider_of
+from convex_evals.core.settings.variables import Source, Variables, find_env_file, read_env_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +53,111 @@ class Settings:
     def without_secrets(self) -> Self:
         """What may be sent to another process."""
         return replace(self, scores_token=None, provider_keys=(), other_keys=(), network=())
+
+
+SYSTEM_NODE: Final = "system"
+_NETWORK_NAMES: Final = frozenset(
+    {
+        "http_proxy",
+        "https_proxy",
+        "all_proxy",
+        "no_proxy",
+        "node_extra_ca_certs",
+        "ssl_cert_file",
+        "ssl_cert_dir",
+        "npm_token",
+    }
+)
+_NETWORK_PREFIXES: Final = ("npm_config_", "pip_", "uv_")
+
+
+def read_settings(
+    overrides: Mapping[str, str | None] | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+) -> Settings:
+    """Reads flags (`overrides`, by variable name), the environment and `.env`, in this order of precedence.
+
+    Without `environment` and `cwd` those of this process are used. Raises SettingsError.
+    """
+    process = os.environ if environment is None else environment
+    cwd = Path.cwd() if cwd is None else cwd.absolute()
+    home = Path(process.get("HOME") or Path.home())
+    flags = {name: value for name, value in (overrides or {}).items() if value is not None}
+    env_file = find_env_file(cwd, home)
+    sources = [Source("option", flags), Source("environment", process)]
+    if env_file is not None:
+        sources.append(Source(str(env_file), read_env_file(env_file)))
+    return _settings(Variables(tuple(sources), cwd, home), env_file)
+
+
+def _settings(variables: Variables, env_file: Path | None) -> Settings:
+    return Settings(
+        home=variables.home,
+        cache_folder=_cache_folder(variables),
+        models=variables.words("MODELS"),
+        test_filter=variables.pattern("TEST_FILTER"),
+        experiment=variables.text("EVALS_EXPERIMENT"),
+        analyst=variables.text("CONVEX_EVALS_ANALYST"),
+        output_folder=variables.folder("OUTPUT_TEMPDIR"),
+        scores_url=variables.url("CONVEX_EVAL_URL"),
+        scores_token=variables.secret("CONVEX_AUTH_TOKEN"),
+        provider_keys=_provider_keys(variables),
+        other_keys=_other_keys(variables),
+        node=_node(variables),
+        search_path=variables.text("PATH") or os.defpath,
+        network=_network(variables),
+        env_file=env_file,
+    )
+
+
+def _cache_folder(variables: Variables) -> Path:
+    chosen = variables.folder("CONVEX_EVALS_CACHE")
+    if chosen is not None:
+        return chosen
+    shared = Path(variables.text("XDG_CACHE_HOME") or "")
+    # The XDG specification says to ignore a relative path.
+    return (shared if shared.is_absolute() else variables.home / ".cache") / "convex-evals"
+
+
+def _provider_keys(variables: Variables) -> tuple[ProviderKey, ...]:
+    found: dict[str, ProviderKey] = {}
+    for provider, names in PROVIDER_VARIABLES.items():
+        for name in names:
+            secret = variables.secret(name)
+            if secret is not None:
+                found.setdefault(provider, ProviderKey(provider, name, secret))
+    return tuple(found.values())
+
+
+def _other_keys(variables: Variables) -> tuple[ProviderKey, ...]:
+    """Most of them have nothing to do with models, so none of them can be wrong: they are only kept at hand."""
+    found = []
+    for name in sorted(set(variables.names())):
+        provider, text = provider_of(name), variables.text(name)
+        if provider is not None and text is not None:
+            found.append(ProviderKey(provider, name, Secret(text)))
+    return tuple(found)
+
+
+def _node(variables: Variables) -> Path | None:
+    if variables.text("CONVEX_EVALS_NODE") != SYSTEM_NODE:
+        return variables.executable("CONVEX_EVALS_NODE")
+    found = shutil.which("node", path=variables.text("PATH") or os.defpath)
+    if found is None:
+        raise SettingsError(
+            "CONVEX_EVALS_NODE is 'system', but there is no node on PATH; install Node 22 or newer or unset it."
+        )
+    return Path(found).absolute()
+
+
+def _network(variables: Variables) -> tuple[NetworkVariable, ...]:
+    names = sorted({name for name in variables.names() if _is_network_variable(name)})
+    texts = ((name, variables.text(name)) for name in names)
+    return tuple(NetworkVariable(name, Secret(text)) for name, text in texts if text is not None)
+
+
+def _is_network_variable(name: str) -> bool:
+    lower = name.lower()
+    return lower in _NETWORK_NAMES or lower.startswith(_NETWORK_PREFIXES)

@@ -10,12 +10,11 @@ from typing import Final
 
 from convex_evals.core.errors import ToolchainError
 from convex_evals.core.processes import ProcessResult
-from convex_evals.core.toolchain.downloads import forget_downloads
 from convex_evals.core.toolchain.installed_tree import Size, incomplete_packages, measure, refuse_installed
 from convex_evals.core.toolchain.npm import REFUSED, TOO_LARGE, UNUSABLE, Npm, NpmError, npm_error
+from convex_evals.core.toolchain.package_cache import forget_downloads, write_size
 from convex_evals.core.toolchain.package_set import PackageSet
 from convex_evals.core.toolchain.resolved_tree import MOST_PACKAGES, ResolvedTree
-from convex_evals.core.toolchain.shelf import write_size
 
 NpmCall = Callable[[Sequence[str], Path, Path], Coroutine[None, None, ProcessResult]]
 LARGEST_SET: Final = Size(bytes=600_000_000, files=60_000)

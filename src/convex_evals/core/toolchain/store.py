@@ -9,17 +9,15 @@ from pathlib import Path
 from typing import Final
 
 from convex_evals.core.errors import ToolchainError
-from convex_evals.core.file_lock import file_lock
+from convex_evals.core.files import file_lock
 from convex_evals.core.settings import Settings
-from convex_evals.core.toolchain.downloads import trim_downloads
 from convex_evals.core.toolchain.installation import LARGEST_SET, Installation
 from convex_evals.core.toolchain.installed_tree import Size
 from convex_evals.core.toolchain.node import Node
 from convex_evals.core.toolchain.npm import Npm, NpmError
-from convex_evals.core.toolchain.package_set import PackageSet
-from convex_evals.core.toolchain.packages import InstalledPackages
+from convex_evals.core.toolchain.package_cache import PackageCache, trim_downloads
+from convex_evals.core.toolchain.package_set import InstalledPackages, PackageSet
 from convex_evals.core.toolchain.registry_settings import read_registry_settings
-from convex_evals.core.toolchain.shelf import Shelf
 
 Progress = Callable[[str], None]
 _REPORT_SECONDS: Final = 0.5
@@ -45,15 +43,15 @@ class PackageStore:
     strict: bool = False
 
     @property
-    def shelf(self) -> Shelf:
-        return Shelf(self.root)
+    def cache(self) -> PackageCache:
+        return PackageCache(self.root)
 
     def location(self, packages: PackageSet) -> Path:
         return self.root / packages.fingerprint(self.node.version)
 
     def find(self, packages: PackageSet) -> InstalledPackages | None:
         location = self.location(packages)
-        found = location.is_dir() if self.quota is None else self.shelf.find(location)
+        found = location.is_dir() if self.quota is None else self.cache.find(location)
         return InstalledPackages(location) if found else None
 
     async def install(self, packages: PackageSet, progress: Progress = no_progress) -> InstalledPackages:
@@ -80,14 +78,14 @@ class PackageStore:
         location = self.location(packages)
         if location.is_dir():
             return
-        known = self.shelf.recall(location) if packages.lock is None else None
+        known = self.cache.recall(location) if packages.lock is None else None
         if known is not None:
             raise known
         try:
             await self._install(packages, location, progress)
         except NpmError as error:
             if packages.lock is None and error.about_packages:
-                self.shelf.remember(location, error)
+                self.cache.remember(location, error)
             raise
         finally:
             await asyncio.to_thread(self._make_room)
@@ -109,7 +107,7 @@ class PackageStore:
 
     def _make_room(self) -> None:
         if self.quota is not None:
-            self.shelf.make_room(self.quota)
+            self.cache.make_room(self.quota)
         trim_downloads(self.settings.cache_folder / "npm")
 
 

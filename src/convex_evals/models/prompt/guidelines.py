@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, Self
 
-from convex_evals.core.checkout import checkout_root, package_folder
+from convex_evals.core.distribution import checkout_root, package_folder
 from convex_evals.core.errors import UsageError
 from convex_evals.models.responses import read_block, read_fence
 

@@ -7,8 +7,7 @@ from urllib.parse import quote
 
 from pydantic_ai import exceptions as raised
 
-from convex_evals.core.settings import Secret, key_variables
-from convex_evals.core.settings.secret import MASK
+from convex_evals.core.settings import MASK, Secret, key_variables
 from convex_evals.models.providers import errors
 from convex_evals.models.registry import ModelEntry
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from convex_evals.backend import LOCAL_ADMIN_KEY, LOCAL_NAME, LOCAL_SECRET
 from convex_evals.core.errors import InfrastructureError
-from convex_evals.core.file_lock import file_lock
+from convex_evals.core.files import file_lock
 from convex_evals.core.processes import base_environment, start
 from convex_evals.pipeline.grading.kit.contents import clean
 from convex_evals.pipeline.grading.kit.errors import DeploymentTrouble

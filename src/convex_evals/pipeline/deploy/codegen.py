@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from convex_evals.core.file_lock import file_lock
+from convex_evals.core.files import file_lock
 from convex_evals.pipeline.deploy.backends import open_backend
 from convex_evals.pipeline.deploy.cli import ConvexCli, compiled_code, push, write_push_request
 from convex_evals.pipeline.grading.types import GradedDeployment

@@ -8,8 +8,7 @@ import re
 from typing import Final
 
 from convex_evals.core.errors import ProcessError
-from convex_evals.core.processes import Confinement, base_environment, run
-from convex_evals.core.processes.confinement import LIBRARIES
+from convex_evals.core.processes import LIBRARIES, Confinement, base_environment, run
 from convex_evals.pipeline.confinement import LIMITS, linked_packages
 from convex_evals.pipeline.grading.kit.app import BUNDLE
 from convex_evals.pipeline.grading.request import GraderRequest

@@ -1,11 +1,11 @@
 """The tests a grader has, found without any answer in sight, once per version of the grader."""
 
 import json
-import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from convex_evals.core.files import write_file
 from convex_evals.core.processes import ProcessResult
 from convex_evals.pipeline.grading.report import Report
 
@@ -27,7 +27,5 @@ async def expected_tests(cache: Path, fingerprint: str, collect: Callable[[], Aw
     found = await collect()
     if found.names:
         file.parent.mkdir(parents=True, exist_ok=True)
-        draft = file.with_name(f"{file.name}.{secrets.token_hex(4)}.draft")
-        draft.write_text(json.dumps(found.names))
-        draft.replace(file)
+        write_file(file, json.dumps(found.names))
     return found

@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from convex_evals.core.files import write_file
+
 Outcome = Literal["passed", "failed", "skipped", "unseen", "broken", "hangs", "lost", "crashed"]
 """`broken` and `hangs` are the grader's own fault, `lost` that of the deployment, `crashed` that of a tool of ours.
 
@@ -42,9 +44,7 @@ class Report:
 
     def write(self, path: Path) -> None:
         """All of it or nothing, so that a report that can be read is complete."""
-        draft = path.with_suffix(".draft")
-        draft.write_text(json.dumps(asdict(self)))
-        draft.replace(path)
+        write_file(path, json.dumps(asdict(self)))
 
 
 def read_report(path: Path) -> Report | None:

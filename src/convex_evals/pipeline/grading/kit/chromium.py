@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from convex_evals.core.browser import FILES, FLAGS, ONLY_THIS_MACHINE
-from convex_evals.core.processes.confinement import DEVICES, SYSTEM
+from convex_evals.core.processes import DEVICES, SYSTEM
 from convex_evals.core.supervisor import Enclosure
 from convex_evals.pipeline.grading.kit.errors import ToolCrashed
 from convex_evals.pipeline.grading.kit.transport import Clock

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from convex_evals.core.extras import BROWSER
+from convex_evals.core.distribution import BROWSER
 from convex_evals.pipeline.grading.kit.app import App, serve_app
 from convex_evals.pipeline.grading.kit.chromium import BrowserNetwork, Chromium
 from convex_evals.pipeline.grading.kit.deployment import Deployment

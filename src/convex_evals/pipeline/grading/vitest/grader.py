@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from convex_evals.core.processes import Confinement, Process, ProcessResult, base_environment, run
-from convex_evals.core.processes.environment import SYSTEM_PATH
+from convex_evals.core.processes import SYSTEM_PATH, Confinement, Process, ProcessResult, base_environment, run
 from convex_evals.pipeline.confinement import LIMITS
 from convex_evals.pipeline.grading.network import OwnNetworkListeners
 from convex_evals.pipeline.grading.report import Report

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from convex_evals.core.errors import SettingsError
-from convex_evals.core.settings.env_file import find_env_file, read_env_file
+from convex_evals.core.settings.variables import find_env_file, read_env_file
 
 
 @pytest.fixture

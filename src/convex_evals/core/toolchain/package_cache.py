@@ -1,6 +1,11 @@
-"""The installed sets of one folder: which are in use, what they take, and which go when there are too many."""
+"""Installed package sets and downloads: which are in use, what they take, and which go when there are too many.
 
-import fcntl
+npm's download cache is shared by all sets. Only npm writes to it, confined, and never runs code of a package; tools
+that read a model's files cannot. npm takes a tarball from it only if its content has the checksum that the registry
+gave for that version, so a file that was damaged or exchanged is fetched anew. What is removed here is fetched anew as
+well, even in the middle of an installation.
+"""
+
 import json
 import os
 import shutil
@@ -12,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
+from convex_evals.core.files import try_lock, write_file
 from convex_evals.core.toolchain.installed_tree import Size, measure
 from convex_evals.core.toolchain.npm import NpmError
 
@@ -23,14 +29,14 @@ _ROOM: Final = 0.8  # of the quota is what removing leaves, so that it is not ne
 
 
 @dataclass(frozen=True, slots=True)
-class ShelvedSet:
+class CachedSet:
     folder: Path
     size: Size
     used: float
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class PackageCache:
     """A set is `<root>/<fingerprint>/`. Beside it, `.lock` is held by who installs or removes it, `.used` is shared by
     its users and tells by its time when it was used, and `.refused` remembers why there is no such set."""
 
@@ -40,20 +46,20 @@ class Shelf:
         """Whether the set is there. If so it stays, as long as this process uses it."""
         return location.is_dir() and _held.hold(_beside(location, ".used")) and location.is_dir()
 
-    def sets(self) -> list[ShelvedSet]:
+    def sets(self) -> list[CachedSet]:
         """The one that was used longest ago first."""
         folders = self.root.iterdir() if self.root.is_dir() else ()
-        found = [_shelved(path) for path in folders if path.is_dir() and not path.name.startswith(".")]
+        found = [_cached_set(path) for path in folders if path.is_dir() and not path.name.startswith(".")]
         return sorted(found, key=lambda each: each.used)
 
     def make_room(self, most_bytes: int) -> list[Path]:
         """Removes the sets that nobody has used for longest, and what a killed process left, until the rest fits."""
         self._forget_refusals()
-        shelved = self.sets()
-        taken, removed = sum(each.size.bytes for each in shelved), []
+        cached = self.sets()
+        taken, removed = sum(each.size.bytes for each in cached), []
         if taken <= most_bytes:
             return []
-        for each in shelved:
+        for each in cached:
             if taken > most_bytes * _ROOM and self._remove(each.folder):
                 taken -= each.size.bytes
                 removed.append(each.folder)
@@ -62,9 +68,7 @@ class Shelf:
     def remember(self, location: Path, error: NpmError) -> None:
         """Only for what is wrong with the packages themselves."""
         known = {"message": str(error), "code": error.code, "detail": error.detail, "at": time.time()}
-        incoming = location.with_name(f".{location.name}.{os.getpid()}.refused")
-        incoming.write_text(json.dumps(known))
-        incoming.rename(_beside(location, ".refused"))
+        write_file(_beside(location, ".refused"), json.dumps(known))
 
     def recall(self, location: Path) -> NpmError | None:
         """Why this set could not be had, if that was not long ago."""
@@ -94,13 +98,13 @@ def write_size(folder: Path, size: Size) -> None:
     (folder / _SIZE_FILE).write_text(json.dumps(asdict(size)))
 
 
-def _shelved(folder: Path) -> ShelvedSet:
+def _cached_set(folder: Path) -> CachedSet:
     try:
         size = Size(**json.loads((folder / _SIZE_FILE).read_bytes()))
     except (OSError, ValueError, TypeError):  # from before sizes were written down
         size = measure(folder)
     used = _beside(folder, ".used")
-    return ShelvedSet(folder, size, (used if used.exists() else folder).stat().st_mtime)
+    return CachedSet(folder, size, (used if used.exists() else folder).stat().st_mtime)
 
 
 def _beside(location: Path, suffix: str) -> Path:
@@ -110,16 +114,12 @@ def _beside(location: Path, suffix: str) -> Path:
 @contextmanager
 def _locked_now(path: Path) -> Iterator[bool]:
     """Whether the lock could be had at once; held until the end."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    descriptor = try_lock(path)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
+        yield descriptor is not None
     finally:
-        os.close(descriptor)
+        if descriptor is not None:
+            os.close(descriptor)
 
 
 class _Held:
@@ -132,11 +132,8 @@ class _Held:
         if path in self._descriptors:
             self._descriptors.move_to_end(path)
         else:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:  # it is being removed at this moment
-                os.close(descriptor)
+            descriptor = try_lock(path, shared=True)
+            if descriptor is None:  # it is being removed at this moment
                 return False
             self._descriptors[path] = descriptor
         os.utime(path)
@@ -146,3 +143,39 @@ class _Held:
 
 
 _held: Final = _Held()
+
+
+DOWNLOAD_BYTES: Final = 3_000_000_000
+
+
+def trim_downloads(cache: Path, most_bytes: int = DOWNLOAD_BYTES) -> None:
+    """Removes the oldest downloads until the rest fits."""
+    files = sorted(_downloads(cache), key=lambda each: each[0])
+    taken = sum(size for _, size, _ in files)
+    if taken <= most_bytes:
+        return
+    for _, size, path in files:
+        if taken <= most_bytes * _ROOM:
+            return
+        with suppress(OSError):
+            path.unlink()
+            taken -= size
+
+
+def forget_downloads(cache: Path, since: float) -> None:
+    """Removes what arrived since then: the tarballs of a set that was too large shall not stay."""
+    for modified, _, path in list(_downloads(cache)):
+        if modified >= since:
+            with suppress(OSError):
+                path.unlink()
+
+
+def _downloads(cache: Path) -> Iterator[tuple[float, int, Path]]:
+    """Contents and unfinished downloads: time, bytes, path."""
+    for part in ("content-v2", "tmp"):
+        for folder, _, names in os.walk(cache / "_cacache" / part):
+            for name in names:
+                path = Path(folder, name)
+                with suppress(OSError):
+                    status = path.stat(follow_symlinks=False)
+                    yield status.st_mtime, status.st_size, path

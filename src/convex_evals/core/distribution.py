@@ -1,12 +1,23 @@
-"""Dependencies that `pip install convex-evals` leaves out: what each is for, and how to get it."""
+"""How this program is installed: from a clone or not, and with which of its optional dependencies."""
 
 import shlex
 import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Final
 
 from convex_evals.core.errors import MissingExtraError
+
+
+def package_folder() -> Path:
+    return Path(__file__).resolve().parent.parent
+
+
+def checkout_root() -> Path | None:
+    """The clone this code runs from, or None when it was installed without one."""
+    root = package_folder().parent.parent
+    return root if (root / "pyproject.toml").is_file() and (root / "tests").is_dir() else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,25 @@
-"""Run a program to its end and say what happened."""
+"""Runs a program to its end and says what happened, or talks with one while it runs."""
 
+import asyncio
 import os
 import signal as signals
+import socket
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import (
+    AbstractAsyncContextManager,
+    ExitStack,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from dataclasses import dataclass
 from pathlib import Path
 
 from convex_evals.core.errors import ProcessError
 from convex_evals.core.processes.confinement import UNCONFINED, Confinement
-from convex_evals.core.processes.limits import Limits
+from convex_evals.core.processes.environment import Limits
 from convex_evals.core.processes.output import EXCERPT_BYTES, Log, Output
 from convex_evals.core.processes.process import UNLIMITED, Argument, Ended, Process, Usage, start
 from convex_evals.core.processes.relay import relayed
@@ -141,3 +150,48 @@ def _signal_name(number: int) -> str:
         return signals.Signals(number).name
     except ValueError:  # real-time signals have numbers only
         return f"signal {number}"
+
+
+@dataclass(frozen=True, slots=True)
+class PipedProcess:
+    """Write to `stdin`, read from `stdout`; end of file there means that the program closed it or is gone."""
+
+    process: Process
+    stdin: asyncio.StreamWriter
+    stdout: asyncio.StreamReader
+
+
+@asynccontextmanager
+async def start_piped(
+    arguments: Sequence[Argument],
+    *,
+    cwd: Path,
+    stderr: int,
+    environment: Mapping[str, str] | None = None,
+    grace: float = 2.0,
+    limits: Limits = UNLIMITED,
+    confinement: Confinement = UNCONFINED,
+    buffer_bytes: int = 1 << 20,
+) -> AsyncIterator[PipedProcess]:
+    """Runs a program until the context ends, then stops it with all its descendants. `stderr` stays the caller's."""
+    ours, theirs = socket.socketpair()
+    stdout, stdin = await asyncio.open_connection(sock=ours, limit=buffer_bytes)
+    try:
+        with theirs:
+            process = await start(
+                arguments,
+                cwd=cwd,
+                stdin=theirs.fileno(),
+                stdout=theirs.fileno(),
+                stderr=stderr,
+                environment=environment,
+                grace=grace,
+                limits=limits,
+                confinement=confinement,
+            )
+        async with process:
+            yield PipedProcess(process, stdin, stdout)
+    finally:
+        stdin.close()
+        with suppress(OSError):  # the program may be gone with bytes for it unread
+            await stdin.wait_closed()
