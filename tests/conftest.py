@@ -20,8 +20,7 @@ import pytest
 import pytest_asyncio
 from hypothesis import settings
 
-from convex_evals.core.browser import FLAGS, ONLY_THIS_MACHINE, prepare_chromium, sandboxes_itself
-from convex_evals.core.errors import BrowserError
+from convex_evals.core.browser import FLAGS, ONLY_THIS_MACHINE
 from convex_evals.core.settings import read_settings
 
 if TYPE_CHECKING:
@@ -141,21 +140,30 @@ class Visits:
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Path:
+def chromium_setup() -> Any:
+    """`chromium_setup.prepare_chromium(settings)`, and what else `chromium.py` has."""
+    return _load("chromium.py")
+
+
+@pytest.fixture(scope="session")
+def chromium(chromium_setup: Any) -> Path:
     try:
-        return asyncio.run(prepare_chromium(read_settings()))
-    except BrowserError as error:
+        found: Path = asyncio.run(chromium_setup.prepare_chromium(read_settings()))
+    except chromium_setup.NoChromium as error:
         pytest.skip(str(error))
+    return found
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def shared_chromium(chromium: Path) -> AsyncIterator["Browser"]:
+async def shared_chromium(chromium: Path, chromium_setup: Any) -> AsyncIterator["Browser"]:
     from playwright.async_api import async_playwright, expect  # takes half a second, which most tests need not wait
 
     expect.set_options(timeout=PATIENCE_MS)
     async with async_playwright() as playwright:
         launched = await playwright.chromium.launch(
-            executable_path=chromium, args=[*FLAGS, *ONLY_THIS_MACHINE], chromium_sandbox=sandboxes_itself()
+            executable_path=chromium,
+            args=[*FLAGS, *ONLY_THIS_MACHINE],
+            chromium_sandbox=chromium_setup.sandboxes_itself(),
         )
         yield launched
         await launched.close()

@@ -3,11 +3,11 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from convex_evals.core.browser import ROOT_PATH, find_chromium, prepare_chromium, sandboxes_itself
-from convex_evals.core.errors import BrowserError
+from convex_evals.core.browser import find_chromium
 from convex_evals.core.settings import Settings
 
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root installs Chromium")
@@ -26,7 +26,8 @@ FAILS = 'echo "W: never mind"; echo "E: No space left"; echo "done"; exit 100'
 class Machine:
     """Folders of its own for browsers, for root's programs and for the cache."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, setup: Any) -> None:
+        self._setup = setup
         self.browsers, self.programs, self.log = folder / "browsers", folder / "programs", folder / "log"
         self.browsers.mkdir()
         self.programs.mkdir()
@@ -42,7 +43,8 @@ class Machine:
 
     async def prepare(self, timeout: float = 20) -> Path:
         path = f"{self.programs}:/usr/bin:/bin" if any(self.programs.iterdir()) else str(self.programs)
-        return await prepare_chromium(self.settings, timeout=timeout, root_path=path)
+        found: Path = await self._setup.prepare_chromium(self.settings, timeout=timeout, root_path=path)
+        return found
 
     @property
     def calls(self) -> list[str]:
@@ -56,8 +58,8 @@ class Machine:
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path)
+def machine(tmp_path: Path, chromium_setup: Any) -> Machine:
+    return Machine(tmp_path, chromium_setup)
 
 
 @pytest.mark.parametrize(
@@ -111,15 +113,15 @@ async def test_an_outdated_list_of_packages_is_renewed(machine: Machine) -> None
         ("true", "Chromium was installed, but not into a folder on PATH; add the one that has `chromium`."),
     ],
 )
-async def test_a_failed_installation_says_why(machine: Machine, script: str, message: str) -> None:
+async def test_a_failed_installation_says_why(machine: Machine, chromium_setup: Any, script: str, message: str) -> None:
     machine.apt(script)
-    with pytest.raises(BrowserError) as failure:
+    with pytest.raises(chromium_setup.NoChromium) as failure:
         await machine.prepare(timeout=0.5 if "sleep" in script else 60)
     assert str(failure.value) == message
 
 
-async def test_without_apt_get_the_error_says_what_to_do(machine: Machine) -> None:
-    with pytest.raises(BrowserError) as failure:
+async def test_without_apt_get_the_error_says_what_to_do(machine: Machine, chromium_setup: Any) -> None:
+    with pytest.raises(chromium_setup.NoChromium) as failure:
         await machine.prepare()
     assert str(failure.value) == (
         "Chromium is not on PATH, and there is no apt-get; please install Chromium or Chrome."
@@ -135,18 +137,20 @@ def as_nobody() -> Iterator[None]:
     os.seteuid(user)
 
 
-@pytest.mark.skipif(shutil.which("apt-get", path=ROOT_PATH) is None, reason="this machine has no apt-get")
+@pytest.mark.skipif(
+    shutil.which("apt-get", path="/usr/local/bin:/usr/bin:/bin") is None, reason="this machine has no apt-get"
+)
 @pytest.mark.usefixtures("as_nobody")
-async def test_others_are_told_what_root_must_do() -> None:
+async def test_others_are_told_what_root_must_do(chromium_setup: Any) -> None:
     nowhere = Path("/nonexistent")
-    with pytest.raises(BrowserError) as failure:
-        await prepare_chromium(Settings(home=nowhere, cache_folder=nowhere, search_path=str(nowhere)))
+    with pytest.raises(chromium_setup.NoChromium) as failure:
+        await chromium_setup.prepare_chromium(Settings(home=nowhere, cache_folder=nowhere, search_path=str(nowhere)))
     assert str(failure.value) == (
         "Chromium is not on PATH, and only root can install it; run: sudo apt-get install chromium"
     )
-    assert sandboxes_itself()
+    assert chromium_setup.sandboxes_itself()
 
 
 @only_root
-def test_root_runs_chromium_without_its_sandbox() -> None:
-    assert not sandboxes_itself()
+def test_root_runs_chromium_without_its_sandbox(chromium_setup: Any) -> None:
+    assert not chromium_setup.sandboxes_itself()

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from convex_evals.core.errors import InfrastructureError, UsageError
-from convex_evals.core.ids import is_id, prefix
+from convex_evals.core.ids import LENGTH, prefix
 from convex_evals.scores import Outcome, TestCounts
 
 EVAL = "000-a/000-b"
@@ -14,7 +14,7 @@ def test_an_attempt_is_numbered_and_finished_with_everything(scene: Any) -> None
     run_id = scene.run(trials=2)
     scene.attempt(run_id, status="infrastructure")
     begun = scene.store.begin_attempt(run_id, EVAL, 1)
-    assert is_id(begun.id) and (begun.run_id, begun.eval, begun.trial, begun.number) == (run_id, EVAL, 1, 2)
+    assert len(begun.id) == LENGTH and (begun.run_id, begun.eval, begun.trial, begun.number) == (run_id, EVAL, 1, 2)
     assert scene.store.begin_attempt(run_id, EVAL, 2).number == 1
     outcome = Outcome(
         "failed", "tests", "grader.assertion", TestCounts(5, 6), 1500.5, 900.25, "no answer\0", ["a", "b\0\ud800"]

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from convex_evals.core.errors import UsageError
-from convex_evals.core.ids import is_id
+from convex_evals.core.ids import LENGTH
 from convex_evals.scores import Counts, Fingerprints, PlannedEval, RunFilter, RunPlan, ScoresStore
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
@@ -14,7 +14,7 @@ def test_a_run_comes_back_as_it_was_planned(store: ScoresStore, fingerprints: Fi
     evals = (PlannedEval("001-q/000-b", "c1", "g1"), PlannedEval("000-f/000-a", "c2", None))
     options = {"linter": "oxlint", "jobs": 2, "nested": {"list": [1, None, "ü"]}}
     run_id = store.create_run(RunPlan("m", "p", "web_search", evals, 3, fingerprints, options, ("nightly", "ü")))
-    assert is_id(run_id)
+    assert len(run_id) == LENGTH
     exported = store.export_run(run_id)
     run = exported.run
     assert (run.id, run.model, run.provider, run.experiment, run.status) == (run_id, "m", "p", "web_search", "running")

@@ -5,7 +5,6 @@ ConvexEvalsError                one sentence for the user; never a traceback
 │   ├── SettingsError           a setting has a value it cannot have
 │   └── SuiteError              an eval or a suite folder is broken
 └── InfrastructureError exit 3  this machine, the network or a tool failed: there is no verdict
-    ├── BrowserError            there is no browser and none can be installed
     ├── MissingExtraError       an optional dependency is not installed
     ├── ProcessError            a program could not be started
     │   └── ProcessLimitError   this machine has no room for another process
@@ -34,10 +33,6 @@ class SuiteError(UsageError):
 
 class InfrastructureError(ConvexEvalsError):
     exit_code = 3
-
-
-class BrowserError(InfrastructureError):
-    pass
 
 
 class MissingExtraError(InfrastructureError):

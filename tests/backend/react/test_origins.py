@@ -5,6 +5,7 @@ Their names lead to this machine, so that Chromium's own checks of requests to l
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -16,7 +17,7 @@ from starlette.routing import Route
 
 from convex_evals.backend.deployment import Deployment, DeploymentSettings
 from convex_evals.backend.http.server import LoopbackServer
-from convex_evals.core.browser import FLAGS, sandboxes_itself
+from convex_evals.core.browser import FLAGS
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -37,10 +38,10 @@ async (url) => {
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def chrome(chromium: Path) -> AsyncIterator[Browser]:
+async def chrome(chromium: Path, chromium_setup: Any) -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
         launched = await playwright.chromium.launch(
-            executable_path=chromium, args=[*FLAGS, RULES], chromium_sandbox=sandboxes_itself()
+            executable_path=chromium, args=[*FLAGS, RULES], chromium_sandbox=chromium_setup.sandboxes_itself()
         )
         yield launched
         await launched.close()

@@ -95,10 +95,10 @@ NO_TOKENS = {"prompt_tokens": 11, "completion_tokens": 0, "total_tokens": 11}
         ("ends_early", [], ProviderError, "ended without a `finish_reason`"),
         ("says", ["   "], ProviderError, "the answer is empty (it ended with stop)"),
         ("says", ["Hello.", "stop", NO_TOKENS], ProviderError, "said to have 0 tokens"),
-        ("sends", ["data: {not json\n\n"], ProviderError, "sent what is no answer"),
-        ("sends", ['data: {"choices": 7}\n\n'], ProviderError, "sent what is no answer"),
-        ("sends", ["<html>Sign in</html>", "text/html"], ProviderError, "sent what is no answer"),
-        ("sends", ["", "application/json"], ProviderError, "sent what is no answer"),
+        ("sends", ["data: {not json\n\n"], ProviderError, "sent an unreadable response"),
+        ("sends", ['data: {"choices": 7}\n\n'], ProviderError, "sent an unreadable response"),
+        ("sends", ["<html>Sign in</html>", "text/html"], ProviderError, "sent an unreadable response"),
+        ("sends", ["", "application/json"], ProviderError, "sent an unreadable response"),
     ],
 )
 async def test_what_is_no_answer_is_one_sentence_and_never_the_models_fault(

@@ -1,8 +1,8 @@
 """What a program may reach."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, Self
+from typing import Final, Literal
 
 from convex_evals.core.supervisor import wire
 
@@ -67,9 +67,6 @@ class Confinement:
     """False: what this kernel cannot do is left out."""
     landlock: bool = True
     """False: as if the kernel had no Landlock."""
-
-    def relaxed(self) -> Self:
-        return replace(self, strict=False)
 
     def to_wire(self) -> wire.Confinement:
         """As this process has been told to confine programs (`use_sandbox`)."""

@@ -63,7 +63,7 @@ class Faults:
             case raised.UserError():
                 return errors.ModelUnusableError(self._sentence("cannot be asked like this", error))
             case _:
-                return errors.ProviderError(self._sentence("sent what is no answer", error))
+                return errors.ProviderError(self._sentence("sent an unreadable response", error))
 
     def _key_refused(self, error: raised.ModelAuthenticationError) -> str:
         """Without the provider's words, because many repeat a part of the key."""
