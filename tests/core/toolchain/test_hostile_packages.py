@@ -299,10 +299,10 @@ async def test_sets_used_longest_ago_go_first_and_those_in_use_stay(store: Packa
         unused.mkdir()
         (unused / "data").write_text("x" * 100_000)
         os.utime(unused, (number, number))
-    sizes = {each.folder: each.size.bytes for each in store.shelf.sets()}
+    sizes = {each.folder: each.size.bytes for each in store.cache.sets()}
     assert [path.name for path in list(sizes)[:3]] == ["unused0", "unused1", "unused2"]
     assert json.loads((folders[0] / "size.json").read_text())["bytes"] == sizes[folders[0]] > 100_000
-    assert store.shelf.make_room(sum(sizes.values())) == []
-    assert [path.name for path in store.shelf.make_room(sum(sizes.values()) - 1)] == ["unused0", "unused1"]
-    assert [path.name for path in store.shelf.make_room(1)] == ["unused2"]
+    assert store.cache.make_room(sum(sizes.values())) == []
+    assert [path.name for path in store.cache.make_room(sum(sizes.values()) - 1)] == ["unused0", "unused1"]
+    assert [path.name for path in store.cache.make_room(1)] == ["unused2"]
     assert all(folder.is_dir() for folder in folders)

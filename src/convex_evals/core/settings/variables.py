@@ -137,7 +137,7 @@ def read_env_file(path: Path) -> dict[str, str]:
                 if binding.error:
                     # The line itself may hold a key, so only its number is said.
                     raise SettingsError(
-                        f"{path}, line {_line_number(binding.original)}: write ENV_FILE=value on this line."
+                        f"{path}, line {_line_number(binding.original)}: write NAME=value on this line."
                     )
                 if binding.key is not None and binding.value is not None:
                     values[binding.key] = binding.value
