@@ -49,7 +49,7 @@ class Streamed:
 
 
 class Late(Exception):
-    """The answer took longer than one of the times that policy has for it."""
+    """The answer took longer than one of the times that the policy allows."""
 
     def __init__(self, policy: RequestPolicy, which: Literal["deadline", "stall", "first_token"]) -> None:
         super().__init__(which)
