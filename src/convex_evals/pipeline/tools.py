@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from convex_evals.core.machine import SandboxSupport, probe_sandbox
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import PackageStore, Progress, Toolchain, no_progress, prepare_toolchain, project_store
 from convex_evals.pipeline.grading.python.host import GraderHost
@@ -17,7 +16,6 @@ class Tools:
 
     settings: Settings
     toolchain: Toolchain
-    sandbox: SandboxSupport
     packages: PackageStore
     graders: GraderHost
 
@@ -29,9 +27,8 @@ class Tools:
 
 @asynccontextmanager
 async def open_tools(settings: Settings, progress: Progress = no_progress) -> AsyncIterator[Tools]:
-    """Installs the toolchain if need be and finds out what this machine can confine. Raises ToolchainError."""
+    """Installs the toolchain if need be. Raises ToolchainError."""
     toolchain = await prepare_toolchain(settings, progress)
-    sandbox = await probe_sandbox()
     packages = project_store(settings, toolchain.node)
-    async with GraderHost.open(strict=sandbox.network_namespaces) as graders:
-        yield Tools(settings, toolchain, sandbox, packages, graders)
+    async with GraderHost.open() as graders:
+        yield Tools(settings, toolchain, packages, graders)

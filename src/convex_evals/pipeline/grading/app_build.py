@@ -61,7 +61,6 @@ async def build_app(request: GraderRequest, tools: Tools) -> BuiltApp | None:
                 system=LIBRARIES,
                 network="own",
                 sockets="none",
-                strict=tools.sandbox.network_namespaces,
             ),
         )
     except ProcessError as error:

@@ -14,12 +14,9 @@ from convex_evals.core.supervisor import landlock_abi, restrict_files
 from convex_evals.pipeline.grading.python.job import Job
 
 EVERYTHING: Final = Path("/")
+WARM: Final = Confinement(read=(EVERYTHING,), write=(EVERYTHING,), nested=True)
+"""Of the process that graders are forked from; it meets nothing a model wrote. Browsers make namespaces."""
 FOR_BROWSERS: Final = (Path("/dev/shm"), Path("/proc"))  # settings of the machine in /proc are read-only by then
-
-
-def warm_confinement(*, strict: bool) -> Confinement:
-    """Of the process that graders are forked from; it meets nothing a model wrote. Browsers make namespaces."""
-    return Confinement(read=(EVERYTHING,), write=(EVERYTHING,), nested=True, strict=strict)
 
 
 def confine(job: Job) -> None:

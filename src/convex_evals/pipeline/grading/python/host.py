@@ -16,18 +16,16 @@ EXCERPT_BYTES: Final = 16_384
 class GraderHost:
     """Any number of graders may run at the same time."""
 
-    def __init__(self, stack: AsyncExitStack, *, strict: bool) -> None:
+    def __init__(self, stack: AsyncExitStack) -> None:
         self._stack = stack
-        self._strict = strict
         self._starting = asyncio.Lock()
         self._warm: WarmProcess | None = None
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, *, strict: bool = True) -> AsyncIterator["GraderHost"]:
-        """`strict`: no grader runs where the kernel cannot confine it."""
+    async def open(cls) -> AsyncIterator["GraderHost"]:
         async with AsyncExitStack() as stack:
-            yield cls(stack, strict=strict)
+            yield cls(stack)
 
     async def run(self, job: Job) -> ProcessResult:
         """Runs a grader to its end. Cancelling kills it first; a ProcessError means that nobody knows how it ended."""
@@ -40,7 +38,7 @@ class GraderHost:
     async def _ready(self) -> WarmProcess:
         async with self._starting:
             if self._warm is None or self._warm.is_over:
-                self._warm = await self._stack.enter_async_context(WarmProcess.start(strict=self._strict))
+                self._warm = await self._stack.enter_async_context(WarmProcess.start())
             return self._warm
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from convex_evals.core.errors import ProcessError
 from convex_evals.core.processes import PipedProcess, base_environment, start_piped
-from convex_evals.pipeline.grading.python.confinement import warm_confinement
+from convex_evals.pipeline.grading.python.confinement import WARM
 from convex_evals.pipeline.grading.python.job import Job
 
 COMMAND: Final = (sys.executable, "-I", "-m", "convex_evals.pipeline.grading")
@@ -33,17 +33,14 @@ class WarmProcess:
 
     @classmethod
     @asynccontextmanager
-    async def start(cls, *, strict: bool) -> AsyncIterator["WarmProcess"]:
+    async def start(cls) -> AsyncIterator["WarmProcess"]:
         with (
             tempfile.TemporaryDirectory(prefix="grader-host-") as name,
             (Path(name) / "errors.log").open("wb") as errors,
         ):
             home = Path(name)
             environment = base_environment(home)
-            confinement = warm_confinement(strict=strict)
-            starting = start_piped(
-                COMMAND, cwd=home, stderr=errors.fileno(), environment=environment, confinement=confinement
-            )
+            starting = start_piped(COMMAND, cwd=home, stderr=errors.fileno(), environment=environment, confinement=WARM)
             async with starting as process:
                 warm = cls(process, home / "errors.log")
                 listening = asyncio.create_task(warm._listen())

@@ -31,7 +31,6 @@ class VitestGrader:
     def __init__(self, request: GraderRequest, tools: Tools) -> None:
         self._request = request
         self._toolchain = tools.toolchain
-        self._strict = tools.sandbox.network_namespaces
         self._own_packages = _packages_above(request.grader.path)
         packages = [*([self._own_packages] if self._own_packages else []), self._toolchain.packages.node_modules]
         programs = write_commands(request.private / "bin", self._toolchain.node.executable, packages)
@@ -89,7 +88,6 @@ class VitestGrader:
             write=(request.private.resolve(), *self._scratch()),
             network="own",
             ports=request.ports,
-            strict=self._strict,
         )
 
     def _scratch(self) -> list[Path]:
