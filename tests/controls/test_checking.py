@@ -1,39 +1,39 @@
 """Real grading workers, on evals that grade files only."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
-from convex_evals.controls import Case, Findings, Watcher, Workshop, check, findings_json, plan_checkup
+from convex_evals.controls import Case, Findings, Watcher, check, findings_json, plan_checkup
 from convex_evals.controls.checking import without_code
 from convex_evals.core.settings import read_settings
 from convex_evals.pipeline.types import Grade, GradingOptions
+from convex_evals.runner import GradingPool
 from convex_evals.suite import Suite
 
 MakeSuite = Callable[..., Suite]
 
 
 @pytest.fixture
-def workshop(tmp_path: Path) -> Workshop:
-    folder = tmp_path / "work"
-    folder.mkdir()
-    return Workshop(read_settings(), folder, 2, GradingOptions())
+async def pool(tmp_path: Path) -> AsyncIterator[GradingPool]:
+    async with GradingPool.open(read_settings(), tmp_path / "work", 2) as opened:
+        yield opened
 
 
-async def checked(suite: Suite, workshop: Workshop) -> tuple[Findings, list[str]]:
+async def checked(suite: Suite, pool: GradingPool) -> tuple[Findings, list[str]]:
     checkup = plan_checkup(suite, suite.evals[0], suite.root.parent / "controls", most_mutants=25)
     graded: list[str] = []
 
     def note(case: Case, grade: Grade) -> None:
         graded.append(case.name)
 
-    (found,) = await check([checkup], workshop, Watcher(note, lambda findings: None))
+    (found,) = await check([checkup], pool, GradingOptions(), Watcher(note, lambda findings: None))
     return found, sorted(graded)
 
 
-async def test_every_answer_is_graded_and_judged(hello: MakeSuite, workshop: Workshop) -> None:
-    found, graded = await checked(hello(), workshop)
+async def test_every_answer_is_graded_and_judged(hello: MakeSuite, pool: GradingPool) -> None:
+    found, graded = await checked(hello(), pool)
     assert graded == ["alternative-loud", "empty project", "reference answer", "wrong-moon"]
     assert found.ok and not found.has_mistakes
     assert [(judged.name, judged.status, judged.caught_by) for judged in found.judged] == [
@@ -43,25 +43,25 @@ async def test_every_answer_is_graded_and_judged(hello: MakeSuite, workshop: Wor
         ("alternative-loud", "passed", None),
     ]
     assert found.wrong[0].failed_tests == ("test_says_it_to_the_right_one",)
-    assert not list(workshop.folder.glob("case-*"))
+    assert not list(pool.folder.glob("case-*"))
 
 
-async def test_a_grader_that_lets_everything_pass_is_found_out(hello: MakeSuite, workshop: Workshop) -> None:
+async def test_a_grader_that_lets_everything_pass_is_found_out(hello: MakeSuite, pool: GradingPool) -> None:
     grader = "def test_says_it_to_the_right_one(files): ...\n"
-    found, _ = await checked(hello(grader=grader), workshop)
+    found, _ = await checked(hello(grader=grader), pool)
     assert found.has_mistakes
     (complaint,) = [judged.complaint for judged in found.judged if judged.complaint]
     assert complaint == "must fail at tests (test_says_it_to_the_right_one), but passes every step"
 
 
-async def test_a_broken_grader_is_a_mistake_of_the_eval(hello: MakeSuite, workshop: Workshop) -> None:
-    found, _ = await checked(hello({}, grader="import nonsense\n"), workshop)
+async def test_a_broken_grader_is_a_mistake_of_the_eval(hello: MakeSuite, pool: GradingPool) -> None:
+    found, _ = await checked(hello({}, grader="import nonsense\n"), pool)
     assert found.reference.broken and found.has_mistakes
     assert "No module named 'nonsense'" in found.reference.complaint
 
 
-async def test_findings_are_json(hello: MakeSuite, workshop: Workshop) -> None:
-    found, _ = await checked(hello(), workshop)
+async def test_findings_are_json(hello: MakeSuite, pool: GradingPool) -> None:
+    found, _ = await checked(hello(), pool)
     (written,) = findings_json([found])["evals"]
     assert (written["eval"], written["reference"], written["empty"]) == ("000-basics/000-hello", "passed", "failed")
     assert {key: written["wrong"][0][key] for key in ("name", "caughtBy", "ok")} == {

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from convex_evals.core.plain import from_plain, to_plain
-from convex_evals.pipeline.messages import Assignment
-from convex_evals.pipeline.types import Command, Grade, GradingOptions, StepResult, TestCounts
+from convex_evals.pipeline.types import Assignment, Command, Grade, GradingOptions, StepResult, TestCounts
 from convex_evals.suite import Eval, EvalFingerprints, Grader, GraderKind, Pipeline
 
 STEP = StepResult(

@@ -13,7 +13,7 @@ import pytest
 from convex_evals.core.settings import read_settings
 from convex_evals.pipeline.grade import grade
 from convex_evals.pipeline.tools import Tools, open_tools
-from convex_evals.pipeline.types import Grade, GradingOptions, Submission
+from convex_evals.pipeline.types import Assignment, Grade, GradingOptions
 from convex_evals.pipeline.workspace import Workspace
 from convex_evals.suite import Eval, load_suite
 
@@ -96,7 +96,7 @@ def grade_files(tools: Tools, an_eval: Eval, tmp_path: Path) -> Callable[..., Aw
     """`await grade_files({"convex/index.ts": …})`; with `eval` and `options` other ones."""
 
     async def run(files: Files, eval: Eval = an_eval, options: GradingOptions | None = None) -> Grade:
-        return await grade(eval, Submission(files), tmp_path / "workspace", options or GradingOptions(), tools)
+        return await grade(Assignment(eval, files, options or GradingOptions(), tmp_path / "workspace"), tools)
 
     return run
 
@@ -111,7 +111,7 @@ def graded(
         if name not in done:
             folder = tmp_path_factory.mktemp(name)
             files = project_files(name)
-            result = await grade(an_eval, Submission(files), folder, GradingOptions(), tools)
+            result = await grade(Assignment(an_eval, files, GradingOptions(), folder), tools)
             expected = json.loads((PROJECTS / name / "expected.json").read_text())
             done[name] = Graded(result, Workspace(folder), expected, files)
         return done[name]

@@ -14,7 +14,7 @@ from convex_evals.core.verdicts import StepName
 from convex_evals.pipeline.deploy.backends import OFFICIAL_PROGRAM
 from convex_evals.pipeline.grade import grade
 from convex_evals.pipeline.tools import Tools
-from convex_evals.pipeline.types import Grade, GradingOptions, Submission
+from convex_evals.pipeline.types import Assignment, Grade, GradingOptions
 from convex_evals.suite import Eval
 
 MANIFEST = '{"private": true, "dependencies": {"convex": "1.44.0"}}'
@@ -42,7 +42,7 @@ async def test_the_grader_decides_and_the_share_of_passing_tests_is_kept(
 ) -> None:
     eval = write_eval(PROJECT, grader=GRADER)
     files = {**PROJECT, "convex/index.ts": ONE % value}
-    result = await grade(eval, Submission(files), tmp_path, GradingOptions(), grading_tools)
+    result = await grade(Assignment(eval, files, GradingOptions(), tmp_path), grading_tools)
     assert result.status == status, shown(result)
     assert result.failed_step == (None if status == "passed" else "tests")
     assert result.tests is not None
@@ -57,7 +57,7 @@ async def test_a_static_eval_is_neither_installed_nor_deployed(
         assert files is not None
     """
     eval = write_eval({"notes.md": "x"}, grader=grader, settings='{"pipeline": "static"}')
-    result = await grade(eval, Submission({"notes.md": "text"}), tmp_path, GradingOptions(), grading_tools)
+    result = await grade(Assignment(eval, {"notes.md": "text"}, GradingOptions(), tmp_path), grading_tools)
     assert result.status == "passed", shown(result)
     assert [step.status for step in result.steps] == ["passed", "skipped", "skipped", "skipped", "skipped", "passed"]
 
@@ -189,10 +189,10 @@ async def test_what_an_eval_leaves_on_a_deployment_is_not_in_the_way_of_the_next
     async with Deployment.start() as deployment:
         options = GradingOptions(backend=deployment.url, admin_key=deployment.admin_key)
         filling = await grade(
-            write_eval(first, grader=FILLED), Submission(first), tmp_path / "1", options, grading_tools
+            Assignment(write_eval(first, grader=FILLED), first, options, tmp_path / "1"), grading_tools
         )
         assert filling.status == "passed", shown(filling)
-        result = await grade(write_eval(second), Submission(second), tmp_path / "2", options, grading_tools)
+        result = await grade(Assignment(write_eval(second), second, options, tmp_path / "2"), grading_tools)
         assert result.status == "passed", shown(result)
 
 
@@ -211,10 +211,10 @@ async def test_the_official_backend_is_started_with_the_flags_it_knows(
     program.chmod(0o755)
     options = GradingOptions(backend="official")
     with_program = replace(tools, settings=replace(tools.settings, search_path=str(program.parent)))
-    result = await grade(an_eval, Submission(PROJECT), tmp_path / "one", options, with_program)
+    result = await grade(Assignment(an_eval, PROJECT, options, tmp_path / "one"), with_program)
     assert result.status == "passed", shown(result)
     without = replace(tools, settings=replace(tools.settings, search_path=str(tmp_path)))
-    result = await grade(an_eval, Submission(PROJECT), tmp_path / "two", options, without)
+    result = await grade(Assignment(an_eval, PROJECT, options, tmp_path / "two"), without)
     assert result.steps[2].failure == "backend-failed"
     assert OFFICIAL_PROGRAM in result.steps[2].excerpt
 
@@ -231,7 +231,7 @@ async def test_a_single_step_is_graded_with_nothing_but_what_must_come_before_it
     grading_tools: Tools, write_eval: WriteEval, tmp_path: Path, only: StepName, ran: set[str]
 ) -> None:
     eval = write_eval(PROJECT, grader=GRADER)
-    result = await grade(eval, Submission(PROJECT, only), tmp_path, GradingOptions(), grading_tools)
+    result = await grade(Assignment(eval, PROJECT, GradingOptions(), tmp_path, only), grading_tools)
     assert {step.name for step in result.steps if step.status == "passed"} == ran, shown(result)
     assert all(step.status in ("passed", "skipped") for step in result.steps), shown(result)
 
@@ -275,5 +275,5 @@ async def test_mutations_of_new_libraries_store_files(
     manifest = '{"private": true, "dependencies": {"convex": "1.48.0"}}'
     files = {"package.json": manifest, "convex/index.ts": STORING}
     eval = write_eval(files, grader=STORED)
-    result = await grade(eval, Submission(files), tmp_path, GradingOptions(), grading_tools)
+    result = await grade(Assignment(eval, files, GradingOptions(), tmp_path), grading_tools)
     assert result.status == "passed", shown(result)

@@ -13,7 +13,7 @@ from convex_evals.core.settings import read_settings
 from convex_evals.core.supervisor import descendants
 from convex_evals.pipeline.grade import grade
 from convex_evals.pipeline.tools import open_tools
-from convex_evals.pipeline.types import GradingOptions, Submission
+from convex_evals.pipeline.types import Assignment, GradingOptions
 from convex_evals.suite import Eval, load_suite, read_answer
 
 OURS = Path(__file__).parents[2] / "evals"
@@ -102,7 +102,7 @@ async def test_every_program_that_a_grading_starts_is_confined(
     eval, since = eval_of(suite, name), time.clock_gettime(time.CLOCK_BOOTTIME)
     with observed(since) as seen:
         async with open_tools(read_settings()) as tools:
-            graded = await grade(eval, Submission(read_answer(eval)), tmp_path, GradingOptions(), tools)
+            graded = await grade(Assignment(eval, read_answer(eval), GradingOptions(), tmp_path), tools)
     assert graded.status == "passed", [step.excerpt for step in graded.steps]
     missing = [program for program in programs if not any(program in command for command in seen)]
     assert missing == []

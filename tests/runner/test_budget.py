@@ -6,7 +6,7 @@ import pytest
 from convex_evals.models.model import EmptyModel
 from convex_evals.models.replay import StoredGeneration
 from convex_evals.pipeline.types import GradingOptions
-from convex_evals.runner import ActiveRun, Budget, Work, dollars
+from convex_evals.runner import ActiveRun, Budget, WorkItem, dollars
 from convex_evals.scores import Generation, Usage
 from convex_evals.suite import Eval, Pipeline
 from convex_evals.suite.eval import EvalFingerprints
@@ -15,9 +15,9 @@ SAID = Usage(cost_usd=0.25, cost_source="provider")
 UNSAID = Usage()
 
 
-def work(number: int, stored: bool = False) -> Work:
+def work(number: int, stored: bool = False) -> WorkItem:
     asked = Eval("000-c", f"{number:03}-e", Path(), "", Pipeline.STATIC, None, None, EvalFingerprints("c", None))
-    return Work(asked, 1, StoredGeneration("run", "attempt") if stored else None)
+    return WorkItem("r", "empty", "default", asked, 1, StoredGeneration("run", "attempt") if stored else None)
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ async def test_what_is_spent_is_what_was_said_or_else_expected(
 ) -> None:
     budget = Budget(1, lambda run, work: 0.4)
     assert await budget.admit(run, work(1))
-    budget.settle(run.item(work(1)), made)
+    budget.settle(work(1), made)
     assert budget.spent == spent
 
 
@@ -55,9 +55,9 @@ async def test_what_does_not_fit_waits_for_those_in_flight_and_begins_if_they_we
     second = asyncio.create_task(budget.admit(run, work(2)))
     await asyncio.sleep(0)
     assert not second.done()
-    budget.settle(run.item(work(1)), generation(SAID))
+    budget.settle(work(1), generation(SAID))
     assert await second
-    budget.settle(run.item(work(2)), generation(SAID))
+    budget.settle(work(2), generation(SAID))
     assert not await budget.admit(run, work(3))
     assert budget.exhausted == "The budget of $1.00 has no room for another answer; $0.50 is spent."
 

@@ -15,11 +15,9 @@ from convex_evals.core.retry import GRADING
 from convex_evals.core.settings import Settings
 from convex_evals.models import Model, ModelUnusableError, ProviderError, find_model
 from convex_evals.models.providers import DeadlineError, OutageError, RequestRefusedError
-from convex_evals.pipeline.messages import Assignment
-from convex_evals.pipeline.types import Grade, GradingOptions
+from convex_evals.pipeline.types import Assignment, Grade, GradingOptions
 from convex_evals.runner import (
     ActiveRun,
-    Equipment,
     Event,
     Execution,
     Finished,
@@ -27,6 +25,7 @@ from convex_evals.runner import (
     Halted,
     Request,
     Retrying,
+    RunContext,
     StepFinished,
     Stopping,
     Watcher,
@@ -54,7 +53,7 @@ class Bench:
         return plan_run(model, Request(suite, suite.evals, GradingOptions(), trials=trials)).begin(self.store)
 
     def execution(self, *runs: ActiveRun, watcher: Watcher, jobs: int = 1) -> Execution:
-        return Execution(runs, Equipment(self.store, self.settings, self.folder, jobs, watcher))
+        return Execution(runs, RunContext(self.store, self.settings, self.folder, jobs, watcher))
 
     async def carry_out(self, *runs: ActiveRun, watcher: Watcher = lambda event: None, jobs: int = 1) -> bool:
         return await self.execution(*runs, watcher=watcher, jobs=jobs).carry_out()

@@ -14,8 +14,7 @@ import psutil
 import pytest
 
 from convex_evals.core.settings import Settings, read_settings
-from convex_evals.pipeline.messages import Assignment
-from convex_evals.pipeline.types import Grade, GradingOptions, StepResult
+from convex_evals.pipeline.types import Assignment, Grade, GradingOptions, StepResult
 from convex_evals.runner import grading
 from convex_evals.runner.grading import LIMITS, GradingWorker, grading_worker
 from convex_evals.suite import Suite

@@ -1,7 +1,6 @@
 from datetime import date
 
 from convex_evals.pipeline.types import GradingOptions
-from convex_evals.runner import complete_options
 from convex_evals.runner.options import options_from_json, options_json, pipeline_fingerprint
 from convex_evals.suite import SuiteSettings
 
@@ -9,13 +8,13 @@ SUITE = SuiteSettings(date(2026, 11, 1), ("*.ts",))
 
 
 def test_what_was_not_asked_for_is_what_the_suite_says() -> None:
-    completed = complete_options(GradingOptions(), SUITE)
+    completed = GradingOptions().completed(SUITE)
     assert (completed.packages_before, completed.answer_files) == (date(2026, 11, 1), ("*.ts",))
 
 
 def test_what_was_asked_for_wins() -> None:
     asked = GradingOptions(packages_before=date(2025, 1, 1), answer_files=("**/*",))
-    assert complete_options(asked, SUITE) == asked
+    assert asked.completed(SUITE) == asked
 
 
 def test_options_come_back_from_the_record_but_the_key_must_be_given_again() -> None:

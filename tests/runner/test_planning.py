@@ -8,7 +8,7 @@ from convex_evals.core.errors import UsageError
 from convex_evals.models import Asking, find_model
 from convex_evals.models.experiments import Experiment
 from convex_evals.pipeline.types import GradingOptions
-from convex_evals.runner import Plan, Request, Work, plan_regrading, plan_rest, plan_run, source_of, suite_of
+from convex_evals.runner import Plan, Request, WorkItem, plan_regrading, plan_rest, plan_run, source_of, suite_of
 from convex_evals.scores import Generation, Outcome, ScoresStore
 from convex_evals.suite import Suite, load_suite
 
@@ -19,7 +19,7 @@ def request(suite: Suite, trials: int = 1) -> Request:
     return Request(suite, suite.evals, GradingOptions(), trials=trials)
 
 
-def names(work: tuple[Work, ...]) -> list[tuple[str, int, bool]]:
+def names(work: tuple[WorkItem, ...]) -> list[tuple[str, int, bool]]:
     return [(each.eval.name, each.trial, each.stored is not None) for each in work]
 
 

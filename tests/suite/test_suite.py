@@ -233,9 +233,11 @@ def test_a_folder_without_evals_is_an_error(root: Path) -> None:
 def test_suite_settings_are_read(root: Path, write_eval: WriteEval, write: Write) -> None:
     write_eval()
     write("suite.json", '{"packagesBefore": "2026-11-01", "answerFiles": ["convex/**/*.ts", "package.json"]}')
-    settings = load_suite(root).settings
+    suite = load_suite(root)
+    settings = suite.settings
     assert settings.packages_before == date(2026, 11, 1)
     assert settings.answer_files == ("convex/**/*.ts", "package.json")
+    assert [each.settings for each in suite.evals] == [settings]
 
 
 def test_without_suite_json_nothing_is_restricted(root: Path, write_eval: WriteEval) -> None:

@@ -4,7 +4,7 @@ from convex_evals.controls.as_json import findings_json
 from convex_evals.controls.checking import Checkup, Watcher, check, plan_checkup
 from convex_evals.controls.control import Control, read_control
 from convex_evals.controls.findings import Findings
-from convex_evals.controls.gradings import Case, Workshop
+from convex_evals.controls.gradings import Case
 from convex_evals.controls.judging import Judged
 from convex_evals.controls.library import controls_folder, load_controls, strays
 from convex_evals.controls.mutants import OPERATORS, Mutant, generate_mutants, select_mutants
@@ -24,7 +24,6 @@ __all__ = [
     "Scaffold",
     "Survival",
     "Watcher",
-    "Workshop",
     "catch_rate",
     "check",
     "controls_folder",

@@ -6,12 +6,13 @@ from pathlib import Path, PurePosixPath
 
 from convex_evals.controls.equivalents import FILE_NAME, read_equivalents
 from convex_evals.controls.findings import Findings
-from convex_evals.controls.gradings import Case, Workshop, grade_cases
+from convex_evals.controls.gradings import Case, grade_cases
 from convex_evals.controls.judging import Judged, judge_empty, judge_passing, judge_wrong
 from convex_evals.controls.library import EvalControls, load_controls
 from convex_evals.controls.mutants import Mutant, generate_mutants, select_mutants
 from convex_evals.controls.survival import Survival, judge_mutants
-from convex_evals.pipeline.types import Grade
+from convex_evals.pipeline.types import Grade, GradingOptions
+from convex_evals.runner import GradingPool
 from convex_evals.suite import Eval, Suite, read_answer
 
 REFERENCE = "reference answer"
@@ -60,7 +61,9 @@ def without_code(answer: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in answer.items() if PurePosixPath(name).suffix == ".json"}
 
 
-async def check(checkups: Sequence[Checkup], workshop: Workshop, watcher: Watcher) -> list[Findings]:
+async def check(
+    checkups: Sequence[Checkup], pool: GradingPool, options: GradingOptions, watcher: Watcher
+) -> list[Findings]:
     """Grades everything; the findings are in the order of the checkups."""
     grades: dict[Eval, dict[str, Grade]] = {checkup.eval: {} for checkup in checkups}
     of = {checkup.eval: checkup for checkup in checkups}
@@ -73,7 +76,7 @@ async def check(checkups: Sequence[Checkup], workshop: Workshop, watcher: Watche
             found[case.eval] = conclude(of[case.eval], grades.pop(case.eval))
             watcher.checked(found[case.eval])
 
-    await grade_cases((case for checkup in checkups for case in checkup.cases), workshop, on_grade)
+    await grade_cases((case for checkup in checkups for case in checkup.cases), pool, options, on_grade)
     return [found[checkup.eval] for checkup in checkups]
 
 

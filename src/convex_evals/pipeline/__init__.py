@@ -1,5 +1,5 @@
 """Is an answer right? Six steps: filesystem, install, deploy, tsc, eslint, tests.
 
 async with open_tools(settings) as tools:
-    result = await grade(eval, Submission(files), workspace, GradingOptions(), tools)
+    result = await grade(Assignment(eval, files, GradingOptions(), folder), tools)
 """

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.verdicts import GATES, STEPS, StepName
@@ -27,13 +26,12 @@ from convex_evals.pipeline.grading.network import GraderNetwork
 from convex_evals.pipeline.grading.run import run_grader
 from convex_evals.pipeline.install import install_packages
 from convex_evals.pipeline.lint import lint
-from convex_evals.pipeline.options import with_suite_settings
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.typecheck import CheckedCopy, check_types, make_checked_copy
-from convex_evals.pipeline.types import Grade, GradingOptions, StepResult, Submission, TestCounts, status_of
+from convex_evals.pipeline.types import Assignment, Grade, StepResult, TestCounts, status_of
 from convex_evals.pipeline.workspace import Workspace
-from convex_evals.suite import Eval, GraderKind, Pipeline
+from convex_evals.suite import GraderKind, Pipeline
 
 OnStep = Callable[[StepResult], Awaitable[None]]
 
@@ -42,26 +40,19 @@ async def _nobody(step: StepResult) -> None:
     pass
 
 
-async def grade(
-    eval: Eval,
-    submission: Submission,
-    workspace: Path,
-    options: GradingOptions,
-    tools: Tools,
-    on_step: OnStep = _nobody,
-) -> Grade:
-    """Grades one submission in `workspace`, an empty folder that stays the caller's: logs and files are in it.
+async def grade(assignment: Assignment, tools: Tools, on_step: OnStep = _nobody) -> Grade:
+    """Grades an answer in the assignment's folder, which stays the caller's: logs and files are in it.
 
     `on_step` is told of every step that ran, as soon as it is over.
 
     Never raises for what a model wrote. What goes wrong by accident is a step with the status "infrastructure"; whose
     doing that is, the runner finds out.
     """
-    folders = Workspace(workspace)
+    folders = Workspace(assignment.folder)
     folders.prepare()
     started, cpu = time.perf_counter(), time.process_time()
-    grading = Grading(eval, folders, with_suite_settings(options, eval), tools, on_step)
-    await grading.run(submission)
+    grading = Grading(assignment, folders, tools, on_step)
+    await grading.run()
     own_cpu_ms = (time.process_time() - cpu) * 1000
     return grading.verdict((time.perf_counter() - started) * 1000, own_cpu_ms)
 
@@ -75,22 +66,21 @@ class Backends:
 
 
 class Grading:
-    """One submission on its way through the steps."""
+    """One answer on its way through the steps."""
 
-    def __init__(
-        self, eval: Eval, workspace: Workspace, options: GradingOptions, tools: Tools, on_step: OnStep
-    ) -> None:
-        self._eval, self._workspace, self._options, self._tools = eval, workspace, options, tools
-        self._on_step = on_step
+    def __init__(self, assignment: Assignment, workspace: Workspace, tools: Tools, on_step: OnStep) -> None:
+        self._eval, self._files, self._only = assignment.eval, assignment.files, assignment.only
+        self._options = assignment.options.completed(assignment.eval.settings)
+        self._workspace, self._tools, self._on_step = workspace, tools, on_step
         self._network = GraderNetwork()
         self._results: dict[StepName, StepResult] = {}
         self._tests: TestCounts | None = None
         self._broken: str | None = None
         self._failed_tests: tuple[str, ...] = ()
 
-    async def run(self, submission: Submission) -> None:
-        written = await self._passes("filesystem", lambda step: _at_once(write_project(step, submission)))
-        if not written or submission.only == "filesystem":
+    async def run(self) -> None:
+        written = await self._passes("filesystem", lambda step: _at_once(write_project(step, self._files)))
+        if not written or self._only == "filesystem":
             return
         if self._eval.pipeline is Pipeline.STATIC:
             await self._run_tests(None)
@@ -102,10 +92,10 @@ class Grading:
             answer = asyncio.create_task(self._deploy_answer(backends.answer))
             opened.push_async_callback(_cancel, answer)
             installed = await self._passes("install", lambda step: install_packages(step, self._options))
-            if installed and submission.only != "install":
+            if installed and self._only != "install":
                 deployed = await self._passes("deploy", lambda step: self._deploy(step, backends.project, answer))
-                if deployed and submission.only not in GATES:
-                    await self._check(backends, submission.only)
+                if deployed and self._only not in GATES:
+                    await self._check(backends)
 
     def verdict(self, duration_ms: float, own_cpu_ms: float) -> Grade:
         """Every step is there; those that did not run are skipped."""
@@ -162,7 +152,7 @@ class Grading:
             self._broken = excerpt
         return step.failed(failure.kind, excerpt)
 
-    async def _check(self, backends: Backends, only: StepName | None) -> None:
+    async def _check(self, backends: Backends) -> None:
         """The last three steps run whatever the others say."""
 
         @cache
@@ -174,7 +164,7 @@ class Grading:
             "eslint": lambda: self._passes("eslint", lambda step: self._lint(step, checked)),
             "tests": lambda: self._run_tests(backends),
         }
-        await asyncio.gather(*(run() for name, run in steps.items() if only in (None, name)))
+        await asyncio.gather(*(run() for name, run in steps.items() if self._only in (None, name)))
 
     async def _check_types(self, step: RunningStep, checked: Callable[[], CheckedCopy]) -> StepResult:
         return await check_types(step, checked(), self._options.compiler)

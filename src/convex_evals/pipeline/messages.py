@@ -7,31 +7,16 @@ worker -> run      StepDone, any number of times, then Graded or Trouble
 import asyncio
 import json
 import struct
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from convex_evals.core.plain import from_plain, to_plain
-from convex_evals.core.verdicts import StepName
-from convex_evals.pipeline.types import Grade, GradingOptions, StepResult
-from convex_evals.suite import Eval
+from convex_evals.pipeline.types import Assignment, Grade, StepResult
 
 MOST_BYTES: Final = 64 * 1024 * 1024
 """Of one message. An answer that is longer is refused by the worker, and nothing that a worker says comes close."""
 
 _LENGTH: Final = struct.Struct("!I")
-
-
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    """What to grade, and the empty folder to do it in. With `only`, this step and what must come before it."""
-
-    eval: Eval
-    files: Mapping[str, str]
-    options: GradingOptions
-    folder: Path
-    only: StepName | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,28 +1,18 @@
 """What is graded, with which options, and what comes out."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from convex_evals.core.processes import Sandbox
 from convex_evals.core.verdicts import Status, StepName
+from convex_evals.suite import Eval, SuiteSettings
 
 Linter = Literal["oxlint", "eslint"]
 Compiler = Literal["7", "5.9"]
 Fault = Literal["model", "either", "infrastructure"]
-
-
-@dataclass(frozen=True, slots=True)
-class Submission:
-    """The files a model wrote: relative path -> text, exactly as it named them.
-
-    With `only`, this step is graded and what must come before it; the others are skipped.
-    """
-
-    files: Mapping[str, str]
-    only: StepName | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +29,29 @@ class GradingOptions:
     grader_seconds: float = 300.0  # per grader
     fast_push: bool = True  # False: the CLI deploys, always
     sandbox: Sandbox = "required"
+
+    def completed(self, suite: SuiteSettings) -> Self:
+        """What was not said is what the suite says, written out, so that a run knows what it was graded with."""
+        return replace(
+            self,
+            packages_before=self.packages_before or suite.packages_before,
+            answer_files=self.answer_files or suite.answer_files,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What a grading worker is given: the files that answer an eval, and an empty folder to grade them in.
+
+    `files` are as a model named them, relative path -> text. With `only`, this step is graded and what must come before
+    it; the others are skipped.
+    """
+
+    eval: Eval
+    files: Mapping[str, str]
+    options: GradingOptions
+    folder: Path
+    only: StepName | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ from convex_evals.core.errors import ConvexEvalsError
 from convex_evals.core.processes import Sandbox, use_sandbox
 from convex_evals.core.settings import read_settings
 from convex_evals.pipeline.grade import grade
-from convex_evals.pipeline.messages import Assignment, Graded, StepDone, Trouble, receive, send
+from convex_evals.pipeline.messages import Graded, StepDone, Trouble, receive, send
 from convex_evals.pipeline.tools import Tools, open_tools
-from convex_evals.pipeline.types import Grade, StepResult, Submission
+from convex_evals.pipeline.types import Assignment, Grade, StepResult
 
 NOWHERE = Path("/")
 """Where no `.env` with keys is looked for."""
@@ -62,8 +62,7 @@ async def _grade(assignment: Assignment, tools: Tools, writer: asyncio.StreamWri
     async def tell(step: StepResult) -> None:
         await send(writer, StepDone(step))
 
-    submission = Submission(assignment.files, assignment.only)
-    return await grade(assignment.eval, submission, assignment.folder, assignment.options, tools, tell)
+    return await grade(assignment, tools, tell)
 
 
 if __name__ == "__main__":

@@ -17,14 +17,12 @@ from convex_evals.runner.events import (
     Generating,
     Grading,
     Halted,
-    Item,
     Retrying,
     StepFinished,
     Stopping,
     Watcher,
 )
-from convex_evals.runner.execution import Equipment, Execution
-from convex_evals.runner.options import complete_options
+from convex_evals.runner.execution import Execution, RunContext
 from convex_evals.runner.planning import (
     ABLATION,
     CHECK,
@@ -40,6 +38,7 @@ from convex_evals.runner.planning import (
     source_of,
     suite_of,
 )
+from convex_evals.runner.pool import GradingPool
 from convex_evals.runner.results import (
     NOT_SCORES,
     RunScore,
@@ -53,7 +52,7 @@ from convex_evals.runner.results import (
 )
 from convex_evals.runner.spending import Spending, Sum
 from convex_evals.runner.until_sure import LOOKS, UntilSure
-from convex_evals.runner.work import ActiveRun, Halt, Work
+from convex_evals.runner.work import ActiveRun, Halt, WorkItem
 from convex_evals.runner.workspace import open_workspace
 
 __all__ = [
@@ -68,7 +67,6 @@ __all__ = [
     "Change",
     "ComparedEval",
     "ComparedRuns",
-    "Equipment",
     "Estimate",
     "Event",
     "Execution",
@@ -76,12 +74,13 @@ __all__ = [
     "Generated",
     "Generating",
     "Grading",
+    "GradingPool",
     "Halt",
     "Halted",
-    "Item",
     "Plan",
     "Request",
     "Retrying",
+    "RunContext",
     "RunResults",
     "RunScore",
     "Spending",
@@ -91,11 +90,10 @@ __all__ = [
     "Sum",
     "UntilSure",
     "Watcher",
-    "Work",
+    "WorkItem",
     "asking_of",
     "compare",
     "compare_runs",
-    "complete_options",
     "dollars",
     "is_filtered",
     "last_failures",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from convex_evals.core.errors import UsageError
 from convex_evals.models import Experiment, prompt_fingerprint
 from convex_evals.pipeline.types import GradingOptions
-from convex_evals.runner.options import complete_options, pipeline_fingerprint
+from convex_evals.runner.options import pipeline_fingerprint
 from convex_evals.runner.planning import VALIDATE
 from convex_evals.runner.results import NOT_SCORES, missing_text
 from convex_evals.scores import Benchmark, PlannedEval, RunRecord
@@ -27,7 +27,7 @@ def mint(name: str, suite: Suite, experiments: Mapping[str, Experiment], store: 
         raise UsageError(f"A benchmark version is named in small letters, digits and . _ -, not {name!r}.")
     if suite.problems:
         raise UsageError(f"The suite has broken evals ({suite.problems[0]}); `convex-evals list` shows them.")
-    options = complete_options(GradingOptions(), suite.settings)
+    options = GradingOptions().completed(suite.settings)
     evals = tuple(PlannedEval(each.id, each.fingerprints.content, each.fingerprints.grader) for each in suite.evals)
     pipeline = pipeline_fingerprint(options)
     benchmark = Benchmark(

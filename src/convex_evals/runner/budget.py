@@ -4,11 +4,10 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from convex_evals.runner.events import Item
-from convex_evals.runner.work import ActiveRun, Work
+from convex_evals.runner.work import ActiveRun, WorkItem
 from convex_evals.scores import Generation
 
-Expect = Callable[[ActiveRun, Work], float]
+Expect = Callable[[ActiveRun, WorkItem], float]
 """What asking for this is expected to cost, in US dollars; 0 if nobody has to be asked."""
 
 
@@ -19,18 +18,18 @@ class Budget:
     limit: float
     expect: Expect
     spent: float = 0.0
-    _in_flight: dict[Item, float] = field(default_factory=dict)
+    _in_flight: dict[WorkItem, float] = field(default_factory=dict)
     _settled: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def admit(self, run: ActiveRun, work: Work) -> bool:
+    async def admit(self, run: ActiveRun, item: WorkItem) -> bool:
         """Whether it may begin; waits for those in flight, which may turn out cheaper than expected."""
-        expected = self.expect(run, work) if work.stored is None else 0.0
+        expected = self.expect(run, item) if item.stored is None else 0.0
         while expected and self.spent + self._expected + expected > self.limit:
             if not self._expected:
                 return False
             self._settled.clear()
             await self._settled.wait()
-        self._in_flight[run.item(work)] = expected
+        self._in_flight[item] = expected
         return True
 
     @property
@@ -42,7 +41,7 @@ class Budget:
     def exhausted(self) -> str:
         return f"The budget of {dollars(self.limit)} has no room for another answer; {dollars(self.spent)} is spent."
 
-    def settle(self, item: Item, generation: Generation | None) -> None:
+    def settle(self, item: WorkItem, generation: Generation | None) -> None:
         """It is over. A cost that nobody said counts as much as was expected."""
         expected = self._in_flight.pop(item, 0.0)
         self._settled.set()

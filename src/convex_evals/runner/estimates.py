@@ -8,7 +8,7 @@ from convex_evals.core.errors import UsageError
 from convex_evals.models import Expected, OutputBasis, ProviderModel, expect_generation, output_basis
 from convex_evals.runner.budget import Budget
 from convex_evals.runner.planning import Plan
-from convex_evals.runner.work import ActiveRun, Work
+from convex_evals.runner.work import ActiveRun, WorkItem
 
 if TYPE_CHECKING:
     from convex_evals.scores import ScoresStore
@@ -34,8 +34,8 @@ class Estimate:
         if not isinstance(plan.model, ProviderModel):
             return None
         basis = output_basis(store, plan.model.name)
-        wanted = [work for work in plan.work if work.stored is None]
-        expected = [_expected(plan, work, basis) for work in wanted]
+        wanted = [item for item in plan.work if item.stored is None]
+        expected = [_expected(plan, item, basis) for item in wanted]
         asked = [each for each in expected if each is not None]
         return cls(
             model=plan.model.name,
@@ -62,15 +62,15 @@ def open_budget(limit: float, plans: Sequence[Plan], store: "ScoresStore") -> Bu
             )
         bases[plan.model.name] = estimate.basis if estimate else OutputBasis(0, 0)
 
-    def expect(run: ActiveRun, work: Work) -> float:
-        expected = expect_generation(run.model, work.eval, work.trial, bases[run.model.name].tokens)
+    def expect(run: ActiveRun, item: WorkItem) -> float:
+        expected = expect_generation(run.model, item.eval, item.trial, bases[run.model.name].tokens)
         return (expected.cost_usd or 0.0) if expected else 0.0
 
     return Budget(limit, expect)
 
 
-def _expected(plan: Plan, work: Work, basis: OutputBasis) -> Expected | None:
-    return expect_generation(plan.model, work.eval, work.trial, basis.tokens)
+def _expected(plan: Plan, item: WorkItem, basis: OutputBasis) -> Expected | None:
+    return expect_generation(plan.model, item.eval, item.trial, basis.tokens)
 
 
 def _total(asked: Sequence[Expected]) -> float | None:

@@ -4,39 +4,28 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from convex_evals.pipeline.types import StepResult
+from convex_evals.runner.work import WorkItem
 from convex_evals.scores import Outcome
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """One piece of work: an eval of a run, for one trial. `static`: only the files are graded."""
-
-    run: str
-    model: str
-    eval: str
-    trial: int
-    static: bool = False
-    experiment: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Generating:
-    item: Item
+    item: WorkItem
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    item: Item
+    item: WorkItem
 
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    item: Item
+    item: WorkItem
 
 
 @dataclass(frozen=True, slots=True)
 class StepFinished:
-    item: Item
+    item: WorkItem
     step: StepResult
 
 
@@ -44,13 +33,13 @@ class StepFinished:
 class Retrying:
     """Infrastructure trouble: this attempt does not count and another one follows."""
 
-    item: Item
+    item: WorkItem
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    item: Item
+    item: WorkItem
     outcome: Outcome
 
 

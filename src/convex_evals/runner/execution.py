@@ -1,8 +1,8 @@
 """Carries runs out: generates, grades and records, each as soon as it can be.
 
-    work ──► generators (tasks) ──► a short queue ──► graders (a task and a process each) ──► scores
+    work items ──► ask the model (8 at once) ──► grading pool (a process per job) ──► scores
 
-The queue is short and work is begun only when somebody is free for it, so memory does not grow with the suite.
+A few tasks take item after item, so memory does not grow with the suite.
 """
 
 import asyncio
@@ -13,24 +13,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from convex_evals.core.errors import ConvexEvalsError
+from convex_evals.core.ids import prefix
 from convex_evals.core.settings import Settings
-from convex_evals.runner.attempts import Attempts, Ready
+from convex_evals.pipeline.types import Assignment
+from convex_evals.runner.attempts import Attempts, RecordedAnswer
 from convex_evals.runner.budget import Budget
 from convex_evals.runner.events import Stopping, Watcher
-from convex_evals.runner.grading import grading_worker
-from convex_evals.runner.referee import Referee
+from convex_evals.runner.pool import GradingPool
 from convex_evals.runner.stopping import Stop, heeding_signals
-from convex_evals.runner.work import ActiveRun, Halt, Work
+from convex_evals.runner.work import ActiveRun, Halt, WorkItem
 from convex_evals.scores import RunStatus
 
 if TYPE_CHECKING:
     from convex_evals.scores import ScoresStore
 
 GENERATORS: Final = 8
+WAITING_PER_JOB: Final = 3
+"""Answers that are graded or wait for it, per grading worker."""
 
 
 @dataclass(frozen=True, slots=True)
-class Equipment:
+class RunContext:
     """What runs are carried out with. `folder` is temporary and belongs to this command alone."""
 
     store: "ScoresStore"
@@ -45,21 +48,13 @@ class Equipment:
 class Execution:
     """Runs that are carried out together: one begins while the last evals of the one before are still graded."""
 
-    def __init__(self, runs: Sequence[ActiveRun], equipment: Equipment) -> None:
+    def __init__(self, runs: Sequence[ActiveRun], context: RunContext) -> None:
         self.runs = runs
-        self._equipment = equipment
-        self._stop = Stop(on_request=lambda: equipment.watcher(Stopping()))
-        self._attempts = Attempts(
-            equipment.store,
-            equipment.watcher,
-            self._stop,
-            Referee(equipment.settings, equipment.folder),
-            equipment.folder,
-            equipment.keep,
-            equipment.budget,
-        )
-        self._work: Iterator[tuple[ActiveRun, Work]] = ((run, each) for run in runs for each in run.work)
-        self._ready: asyncio.Queue[Ready | None] = asyncio.Queue(maxsize=2 * equipment.jobs)
+        self._context = context
+        self._stop = Stop(on_request=lambda: context.watcher(Stopping()))
+        self._attempts = Attempts(context.store, context.watcher, self._stop, context.budget)
+        self._work: Iterator[tuple[ActiveRun, WorkItem]] = ((run, item) for run in runs for item in run.work)
+        self._asking = asyncio.Semaphore(GENERATORS)
 
     async def carry_out(self) -> bool:
         """Returns False when the user stopped it. What is not done of a run can be resumed, whoever ended it."""
@@ -90,39 +85,38 @@ class Execution:
                 await working
 
     async def _work_through(self) -> None:
-        async with asyncio.TaskGroup() as group:
-            for number in range(self._equipment.jobs):
-                group.create_task(self._grade_all(self._equipment.folder / f"worker-{number}"))
-            async with asyncio.TaskGroup() as generators:
-                for _ in range(GENERATORS):
-                    generators.create_task(self._generate_all())
-            for _ in range(self._equipment.jobs):
-                await self._ready.put(None)
+        context = self._context
+        opening = GradingPool.open(context.settings, context.folder, context.jobs, keep=context.keep)
+        async with opening as pool, asyncio.TaskGroup() as group:
+            for _ in range(GENERATORS + WAITING_PER_JOB * context.jobs):
+                group.create_task(self._work_on(pool))
 
-    async def _generate_all(self) -> None:
+    async def _work_on(self, pool: GradingPool) -> None:
         while not self._stop.requested and (next_work := next(self._work, None)) is not None:
-            run, work = next_work
-            if not await self._may_begin(run, work):
-                continue
-            ready = await self._attempts.generate(run, work)
-            if ready is None:
+            run, item = next_work
+            async with self._asking:
+                if not await self._may_begin(run, item):
+                    continue
+                answer = await self._attempts.generate(run, item)
+            if answer is None or await self._grade(run, answer, pool):
                 await self._done(run)
-            else:
-                await self._ready.put(ready)
 
-    async def _may_begin(self, run: ActiveRun, work: Work) -> bool:
+    async def _may_begin(self, run: ActiveRun, item: WorkItem) -> bool:
         """What is answered already is graded whatever happens."""
-        budget = self._equipment.budget
-        if budget is not None and run.halted is None and not await budget.admit(run, work):
+        budget = self._context.budget
+        if budget is not None and run.halted is None and not await budget.admit(run, item):
             self._attempts.halt(run, Halt("stopped", budget.exhausted))
-        return not self._stop.requested and (run.halted is None or work.stored is not None)
+        return not self._stop.requested and (run.halted is None or item.stored is not None)
 
-    async def _grade_all(self, folder: Path) -> None:
-        async with grading_worker(self._equipment.settings, folder) as worker:
-            while (ready := await self._ready.get()) is not None:
-                if not self._stop.requested:  # what waits is graded when the run is resumed
-                    await self._attempts.grade(ready, worker)
-                    await self._done(ready.run)
+    async def _grade(self, run: ActiveRun, answer: RecordedAnswer, pool: GradingPool) -> bool:
+        """False when that is left to whoever resumes the run."""
+        item = answer.item
+        folder = self._context.folder / prefix(run.id) / item.eval.id / str(item.trial)
+        async with pool.turn() as turn:
+            if self._stop.requested:
+                return False
+            await turn.grade(Assignment(item.eval, answer.files, run.options, folder), answer)
+        return True
 
     async def _done(self, run: ActiveRun) -> None:
         run.unfinished -= 1
@@ -131,13 +125,13 @@ class Execution:
     async def _close_if_done(self, run: ActiveRun) -> None:
         if not run.unfinished:
             end = run.halted or Halt("completed", "")
-            await asyncio.to_thread(self._equipment.store.finish_run, run.id, end.status, end.reason or None)
+            await asyncio.to_thread(self._context.store.finish_run, run.id, end.status, end.reason or None)
 
     def _close_unfinished(self, status: RunStatus, reason: str) -> None:
         for run in self.runs:
             if run.unfinished:
                 end = run.halted or Halt(status, reason)
-                self._equipment.store.finish_run(run.id, end.status, end.reason)
+                self._context.store.finish_run(run.id, end.status, end.reason)
 
 
 def _first(error: BaseException) -> BaseException:

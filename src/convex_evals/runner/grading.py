@@ -15,8 +15,8 @@ from convex_evals.core.processes import Limits, PipedProcess, Sandbox, base_envi
 from convex_evals.core.settings import Settings
 from convex_evals.core.verdicts import GATES, StepName
 from convex_evals.pipeline.bounds import MEBIBYTE, MOST_BYTES, cut_log, usage_of
-from convex_evals.pipeline.messages import Assignment, Graded, Message, StepDone, Trouble, receive, send
-from convex_evals.pipeline.types import Grade, StepResult
+from convex_evals.pipeline.messages import Graded, Message, StepDone, Trouble, receive, send
+from convex_evals.pipeline.types import Assignment, Grade, StepResult
 from convex_evals.suite import Pipeline
 
 COMMAND: Final = (sys.executable, "-P", "-m", "convex_evals.pipeline.worker")

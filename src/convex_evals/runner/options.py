@@ -1,26 +1,15 @@
-"""Grading options of a run: completed from the suite, recorded with the run, read back when it is resumed."""
+"""Grading options of a run: recorded with the run, read back when it is resumed."""
 
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from convex_evals import __version__
 from convex_evals.core.plain import from_plain, to_plain
 from convex_evals.pipeline.types import GradingOptions
-from convex_evals.suite import SuiteSettings
 
 _SECRET = "admin_key"
-
-
-def complete_options(options: GradingOptions, suite: SuiteSettings) -> GradingOptions:
-    """What was not said is what the suite says, written out, so that a run knows what it was graded with."""
-    return replace(
-        options,
-        packages_before=options.packages_before or suite.packages_before,
-        answer_files=options.answer_files or suite.answer_files,
-    )
 
 
 def options_json(options: GradingOptions) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from convex_evals.models import (
 )
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.runner.options import options_from_json, options_json, pipeline_fingerprint
-from convex_evals.runner.work import ActiveRun, Work
+from convex_evals.runner.work import ActiveRun, WorkItem
 from convex_evals.scores import Fingerprints, PendingEval, PlannedEval, RunPlan, RunRecord
 from convex_evals.suite import Entry, Eval, Suite, fingerprint
 
@@ -61,7 +61,7 @@ class Plan:
 
     model: Model
     options: GradingOptions
-    work: tuple[Work, ...]
+    work: tuple[WorkItem, ...]
     run: RunPlan | RunRecord
     left_out: tuple[str, ...] = ()
 
@@ -83,25 +83,29 @@ class Plan:
         """
         if isinstance(self.run, RunPlan):
             run = replace(self.run, fingerprints=replace(self.run.fingerprints, toolchain=toolchain))
-            return ActiveRun(store.create_run(run), self.model, self.options, self.work, run.experiment)
-        store.resume_run(self.run.id)
-        return ActiveRun(self.run.id, self.model, self.options, self.work, self.run.experiment)
+            store.create_run(run)
+        else:
+            store.resume_run(self.run.id)
+        return ActiveRun(self.run.id, self.model, self.options, self.work)
 
 
 def plan_run(model: Model, request: Request) -> Plan:
     """Trial by trial, each in the suite's order."""
     evals = _answered(model, request)
-    work = tuple(Work(each, trial) for trial in request.numbers for each in evals)
-    return Plan(model, request.options, work, _recorded(model, request, evals), _left_out(request, evals))
+    recorded = _recorded(model, request, evals)
+    work = tuple(_item(recorded, each, trial) for trial in request.numbers for each in evals)
+    return Plan(model, request.options, work, recorded, _left_out(request, evals))
 
 
 def plan_regrading(run: RunRecord, request: Request, store: "ScoresStore") -> Plan:
     """The stored answers of a run, graded as a run of its own under the same model and experiment."""
     model = _replay_of(run, store)
     evals = _answered(model, request)
-    work = tuple(Work(each, trial, model.stored.place(each.id, trial)) for trial in request.numbers for each in evals)
     filtered = {_FILTERED: True} if is_filtered(run) else {}
     recorded = _recorded(model, request, evals, {_REGRADE_OF: run.id, **filtered})
+    work = tuple(
+        _item(recorded, each, trial, model.stored.place(each.id, trial)) for trial in request.numbers for each in evals
+    )
     return Plan(model, request.options, work, recorded, _left_out(request, evals))
 
 
@@ -121,7 +125,7 @@ def plan_rest(
     source = source_of(run)
     replay = _replay_of(store.find_run(source), store) if source is not None else None
     pending = sorted(store.pending(run.id), key=lambda each: each.trial)
-    work = tuple(Work(evals[each.eval], each.trial, _stored(run, each, replay)) for each in pending)
+    work = tuple(_item(run, evals[each.eval], each.trial, _stored(run, each, replay)) for each in pending)
     if replay is None and pending and all(each.stored is not None for each in work):
         replay = _replay_of(run, store)  # nobody has to be asked, so neither key nor guidelines are needed
     model = replay or _model_of(run, store, options, connections)
@@ -147,6 +151,10 @@ def source_of(run: RunRecord) -> str | None:
     """The run whose answers this one grades again."""
     source = run.options.get(_REGRADE_OF)
     return str(source) if source is not None else None
+
+
+def _item(run: RunPlan | RunRecord, asked: Eval, trial: int, stored: StoredGeneration | None = None) -> WorkItem:
+    return WorkItem(run.id, run.model, run.experiment, asked, trial, stored)
 
 
 def _answered(model: Model, request: Request) -> list[Eval]:

@@ -16,9 +16,8 @@ from convex_evals.core.retry import GRADING
 from convex_evals.core.settings import Settings
 from convex_evals.core.verdicts import StepName
 from convex_evals.pipeline.failures import FAILURES, FailureKind
-from convex_evals.pipeline.messages import Assignment
-from convex_evals.pipeline.types import Grade, GradingOptions, StepResult, status_of
-from convex_evals.runner.grading import GradingWorker, grading_worker
+from convex_evals.pipeline.types import Assignment, Grade, GradingOptions, StepResult, status_of
+from convex_evals.runner.grading import grading_worker
 from convex_evals.suite import read_answer
 
 CONVICTED: Final = "accident-repeats"
@@ -56,17 +55,6 @@ class Referee:
             return last
         return again if first else convicted(last, suspect, tries)
 
-    async def grade(self, worker: GradingWorker, assignment: Assignment) -> Grade:
-        """Grades until that is decided. The folder of the assignment is made for each try and removed after it."""
-        tries: list[Grade] = []
-        while True:
-            tries.append(await _grade_once(worker, assignment))
-            match await self.decide(assignment, tries):
-                case Again(pause):
-                    await asyncio.sleep(pause)
-                case decided:
-                    return decided
-
     async def _reference_passes(self, name: StepName, assignment: Assignment) -> bool:
         answer = await asyncio.to_thread(_reference_files, assignment)
         if dict(assignment.files) == answer:
@@ -79,20 +67,15 @@ class Referee:
         return step is not None and step.status == "passed"
 
     async def _grade_reference(self, assignment: Assignment) -> Grade:
+        """On a worker of its own, which nothing of an answer has met."""
         folder = self.folder / f"reference-{new_id()}"
+        grading = folder / "grading"
+        await asyncio.to_thread(grading.mkdir, parents=True)
         try:
             async with grading_worker(self.settings, folder / "worker") as worker:
-                return await _grade_once(worker, replace(assignment, folder=folder / "grading"))
+                return await worker.grade(replace(assignment, folder=grading), _nobody)
         finally:
             await asyncio.to_thread(remove_folder, folder)
-
-
-async def _grade_once(worker: GradingWorker, assignment: Assignment) -> Grade:
-    await asyncio.to_thread(assignment.folder.mkdir, parents=True)
-    try:
-        return await worker.grade(assignment, _nobody)
-    finally:
-        await asyncio.to_thread(remove_folder, assignment.folder)
 
 
 def suspicious_step(grade: Grade) -> StepResult | None:

@@ -1,13 +1,13 @@
 """Runs that go on, trial by trial, until it is sure which is better: looks, further trials, and why it ended."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from convex_evals.runner.budget import Budget, dollars
 from convex_evals.runner.results import tallies
-from convex_evals.runner.work import ActiveRun, Work
+from convex_evals.runner.work import ActiveRun, WorkItem
 from convex_evals.statistics import Look, Tallies, look, unsettled
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class UntilSure:
 
     def _work(
         self, undecided: Sequence[Look], verdicts: Mapping[str, Tallies]
-    ) -> list[tuple[ActiveRun, tuple[Work, ...]]]:
+    ) -> list[tuple[ActiveRun, tuple[WorkItem, ...]]]:
         """One more trial of evals that are not settled in a comparison that trials can decide."""
         wanted: dict[str, set[str]] = {run.id: set() for run in self.runs}
         for each in undecided:
@@ -83,12 +83,12 @@ class UntilSure:
                     wanted[run].update(unsettled(verdicts[each.pair[0]], verdicts[each.pair[1]]))
         return [(run, self._further(run, wanted[run.id])) for run in self.runs]
 
-    def _further(self, run: ActiveRun, names: set[str]) -> tuple[Work, ...]:
-        evals = {work.eval.id: work.eval for work in run.work}
-        further = (Work(evals[name], self._trials[run.id, name] + 1) for name in sorted(names))
+    def _further(self, run: ActiveRun, names: set[str]) -> tuple[WorkItem, ...]:
+        items = {item.eval.id: item for item in run.work}
+        further = (replace(items[name], trial=self._trials[run.id, name] + 1, stored=None) for name in sorted(names))
         return tuple(each for each in further if run.model.answers(each.eval, each.trial))
 
-    def _why_over(self, undecided: Sequence[Look], work: Sequence[tuple[ActiveRun, tuple[Work, ...]]]) -> str:
+    def _why_over(self, undecided: Sequence[Look], work: Sequence[tuple[ActiveRun, tuple[WorkItem, ...]]]) -> str:
         if not self.latest:
             return "the runs share no eval with a verdict"
         if not undecided:
@@ -101,7 +101,7 @@ class UntilSure:
             return f"every eval that mattered had {self.looks} trials, the most that were asked for"
         return self._why_too_dear(work)
 
-    def _why_too_dear(self, work: Sequence[tuple[ActiveRun, tuple[Work, ...]]]) -> str:
+    def _why_too_dear(self, work: Sequence[tuple[ActiveRun, tuple[WorkItem, ...]]]) -> str:
         """A round is carried out whole or not at all, as far as its cost can be known."""
         if self.budget is None:
             return ""
@@ -111,8 +111,8 @@ class UntilSure:
             return ""
         return f"the next trials would cost about {dollars(cost)}, and {dollars(left)} of the budget is left"
 
-    def _extended(self, run: ActiveRun, work: tuple[Work, ...]) -> ActiveRun:
+    def _extended(self, run: ActiveRun, work: tuple[WorkItem, ...]) -> ActiveRun:
         self.store.add_trials(run.id, [(each.eval.id, each.trial) for each in work])
         self.store.resume_run(run.id)
         self._trials.update({(run.id, each.eval.id): each.trial for each in work})
-        return ActiveRun(run.id, run.model, run.options, work, run.experiment)
+        return ActiveRun(run.id, run.model, run.options, work)

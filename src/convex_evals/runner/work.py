@@ -1,22 +1,29 @@
-"""What is to be done for a run: one piece of work per eval and trial."""
+"""What is to be done for a run: one item per eval and trial."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from convex_evals.models import Model, StoredGeneration
 from convex_evals.pipeline.types import GradingOptions
-from convex_evals.runner.events import Item
 from convex_evals.scores import RunStatus
 from convex_evals.suite import Eval, Pipeline
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """One eval and trial. With `stored` the model is not asked."""
+class WorkItem:
+    """One eval and trial of a run. With `stored` the model is not asked."""
 
+    run: str
+    model: str
+    experiment: str
     eval: Eval
     trial: int
     stored: StoredGeneration | None = None
+
+    @property
+    def static(self) -> bool:
+        """Whether only its files are graded."""
+        return self.eval.pipeline is Pipeline.STATIC
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +44,9 @@ class ActiveRun:
     id: str
     model: Model
     options: GradingOptions
-    work: Sequence[Work]
-    experiment: str = ""
+    work: Sequence[WorkItem]
     unfinished: int = field(init=False)
     halted: Halt | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.unfinished = len(self.work)
-
-    def item(self, work: Work) -> Item:
-        static = work.eval.pipeline is Pipeline.STATIC
-        return Item(self.id, self.model.name, work.eval.id, work.trial, static, self.experiment)

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from convex_evals.core.ids import new_id
+
 
 @dataclass(frozen=True, slots=True)
 class Fingerprints:
@@ -39,6 +41,7 @@ class RunPlan:
     fingerprints: Fingerprints = Fingerprints()
     options: Mapping[str, Any] = field(default_factory=dict)  # whatever JSON can hold
     labels: tuple[str, ...] = ()
+    id: str = field(default_factory=new_id, compare=False)
 
     def __post_init__(self) -> None:
         if self.trials < 1:

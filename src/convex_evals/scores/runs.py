@@ -9,7 +9,7 @@ from sqlalchemy import Select, Subquery, func, insert, select
 from sqlalchemy.orm import Session
 
 from convex_evals.core.errors import UsageError
-from convex_evals.core.ids import ALPHABET, LENGTH, new_id
+from convex_evals.core.ids import ALPHABET, LENGTH
 from convex_evals.scores.attempts import RESULTS, interrupt_open_attempts
 from convex_evals.scores.database import insert_if_new
 from convex_evals.scores.periods import begin_period, end_period, last_sign_of_work, read_worked
@@ -23,7 +23,7 @@ _HINT: Final = "`convex-evals status` lists the runs"
 
 
 def insert_run(session: Session, plan: RunPlan) -> str:
-    run_id = new_id()
+    run_id = plan.id
     prints = plan.fingerprints
     session.add(
         RunRow(

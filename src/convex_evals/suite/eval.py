@@ -1,6 +1,7 @@
 """One eval: a task, its reference answer and the grader that tells right from wrong, read from its folder."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date
 from enum import StrEnum
 from pathlib import Path
 
@@ -40,6 +41,16 @@ class Grader:
 
 
 @dataclass(frozen=True)
+class SuiteSettings:
+    """What holds for every eval of a suite: its `suite.json`."""
+
+    packages_before: date | None = None
+    """Packages published on or after this day are not installed."""
+    answer_files: tuple[str, ...] = ("**/*",)
+    """Globs of the files a model may write."""
+
+
+@dataclass(frozen=True)
 class Eval:
     category: str
     name: str
@@ -49,6 +60,7 @@ class Eval:
     grader: Grader | None
     gaps: str | None
     fingerprints: EvalFingerprints
+    settings: SuiteSettings = field(default_factory=SuiteSettings)
 
     @property
     def id(self) -> str:

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path, PurePosixPath
 
 from convex_evals.core.errors import SuiteError
-from convex_evals.suite.eval import Eval, check_name, entries_below, read_eval
+from convex_evals.suite.eval import Eval, SuiteSettings, check_name, entries_below, read_eval
 from convex_evals.suite.files import (
     BrokenError,
     Problem,
@@ -25,14 +25,6 @@ from convex_evals.suite.locations import EVAL_EXAMPLE, is_candidate, is_eval
 SETTINGS_FILE = "suite.json"
 SETTINGS_EXAMPLE = '{"packagesBefore": "2026-11-01", "answerFiles": ["**/*"]}'
 SETTINGS_KEYS = frozenset({"packagesBefore", "answerFiles"})
-
-
-@dataclass(frozen=True)
-class SuiteSettings:
-    packages_before: date | None = None
-    """Packages published on or after this day are not installed."""
-    answer_files: tuple[str, ...] = ("**/*",)
-    """Globs of the files a model may write."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +148,7 @@ def _load_category(category: Path, shared: list[Entry], loading: Loading) -> Non
     for path in filter(is_candidate, children(category)):
         with loading.collecting():
             read = read_eval(path, shared)
-            loading.evals.append(read.eval)
+            loading.evals.append(replace(read.eval, settings=loading.settings))
             loading.warnings += read.warnings
 
 

@@ -1,14 +1,15 @@
 from pathlib import Path
 
 import pytest
+from tests.cli.progress.conftest import make_item
 
 from convex_evals.cli.progress.board import Board, Row, clock_time, running_steps
 from convex_evals.core.verdicts import Status, StepName
 from convex_evals.pipeline.types import StepResult
-from convex_evals.runner import Finished, Generated, Generating, Grading, Item, Retrying, StepFinished, Stopping
+from convex_evals.runner import Finished, Generated, Generating, Grading, Retrying, StepFinished, Stopping
 from convex_evals.scores import Outcome
 
-FIRST, SECOND = (Item("r" * 32, "tester", f"000-a/00{number}-b", 1) for number in range(2))
+FIRST, SECOND = (make_item(f"00{number}-b") for number in range(2))
 
 
 class Clock:
@@ -75,7 +76,7 @@ def test_the_summary_counts_and_guesses_the_rest() -> None:
 def test_gates_run_one_after_the_other_and_the_rest_at_once(
     static: bool, done: list[StepName], running: set[StepName]
 ) -> None:
-    item = Item("r" * 32, "tester", "000-a/000-b", 1, static)
+    item = make_item(static=static)
     assert running_steps(item, Row("grading", dict.fromkeys(done, "passed"))) == running
 
 

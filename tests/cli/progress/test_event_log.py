@@ -2,6 +2,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.cli.progress.conftest import make_item
 
 from convex_evals.cli.progress.event_log import event_json, event_stream, logging_events
 from convex_evals.core.errors import UsageError
@@ -13,14 +14,13 @@ from convex_evals.runner import (
     Generating,
     Grading,
     Halted,
-    Item,
     Retrying,
     StepFinished,
     Stopping,
 )
 from convex_evals.scores import Outcome, TestCounts
 
-ITEM = Item("r" * 32, "tester", "000-a/000-b", 2)
+ITEM = make_item(trial=2)
 EVENTS: list[tuple[Event, dict[str, object]]] = [
     (Generating(ITEM), {"event": "generating"}),
     (Generated(ITEM), {"event": "generated"}),

@@ -1,15 +1,16 @@
 from pathlib import Path
 
 import pytest
+from tests.cli.progress.conftest import make_item
 
 from convex_evals.cli.progress.board import Board
 from convex_evals.cli.progress.lines import ProgressLines
 from convex_evals.core.verdicts import StepName
 from convex_evals.pipeline.types import StepResult
-from convex_evals.runner import Finished, Generating, Grading, Halted, Item, Retrying, StepFinished
+from convex_evals.runner import Finished, Generating, Grading, Halted, Retrying, StepFinished
 from convex_evals.scores import Outcome
 
-ITEM = Item("r" * 32, "tester", "000-a/000-b", 1)
+ITEM = make_item()
 
 
 @pytest.fixture

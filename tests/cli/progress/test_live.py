@@ -10,11 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rich.console import Console
+from tests.cli.progress.conftest import make_item
 
 from convex_evals.cli.progress.board import Board
 from convex_evals.cli.progress.live import LiveTable
 from convex_evals.pipeline.types import StepResult
-from convex_evals.runner import Finished, Generating, Grading, Item, Retrying, StepFinished
+from convex_evals.runner import Finished, Generating, Grading, Retrying, StepFinished
 from convex_evals.scores import Outcome
 
 CONTROL = re.compile(r"\r|\x1b\[[0-9?;]*[A-Za-z]")
@@ -57,7 +58,7 @@ def test_a_terminal_sees_a_table_that_grows_and_a_summary(hello_suite: MakeSuite
 
 
 def test_done_evals_stay_above_and_those_under_way_below() -> None:
-    items = [Item("r" * 32, "tester", f"000-a/{number:03}-b", 1) for number in range(12)]
+    items = [make_item(f"{number:03}-b") for number in range(12)]
     screen = io.StringIO()
     console = Console(file=screen, width=100, height=8, force_terminal=True, color_system=None)
     with LiveTable(items, Board(total=12), console) as table:
@@ -75,7 +76,7 @@ def test_done_evals_stay_above_and_those_under_way_below() -> None:
 
 
 def test_long_names_are_cut_on_the_left_where_there_is_no_room() -> None:
-    item = Item("r" * 32, "tester", f"000-a/000-{'long' * 30}", 1)
+    item = make_item(f"000-{'long' * 30}")
     screen = io.StringIO()
     console = Console(file=screen, width=80, force_terminal=True, color_system=None)
     with LiveTable([item], Board(total=1), console) as table:

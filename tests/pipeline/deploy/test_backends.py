@@ -10,7 +10,7 @@ from convex_evals.backend.deployment import DeploymentSettings
 from convex_evals.pipeline.grade import grade
 from convex_evals.pipeline.grading.types import GradedDeployment
 from convex_evals.pipeline.tools import Tools
-from convex_evals.pipeline.types import GradingOptions, Submission
+from convex_evals.pipeline.types import Assignment, GradingOptions
 from convex_evals.suite import Eval, load_suite, read_answer
 
 FOREIGN = Path(__file__).parents[1] / "grading/foreign_suite"
@@ -42,13 +42,13 @@ async def test_a_python_grader_has_keys_that_nobody_else_knows(
     grading_tools: Tools, write_eval: Callable[..., Eval], tmp_path: Path
 ) -> None:
     eval = write_eval(grader=GRADER)
-    graded = await grade(eval, Submission(read_answer(eval)), tmp_path, GradingOptions(), grading_tools)
+    graded = await grade(Assignment(eval, read_answer(eval), GradingOptions(), tmp_path), grading_tools)
     assert graded.status == "passed", [step.excerpt for step in graded.steps]
 
 
 async def test_a_vitest_grader_finds_its_well_known_key_accepted(grading_tools: Tools, tmp_path: Path) -> None:
     eval = load_suite(FOREIGN / "evals").evals[0]
-    graded = await grade(eval, Submission(read_answer(eval)), tmp_path, GradingOptions(), grading_tools)
+    graded = await grade(Assignment(eval, read_answer(eval), GradingOptions(), tmp_path), grading_tools)
     assert graded.status == "passed", [step.excerpt for step in graded.steps]
     assert not _files_with_the_key(tmp_path)
 

@@ -8,7 +8,7 @@ import pytest
 from convex_evals.pipeline.filesystem import write_project
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
-from convex_evals.pipeline.types import Grade, StepResult, Submission
+from convex_evals.pipeline.types import Grade, StepResult
 from convex_evals.pipeline.workspace import Workspace
 
 
@@ -17,7 +17,7 @@ def write(tools: Tools, tmp_path: Path) -> Callable[[dict[str, str]], StepResult
     def run(files: dict[str, str]) -> StepResult:
         workspace = Workspace(tmp_path / "workspace")
         workspace.prepare()
-        return write_project(RunningStep("filesystem", workspace, tools), Submission(files))
+        return write_project(RunningStep("filesystem", workspace, tools), files)
 
     return run
 

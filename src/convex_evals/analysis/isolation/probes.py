@@ -5,8 +5,8 @@ import hashlib
 import json
 import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -17,11 +17,9 @@ from convex_evals.core.files import write_file
 from convex_evals.core.ids import new_id
 from convex_evals.core.settings import Settings
 from convex_evals.core.verdicts import StepName
-from convex_evals.pipeline.messages import Assignment
-from convex_evals.pipeline.types import GradingOptions
-from convex_evals.runner.grading import GradingWorker, grading_worker
+from convex_evals.pipeline.types import Assignment, GradingOptions
+from convex_evals.runner import GradingPool
 from convex_evals.runner.options import options_json
-from convex_evals.runner.referee import Referee
 from convex_evals.suite import Eval
 
 FORMAT: Final = 1  # of the kept answers
@@ -53,13 +51,11 @@ class Probe(Protocol):
 
 @dataclass(frozen=True)
 class GradingProbes:
-    """Warm grading workers that take turns, and what was found out before."""
+    """The grading pool, and what was found out before."""
 
     settings: Settings
-    folder: Path
+    pool: GradingPool
     toolchain: str  # its fingerprint
-    referee: Referee
-    _idle: "asyncio.Queue[GradingWorker]" = field(default_factory=asyncio.Queue)
 
     def probe(self, asked: Eval, step: StepName, options: GradingOptions, bound: Bound) -> Probe:
         async def passes(files: Mapping[str, str]) -> bool:
@@ -68,30 +64,26 @@ class GradingProbes:
             if known is not None:
                 return known
             bound.check()
-            worker = await self._idle.get()
-            started = time.monotonic()
-            try:
-                folder = self.folder / f"probe-{new_id()}"
-                passed = await self._grade(worker, Assignment(asked, files, options, folder, step), bound)
-            finally:
-                self._idle.put_nowait(worker)
-                bound.tries += 1
-                bound.spent += time.monotonic() - started
+            folder = self.pool.folder / f"probe-{new_id()}"
+            passed = await self._grade(Assignment(asked, files, options, folder, step), bound)
             if passed is not None:
                 _write(kept, passed)
             return bool(passed)
 
         return passes
 
-    async def _grade(self, worker: GradingWorker, assignment: Assignment, bound: Bound) -> bool | None:
+    async def _grade(self, assignment: Assignment, bound: Bound) -> bool | None:
         """None when there is no verdict, which is nobody's answer."""
-        assert assignment.only is not None
-        try:
-            async with asyncio.timeout(bound.seconds - bound.spent + OVERRUN_SECONDS):
-                grade = await self.referee.grade(worker, assignment)
-        except TimeoutError:
-            await worker.discard()  # it is in the middle of something; the next one starts it again
-            raise BoundReached from None
+        async with self.pool.turn() as turn:
+            started = time.monotonic()
+            try:
+                async with asyncio.timeout(bound.seconds - bound.spent + OVERRUN_SECONDS):
+                    grade = await turn.grade(assignment)
+            except TimeoutError:
+                raise BoundReached from None
+            finally:
+                bound.tries += 1
+                bound.spent += time.monotonic() - started
         if grade.status == "infrastructure":
             return None
         return next(step.status == "passed" for step in grade.steps if step.name == assignment.only)
@@ -114,12 +106,8 @@ class GradingProbes:
 @asynccontextmanager
 async def open_probes(settings: Settings, folder: Path, toolchain: str, workers: int) -> AsyncIterator[GradingProbes]:
     """`folder` is temporary and belongs to this command alone. A worker starts with its first probe."""
-    probes = GradingProbes(settings, folder, toolchain, Referee(settings, folder))
-    async with AsyncExitStack() as opened:
-        for number in range(workers):
-            worker = await opened.enter_async_context(grading_worker(settings, folder / f"worker-{number}"))
-            probes._idle.put_nowait(worker)
-        yield probes
+    async with GradingPool.open(settings, folder, workers) as pool:
+        yield GradingProbes(settings, pool, toolchain)
 
 
 def _read(kept: Path) -> bool | None:

@@ -16,7 +16,6 @@ from convex_evals.controls import (
     Checkup,
     Findings,
     Watcher,
-    Workshop,
     check,
     controls_folder,
     findings_json,
@@ -29,7 +28,7 @@ from convex_evals.core.processes import Sandbox
 from convex_evals.core.settings import Settings, read_settings
 from convex_evals.core.toolchain import prepare_toolchain
 from convex_evals.pipeline.types import GradingOptions
-from convex_evals.runner import complete_options, open_workspace
+from convex_evals.runner import GradingPool, open_workspace
 from convex_evals.suite import BrokenError, Problem, Selection, Suite, find_suite, load_suite, select
 
 NOT_OK = 1
@@ -106,10 +105,10 @@ async def _check(
     """`checked` is told of every eval, in the order in which they are done."""
     await check_sandbox(asked.sandbox)
     await prepare_toolchain(settings, remark)
-    options = complete_options(GradingOptions(sandbox=asked.sandbox), prepared.suite.settings)
+    options = GradingOptions(sandbox=asked.sandbox).completed(prepared.suite.settings)
     with open_workspace(settings.output_folder) as folder, watching(prepared.checkups) as watcher:
-        workshop = Workshop(settings, folder, asked.jobs or cores(), options)
-        return await check(prepared.checkups, workshop, _telling(watcher, checked))
+        async with GradingPool.open(settings, folder, asked.jobs or cores()) as pool:
+            return await check(prepared.checkups, pool, options, _telling(watcher, checked))
 
 
 def _telling(watcher: Watcher, also: Callable[[Findings], None]) -> Watcher:

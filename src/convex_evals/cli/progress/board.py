@@ -6,7 +6,17 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from convex_evals.core.verdicts import GATES, STEPS, Status, StepName
-from convex_evals.runner import Event, Finished, Generated, Generating, Grading, Item, Retrying, StepFinished, Stopping
+from convex_evals.runner import (
+    Event,
+    Finished,
+    Generated,
+    Generating,
+    Grading,
+    Retrying,
+    StepFinished,
+    Stopping,
+    WorkItem,
+)
 
 Phase = Literal["generating", "waiting", "grading", "retrying"]
 
@@ -25,7 +35,7 @@ class Board:
 
     total: int
     clock: Callable[[], float] = time.monotonic
-    rows: dict[Item, Row] = field(default_factory=dict)
+    rows: dict[WorkItem, Row] = field(default_factory=dict)
     counts: dict[Status, int] = field(default_factory=dict)
     stopping: bool = False
     _started: float = field(init=False)
@@ -78,7 +88,7 @@ class Board:
         return " · ".join([*parts, clock_time(self.elapsed)])
 
 
-def running_steps(item: Item, row: Row) -> frozenset[StepName]:
+def running_steps(item: WorkItem, row: Row) -> frozenset[StepName]:
     """The steps under way: gates one after the other, then the rest at once."""
     if row.phase != "grading":
         return frozenset()

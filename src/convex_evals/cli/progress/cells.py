@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from convex_evals.cli.output import visible
 from convex_evals.core.verdicts import STEPS, Status, StepName
-from convex_evals.runner import Item
+from convex_evals.runner import WorkItem
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -32,7 +32,7 @@ class Labels:
     width: int
 
     @classmethod
-    def of(cls, items: Iterable[Item], screen_width: int) -> "Labels":
+    def of(cls, items: Iterable[WorkItem], screen_width: int) -> "Labels":
         items = list(items)
         several_models = len({item.model for item in items}) > 1
         with_experiment = len({item.experiment for item in items}) > 1
@@ -44,16 +44,16 @@ class Labels:
         room = screen_width - steps - len(_GAP) - len("without verdict")
         return replace(made, width=max(_SHORTEST_LABEL, min(longest, room)))
 
-    def label(self, item: Item) -> str:
+    def label(self, item: WorkItem) -> str:
         label = self.full(item)
         short = label if len(label) <= self.width else f"…{label[-self.width + 1 :]}"
         return short.ljust(self.width)
 
-    def full(self, item: Item) -> str:
+    def full(self, item: WorkItem) -> str:
         """However long it is."""
         named = [item.model] if self.with_model else []
         named += [item.experiment] if self.with_experiment else []
-        return " · ".join([*named, f"{item.eval}{f' #{item.trial}' if self.with_trial else ''}"])
+        return " · ".join([*named, f"{item.eval.id}{f' #{item.trial}' if self.with_trial else ''}"])
 
 
 def halted(model: str, reason: str) -> str:

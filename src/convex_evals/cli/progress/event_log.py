@@ -21,11 +21,11 @@ from convex_evals.runner import (
     Generating,
     Grading,
     Halted,
-    Item,
     Retrying,
     StepFinished,
     Stopping,
     Watcher,
+    WorkItem,
 )
 from convex_evals.scores import Outcome
 
@@ -77,8 +77,8 @@ def event_json(event: Event) -> dict[str, Any]:
             return {"event": "stopping"}
 
 
-def _of(item: Item, name: str, **more: object) -> dict[str, Any]:
-    return {"event": name, "run": item.run, "model": item.model, "eval": item.eval, "trial": item.trial, **more}
+def _of(item: WorkItem, name: str, **more: object) -> dict[str, Any]:
+    return {"event": name, "run": item.run, "model": item.model, "eval": item.eval.id, "trial": item.trial, **more}
 
 
 def _step(step: StepResult) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from convex_evals.cli.progress.board import Board
 from convex_evals.cli.progress.cells import Labels, halted
 from convex_evals.core.verdicts import STEPS
 from convex_evals.pipeline.types import StepResult
-from convex_evals.runner import Event, Finished, Halted, Item, Retrying, StepFinished, Stopping
+from convex_evals.runner import Event, Finished, Halted, Retrying, StepFinished, Stopping, WorkItem
 from convex_evals.scores import Outcome
 
 _WIDE = 10_000
@@ -16,10 +16,10 @@ _WIDE = 10_000
 class ProgressLines:
     """Call with every event."""
 
-    def __init__(self, items: Sequence[Item], board: Board, say: Callable[[str], None]) -> None:
+    def __init__(self, items: Sequence[WorkItem], board: Board, say: Callable[[str], None]) -> None:
         self._board, self._say = board, say
         self._labels = Labels.of(items, _WIDE)
-        self._excerpts: dict[Item, dict[str, str]] = {}
+        self._excerpts: dict[WorkItem, dict[str, str]] = {}
 
     def __call__(self, event: Event) -> None:
         self._board.take(event)
@@ -36,16 +36,16 @@ class ProgressLines:
             case Stopping():
                 self._say(f"Stopping: {self._board.summary()}")
 
-    def _note(self, item: Item, step: StepResult) -> None:
+    def _note(self, item: WorkItem, step: StepResult) -> None:
         if step.excerpt:
             self._excerpts.setdefault(item, {})[step.name] = step.excerpt
 
-    def _finished(self, item: Item, outcome: Outcome) -> str:
+    def _finished(self, item: WorkItem, outcome: Outcome) -> str:
         reason = why(outcome, self._excerpts.pop(item, {}))
         progress = f"{self._board.done}/{self._board.total}"
         return "  ".join(part for part in (progress, outcome.status, self._label(item), reason) if part)
 
-    def _label(self, item: Item) -> str:
+    def _label(self, item: WorkItem) -> str:
         return self._labels.label(item).rstrip()
 
 

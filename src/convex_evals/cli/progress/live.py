@@ -11,7 +11,7 @@ from rich.text import Text
 from convex_evals.cli.progress.board import Board, Row, running_steps
 from convex_evals.cli.progress.cells import Labels, halted, heading, line
 from convex_evals.core.verdicts import Status, StepName
-from convex_evals.runner import Event, Finished, Halted, Item, Retrying, StepFinished
+from convex_evals.runner import Event, Finished, Halted, Retrying, StepFinished, WorkItem
 
 _REFRESHES_PER_SECOND: Final = 4
 _LINES_KEPT: Final = 4  # for heading, summary and the prompt
@@ -20,10 +20,10 @@ _LINES_KEPT: Final = 4  # for heading, summary and the prompt
 class LiveTable:
     """Use as a context; call with every event."""
 
-    def __init__(self, items: Sequence[Item], board: Board, console: Console) -> None:
+    def __init__(self, items: Sequence[WorkItem], board: Board, console: Console) -> None:
         self._board, self._console = board, console
         self._labels = Labels.of(items, console.width)
-        self._steps: dict[Item, dict[StepName, Status]] = {}
+        self._steps: dict[WorkItem, dict[StepName, Status]] = {}
         self._live = Live(
             get_renderable=self._render,
             console=console,
@@ -64,6 +64,6 @@ class LiveTable:
         more = [Text(f"… {len(rows) - room} more", style="dim")] if len(rows) > room else []
         return Group(*(self._line(item, row) for item, row in rows[:room]), *more, Text(self._board.summary()))
 
-    def _line(self, item: Item, row: Row) -> Text:
+    def _line(self, item: WorkItem, row: Row) -> Text:
         remark = "" if row.phase == "grading" else row.phase
         return line(self._labels.label(item), dict(row.steps), running_steps(item, row), remark)

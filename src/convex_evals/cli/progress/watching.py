@@ -9,11 +9,11 @@ from convex_evals.cli.output import remark
 from convex_evals.cli.progress.board import Board
 from convex_evals.cli.progress.lines import ProgressLines
 from convex_evals.cli.progress.live import LiveTable
-from convex_evals.runner import Item, Watcher
+from convex_evals.runner import Watcher, WorkItem
 
 
 @contextmanager
-def watching(items: Sequence[Item]) -> Iterator[Watcher]:
+def watching(items: Sequence[WorkItem]) -> Iterator[Watcher]:
     """Shows progress on standard error, so that standard output stays for results."""
     board = Board(total=len(items))
     console = Console(stderr=True, markup=False, emoji=False, highlight=False)

@@ -17,7 +17,6 @@ from convex_evals.runner import (
     Plan,
     Request,
     asking_of,
-    complete_options,
     last_failures,
     plan_regrading,
     plan_rest,
@@ -63,7 +62,7 @@ def prepare_request(asked: Asked) -> tuple[Request, tuple[Problem, ...]]:
     for each in evals:
         if each.grader is None:
             remark(f"{each.id} has no grader yet, so no test is required of it.")
-    options = complete_options(asked.grading_options(), suite.settings)
+    options = asked.grading_options().completed(suite.settings)
     return Request(suite, evals, options, asking), problems
 
 

@@ -20,9 +20,9 @@ from convex_evals.runner import (
     LOOKS,
     ActiveRun,
     Budget,
-    Equipment,
     Execution,
     Plan,
+    RunContext,
     UntilSure,
     open_budget,
     open_workspace,
@@ -108,14 +108,14 @@ async def _execute(
     budget: Budget | None,
     events: TextIO | None,
 ) -> bool:
-    items = [run.item(work) for run in runs for work in run.work]
+    items = [item for run in runs for item in run.work]
     with open_workspace(settings.output_folder, keep=asked.keep) as folder, watching(items) as watcher:
         if asked.keep:
             remark(f"Everything that is written stays in {folder}.")
         jobs = asked.jobs or cores()
         told = logging_events(watcher, events)
-        equipment = Equipment(store, settings, folder, jobs, told, asked.keep, budget)
-        return await Execution(runs, equipment).carry_out()
+        context = RunContext(store, settings, folder, jobs, told, asked.keep, budget)
+        return await Execution(runs, context).carry_out()
 
 
 def cores() -> int:

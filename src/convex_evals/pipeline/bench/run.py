@@ -15,7 +15,7 @@ from convex_evals.pipeline.bench.baseline import Baseline
 from convex_evals.pipeline.bench.cost import Cost
 from convex_evals.pipeline.grade import grade
 from convex_evals.pipeline.tools import Tools, open_tools
-from convex_evals.pipeline.types import Grade, GradingOptions, Submission
+from convex_evals.pipeline.types import Assignment, Grade, GradingOptions
 from convex_evals.suite import Eval, load_suite, read_answer
 
 Say = Callable[[str], None]
@@ -108,7 +108,7 @@ def _with_empty_caches(tools: Tools, cache: Path) -> Tools:
 
 
 async def _grade(eval: Eval, tools: Tools, workspace: Path) -> Graded:
-    result = await grade(eval, Submission(read_answer(eval)), _made(workspace), GradingOptions(), tools)
+    result = await grade(Assignment(eval, read_answer(eval), GradingOptions(), _made(workspace)), tools)
     if result.status != "passed":
         excerpts = "; ".join(f"{step.name}: {step.excerpt}" for step in result.steps if step.status != "passed")
         raise InfrastructureError(f"The bench answer {eval.name} does not pass: {excerpts}")

@@ -7,7 +7,7 @@ from typing import Final
 from convex_evals.pipeline.filesystem.paths import Refusal, clean, is_hidden, refuse, refuse_together, shown
 from convex_evals.pipeline.project_config import ConfigError, parse_config
 from convex_evals.pipeline.step import RunningStep
-from convex_evals.pipeline.types import StepResult, Submission
+from convex_evals.pipeline.types import StepResult
 
 MOST_FILES: Final = 500
 LARGEST_FILE: Final = 1_000_000
@@ -15,9 +15,9 @@ LARGEST_PROJECT: Final = 8_000_000
 _QUOTED: Final = 10
 
 
-def write_project(step: RunningStep, submission: Submission) -> StepResult:
-    files = {clean(path): text for path, text in submission.files.items()}
-    refusals = _refusals(files) if len(files) == len(submission.files) else [_same_path(submission)]
+def write_project(step: RunningStep, given: Mapping[str, str]) -> StepResult:
+    files = {clean(path): text for path, text in given.items()}
+    refusals = _refusals(files) if len(files) == len(given) else [_same_path(given)]
     if refusals:
         return _refused(step, refusals)
     written = {path: text for path, text in files.items() if not is_hidden(path)}
@@ -49,9 +49,9 @@ def _functions_elsewhere(files: Mapping[str, str]) -> list[Refusal]:
     return [Refusal("convex.json", f'"functions": {refusal}', refusal.kind)] if refusal else []
 
 
-def _same_path(submission: Submission) -> Refusal:
+def _same_path(given: Mapping[str, str]) -> Refusal:
     seen: set[str] = set()
-    for path in submission.files:
+    for path in given:
         if clean(path) in seen:
             return Refusal(path, "is there twice")
         seen.add(clean(path))

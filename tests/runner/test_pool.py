@@ -1,0 +1,98 @@
+"""Real workers that take turns."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from tests.runner.conftest import MakeSuite
+
+from convex_evals.core.settings import Settings
+from convex_evals.pipeline.types import Assignment, Grade, GradingOptions, StepResult
+from convex_evals.runner import GradingPool
+from convex_evals.runner.pool import Tries
+from convex_evals.suite import Eval
+
+HELLO, CRASH = {"hello.txt": "hello\n"}, {"hello.txt": "crash\n"}
+CRASHES = """\
+# {seconds} {hurry}
+import os
+
+
+def test_says_hello(files):
+    if "crash" in files.text("hello.txt"):
+        os._exit(3)
+    assert files.text("hello.txt") == "hello\\n"
+"""
+
+
+def assignment(asked: Eval, folder: Path, files: dict[str, str] | None = None) -> Assignment:
+    return Assignment(asked, files or HELLO, GradingOptions(), folder)
+
+
+@pytest.fixture
+def workers(processes: Any) -> Callable[[], list[psutil.Process]]:
+    return lambda: processes.below_this_one(lambda one: "convex_evals.pipeline.worker" in processes.command(one))
+
+
+class Told(Tries):
+    def __init__(self) -> None:
+        self.events: list[str] = []
+
+    async def begin(self) -> None:
+        self.events.append("begin")
+
+    async def step(self, step: StepResult) -> None:
+        self.events.append(step.name)
+
+    async def end(self, grade: Grade) -> None:
+        assert all(step.log.is_file() for step in grade.steps)
+        self.events.append(grade.status)
+
+    async def again(self, grade: Grade, pause: float | None) -> bool:
+        self.events.append("last" if pause is None else "again")
+        return pause is not None
+
+
+async def test_answers_are_graded_by_as_few_workers_as_it_takes(
+    make_suite: MakeSuite, settings: Settings, tmp_path: Path, workers: Callable[[], list[psutil.Process]]
+) -> None:
+    (asked,) = make_suite(1).evals
+    async with GradingPool.open(settings, tmp_path / "pool", 2) as pool:
+        assert workers() == []
+        for name in "ab":
+            assert (await pool.grade(assignment(asked, pool.folder / name))).status == "passed"
+        assert len(workers()) == 1
+        both = (pool.grade(assignment(asked, pool.folder / name)) for name in "cd")
+        assert [grade.status for grade in await asyncio.gather(*both)] == ["passed", "passed"]
+        assert len(workers()) == 2
+        assert sorted(path.name for path in pool.folder.iterdir()) == ["worker-0", "worker-1"]
+    assert workers() == []
+
+
+async def test_whoever_grades_is_told_of_every_try_and_each_has_a_folder_of_its_own(
+    make_suite: MakeSuite, settings: Settings, tmp_path: Path
+) -> None:
+    (asked,) = make_suite(1, grader=CRASHES).evals
+    told = Told()
+    async with GradingPool.open(settings, tmp_path / "pool", 1, keep=True) as pool, pool.turn() as turn:
+        grade = await turn.grade(assignment(asked, pool.folder / "answer", CRASH), told)
+    assert grade.status == "failed"
+    first = ["begin", "filesystem", "tests", "infrastructure", "again"]
+    assert told.events == [*first, "begin", "filesystem", "tests", "failed", "last"]
+    assert sorted(path.name for path in (tmp_path / "pool").glob("answer*")) == ["answer-1", "answer-2"]
+
+
+async def test_an_interrupted_worker_is_replaced(
+    make_suite: MakeSuite, settings: Settings, tmp_path: Path, hurry: Callable[[], None]
+) -> None:
+    (asked,) = make_suite(1, seconds=280).evals
+    async with GradingPool.open(settings, tmp_path / "pool", 1) as pool:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(5):
+                await pool.grade(assignment(asked, pool.folder / "slow"))
+        assert not list(pool.folder.iterdir())
+        hurry()
+        assert (await pool.grade(assignment(asked, pool.folder / "quick"))).status == "passed"
