@@ -13,7 +13,7 @@ from rich.console import Console
 
 from convex_evals.cli.demo.performing import MODEL, perform_demo
 from convex_evals.cli.demo.telling import Share, Telling
-from convex_evals.cli.runs.asking import Asked
+from convex_evals.cli.runs.options import RunOptions
 from convex_evals.models import replay
 from convex_evals.scores import ScoresStore
 from convex_evals.suite import own_suite
@@ -90,7 +90,7 @@ def test_an_answer_that_is_missing_is_infrastructure(
 ) -> None:
     (tmp_path / "samples" / "apprentice").mkdir(parents=True)
     monkeypatch.setattr(replay, "samples_folder", lambda: tmp_path / "samples")
-    asked = Asked(models=(MODEL,), pattern=PASSES, evals=own_suite(), scores=str(tmp_path / "scores.db"), json="-")
+    asked = RunOptions(models=[MODEL], pattern=PASSES, evals=own_suite(), scores=str(tmp_path / "scores.db"), json="-")
     assert perform_demo(asked) == 3
     output = capsys.readouterr()
     assert json.loads(output.out)["run"]["infrastructure"] == 1

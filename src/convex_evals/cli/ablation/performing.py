@@ -8,7 +8,7 @@ from convex_evals.cli.ablation.findings import METHOD, Finding, Findings, findin
 from convex_evals.cli.ablation.planning import AblatedRun, find_ablation, plan_ablation, plan_rest_of, runs_of
 from convex_evals.cli.main import INTERRUPTED
 from convex_evals.cli.output import count, table, table_lines, write_json
-from convex_evals.cli.runs.asking import Asked
+from convex_evals.cli.runs.options import RunOptions
 from convex_evals.cli.runs.preparing import Prepared
 from convex_evals.cli.runs.reporting import open_scores, print_plans
 from convex_evals.cli.runs.session import Session, carry_out_plans
@@ -20,7 +20,7 @@ from convex_evals.core.settings import read_settings
 from convex_evals.scores import ScoresStore
 
 
-def perform(asked: Asked, sections: Sequence[str], resume: str | None) -> int:
+def perform(asked: RunOptions, sections: Sequence[str], resume: str | None) -> int:
     """Does what was asked for and returns the exit code."""
     settings = read_settings()
     with open_scores(asked) as store:
@@ -41,7 +41,7 @@ def perform(asked: Asked, sections: Sequence[str], resume: str | None) -> int:
         return _exit_code(session, runs)
 
 
-def _report(runs: Sequence[AblatedRun], asked: Asked, store: ScoresStore) -> None:
+def _report(runs: Sequence[AblatedRun], asked: RunOptions, store: ScoresStore) -> None:
     found = Findings.of(runs, store)
     _print(found, sys.stderr if asked.json == "-" else sys.stdout)
     if asked.json is not None:

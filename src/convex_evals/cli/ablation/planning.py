@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self, cast
 
 from convex_evals.cli.output import remark
-from convex_evals.cli.runs.asking import Asked
+from convex_evals.cli.runs.options import RunOptions
 from convex_evals.cli.runs.preparing import Prepared, prepare_request
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import PREFIX_LENGTH, new_id, prefix
@@ -36,9 +36,9 @@ class AblatedRun:
         return cls(run, note["id"], cast(VariantKind, note["kind"]), note["section"], int(note["tokens"]))
 
 
-def plan_ablation(asked: Asked, sections: Sequence[str], store: ScoresStore, settings: Settings) -> Prepared:
+def plan_ablation(asked: RunOptions, sections: Sequence[str], store: ScoresStore, settings: Settings) -> Prepared:
     """A run with all sections, one without each, one without any. Raises UsageError."""
-    [name] = asked.models
+    [name] = asked.models or []
     request, problems = prepare_request(asked)
     connections, identifier = Connections(settings, remark), new_id()
     plans: list[Plan] = []

@@ -11,7 +11,7 @@ from convex_evals.analysis.investigation import Investigated
 from convex_evals.analysis.prior import read_prior_reports
 from convex_evals.analysis.procedure import investigator
 from convex_evals.analysis.trends import Trend, find_trends, read_reports
-from convex_evals.cli.analysis.performing import Asked
+from convex_evals.cli.analysis.performing import AnalysisOptions
 from convex_evals.cli.output import count, print_json, print_table, table, visible
 from convex_evals.cli.runs.looking import existing_scores, find_attempt
 from convex_evals.core.errors import UsageError
@@ -22,7 +22,7 @@ from convex_evals.core.wording import listed, shortened
 from convex_evals.scores import AttemptDetails, ScoresStore
 
 
-def show_failure(asked: Asked, eval: str, trial: int, *, as_json: bool) -> None:
+def show_failure(asked: AnalysisOptions, eval: str, trial: int, *, as_json: bool) -> None:
     settings = read_settings()
     with existing_scores(asked.scores) as store:
         record = asked.request(store, settings).run
@@ -38,7 +38,9 @@ def show_failure(asked: Asked, eval: str, trial: int, *, as_json: bool) -> None:
         print(visible(line))
 
 
-async def _investigate(asked: Asked, store: ScoresStore, settings: Settings, details: AttemptDetails) -> Investigated:
+async def _investigate(
+    asked: AnalysisOptions, store: ScoresStore, settings: Settings, details: AttemptDetails
+) -> Investigated:
     await asked.check_sandbox()
     request = asked.request(store, settings)
     prior = read_prior_reports(request.folder, request.reports, request.run.id)

@@ -31,7 +31,7 @@ QUESTION = (
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AnalysisOptions:
     """What the user wants analysed, and how."""
 
     run: str
@@ -63,7 +63,7 @@ class Asked:
         )
 
 
-def perform(asked: Asked, json: str | None) -> None:
+def perform(asked: AnalysisOptions, json: str | None) -> None:
     settings = read_settings()
     with existing_scores(asked.scores) as store:
         request = asked.request(store, settings)

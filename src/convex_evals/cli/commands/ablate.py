@@ -51,14 +51,14 @@ def ablate(
     interval, and how many tokens the section takes. The exit code is 3 when some answers have no verdict.
     """
     from convex_evals.cli.ablation.performing import perform
-    from convex_evals.cli.runs.asking import Asked
+    from convex_evals.cli.runs.options import RunOptions
     from convex_evals.core.errors import UsageError
 
-    asked = Asked(
-        models=(model,) if model else (),
-        categories=category or (),
+    asked = RunOptions(
+        models=[model] if model else None,
+        categories=category,
         pattern=filter,
-        names=name or (),
+        names=name,
         experiment=experiment,
         guidelines=guidelines,
         base_url=base_url,
@@ -74,6 +74,6 @@ def ablate(
         raise UsageError("Name the model to ask with --model, or the ablation to continue with --resume.")
     if resume is None:
         asked.check()
-    elif section or any(asked.planning_options().values()):
+    elif section or asked.planned():
         raise UsageError("--resume goes on with an ablation as it was planned; leave out what was decided then.")
     raise typer.Exit(perform(asked, section or (), resume))

@@ -85,10 +85,10 @@ def run(
     changed: no task, grader, lint rule or code.
     """
     from convex_evals.analysis.classification import Analyst
-    from convex_evals.cli.analysis.performing import Asked, perform
+    from convex_evals.cli.analysis.performing import AnalysisOptions, perform
 
     seconds = 0.0 if no_probe else probe_seconds
-    asked = Asked(run, engine, jobs, seconds, evals, reports, scores, Analyst(analyst, base_url, budget))
+    asked = AnalysisOptions(run, engine, jobs, seconds, evals, reports, scores, Analyst(analyst, base_url, budget))
     perform(replace(asked, sandbox=sandbox or "required"), json)
 
 
@@ -108,10 +108,10 @@ def eval(
 ) -> None:
     """Show everything about one failure: complaints, differences, cause, counterfactuals, class. Writes no report."""
     from convex_evals.cli.analysis.looking import show_failure
-    from convex_evals.cli.analysis.performing import Asked
+    from convex_evals.cli.analysis.performing import AnalysisOptions
 
     seconds = 0.0 if no_probe else probe_seconds
-    asked = Asked(run, engine, 1, seconds, evals, reports, scores, sandbox=sandbox or "required")
+    asked = AnalysisOptions(run, engine, 1, seconds, evals, reports, scores, sandbox=sandbox or "required")
     show_failure(asked, eval, trial, as_json=json)
 
 

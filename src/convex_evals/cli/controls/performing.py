@@ -35,7 +35,7 @@ NOT_OK = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ControlsOptions:
     """Options as they were given; None means not given."""
 
     selection: Selection
@@ -56,7 +56,7 @@ class Prepared:
     problems: tuple[Problem, ...]
 
 
-def perform(asked: Asked) -> int:
+def perform(asked: ControlsOptions) -> int:
     """Does what was asked for and returns the exit code."""
     settings = read_settings()
     prepared = prepare(asked)
@@ -71,13 +71,13 @@ def perform(asked: Asked) -> int:
     return _exit_code(found, prepared.problems)
 
 
-def _tell(found: Sequence[Findings], prepared: Prepared, asked: Asked) -> None:
+def _tell(found: Sequence[Findings], prepared: Prepared, asked: ControlsOptions) -> None:
     print_findings(found, prepared.problems, out=sys.stderr if asked.json == "-" else sys.stdout)
     if asked.json is not None:
         write_json(findings_json(found, prepared.problems), asked.json)
 
 
-def prepare(asked: Asked) -> Prepared:
+def prepare(asked: ControlsOptions) -> Prepared:
     """Reads the suite and its controls. Raises UsageError."""
     suite = load_suite(find_suite(asked.evals))
     evals = select(suite, asked.selection)
@@ -100,7 +100,7 @@ def prepare(asked: Asked) -> Prepared:
 
 
 async def _check(
-    prepared: Prepared, asked: Asked, settings: Settings, checked: Callable[[Findings], None]
+    prepared: Prepared, asked: ControlsOptions, settings: Settings, checked: Callable[[Findings], None]
 ) -> list[Findings]:
     """`checked` is told of every eval, in the order in which they are done."""
     await check_sandbox(asked.sandbox)

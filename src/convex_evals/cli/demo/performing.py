@@ -7,7 +7,7 @@ from convex_evals.cli.demo.telling import Telling
 from convex_evals.cli.main import INTERRUPTED
 from convex_evals.cli.output import console, write_json
 from convex_evals.cli.runs.as_json import runs_json
-from convex_evals.cli.runs.asking import Asked
+from convex_evals.cli.runs.options import RunOptions
 from convex_evals.cli.runs.session import carry_out
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.settings import read_settings
@@ -16,7 +16,7 @@ from convex_evals.scores import ScoresStore
 MODEL: Final = "sample/apprentice"
 
 
-def perform_demo(asked: Asked) -> int:
+def perform_demo(asked: RunOptions) -> int:
     """Runs it and returns the exit code: 0 although evals fail, which is what the demo shows."""
     # With JSON on standard output, words for people go to standard error.
     telling = Telling(console(stderr=asked.json == "-"))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from convex_evals.cli.main import PROGRAM
-from convex_evals.cli.runs.asking import Asked
+from convex_evals.cli.runs.options import RunOptions
 from convex_evals.models import DEFAULT_EXPERIMENT
 
 
@@ -26,11 +26,11 @@ class Wishes:
     scope: Scope = Scope()
     trials: int = 1
 
-    def asked(self, *, dry_run: bool = False) -> Asked:
-        return Asked(
-            models=self.models,
-            categories=self.scope.categories,
-            names=self.scope.names,
+    def asked(self, *, dry_run: bool = False) -> RunOptions:
+        return RunOptions(
+            models=list(self.models),
+            categories=list(self.scope.categories),
+            names=list(self.scope.names),
             failed=self.scope.failed,
             experiment=self.experiment,
             base_url=self.base_url,

@@ -7,8 +7,8 @@ from typing import Any
 
 from convex_evals.cli.output import remark, visible
 from convex_evals.cli.runs.as_json import cost_json, eval_json, usage_json
-from convex_evals.cli.runs.asking import Asked
 from convex_evals.cli.runs.looking import result_details
+from convex_evals.cli.runs.options import RunOptions
 from convex_evals.cli.runs.session import Session, carry_out
 from convex_evals.cli.runs.summaries import reason
 from convex_evals.core.errors import InfrastructureError
@@ -71,9 +71,9 @@ async def _greet(entry: ModelEntry, settings: Settings) -> Reply:
 
 
 def _run_eval(check: Check, found: dict[str, Any], settings: Settings) -> tuple[dict[str, Any], int]:
-    asked = Asked(
-        models=(check.entry.slug,),
-        names=(check.eval,),
+    asked = RunOptions(
+        models=[check.entry.slug],
+        names=[check.eval],
         base_url=check.base_url if takes_base_url(check.entry) else None,
         no_cache=True,
         evals=check.evals,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from convex_evals.cli.output import count, remark
-from convex_evals.cli.runs.asking import Asked, Purpose
+from convex_evals.cli.runs.options import Purpose, RunOptions
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import new_id, prefix
 from convex_evals.core.settings import Settings
@@ -37,7 +37,7 @@ class Prepared:
     problems: tuple[Problem, ...] = ()
 
 
-def prepare(asked: Asked, store: ScoresStore, settings: Settings) -> Prepared:
+def prepare(asked: RunOptions, store: ScoresStore, settings: Settings) -> Prepared:
     """Changes nothing. Raises UsageError."""
     connections = Connections(settings, remark)
     if asked.resume is not None:
@@ -49,7 +49,7 @@ def prepare(asked: Asked, store: ScoresStore, settings: Settings) -> Prepared:
     return Prepared(plans, problems)
 
 
-def prepare_request(asked: Asked) -> tuple[Request, tuple[Problem, ...]]:
+def prepare_request(asked: RunOptions) -> tuple[Request, tuple[Problem, ...]]:
     """The chosen evals and how they are asked and graded; and what keeps others from being loaded."""
     asking = asking_for(asked)
     suite = load_suite(find_suite(asked.evals))
@@ -66,7 +66,7 @@ def prepare_request(asked: Asked) -> tuple[Request, tuple[Problem, ...]]:
     return Request(suite, evals, options, asking), problems
 
 
-def asking_for(asked: Asked) -> Asking:
+def asking_for(asked: RunOptions) -> Asking:
     """Raises UsageError."""
     experiment = find_experiment(asked.experiment)
     if asked.guidelines is not None:
@@ -75,7 +75,7 @@ def asking_for(asked: Asked) -> Asking:
     return Asking(experiment, asked.base_url, new_id() if asked.no_cache else None)
 
 
-def _plans(asked: Asked, request: Request, store: ScoresStore, connections: Connections) -> Iterator[Plan]:
+def _plans(asked: RunOptions, request: Request, store: ScoresStore, connections: Connections) -> Iterator[Plan]:
     if asked.regrade is not None:
         plan = _plan_regrading(asked.regrade, request, store)
         _say_left_out(plan)
@@ -83,7 +83,7 @@ def _plans(asked: Asked, request: Request, store: ScoresStore, connections: Conn
         return
     labels = LABELS[asked.purpose]
     request = replace(request, trials=1 if asked.until_sure else asked.trials or 1, labels=labels)
-    for name in dict.fromkeys(asked.models):
+    for name in dict.fromkeys(asked.models or ()):
         globs = request.options.answer_files
         model = find_model(name, store, globs, asking=request.asking, connections=connections)
         evals = _failed(model.name, request, store) if asked.failed else request.evals
@@ -113,7 +113,7 @@ def _plan_regrading(reference: str, request: Request, store: ScoresStore) -> Pla
     return plan_regrading(run, again, store)
 
 
-def _prepare_rest(asked: Asked, reference: str, store: ScoresStore, connections: Connections) -> Prepared:
+def _prepare_rest(asked: RunOptions, reference: str, store: ScoresStore, connections: Connections) -> Prepared:
     run = store.find_run(reference)
     suite = load_suite(find_suite(asked.evals or suite_of(run)))
     plan = plan_rest(run, suite, store, asked.admin_key, connections)

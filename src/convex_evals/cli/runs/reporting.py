@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 from convex_evals.cli.main import INTERRUPTED
 from convex_evals.cli.output import count, print_lines, print_table, table, write_json
 from convex_evals.cli.runs.as_json import runs_json
-from convex_evals.cli.runs.asking import Asked
 from convex_evals.cli.runs.comparison import changed_lines
+from convex_evals.cli.runs.options import RunOptions
 from convex_evals.cli.runs.preparing import Prepared, prepare
 from convex_evals.cli.runs.session import Session, carry_out
 from convex_evals.cli.runs.spending import estimate_json, estimate_lines
@@ -25,7 +25,7 @@ from convex_evals.statistics import flakiness
 FAILED = 1
 
 
-def perform(asked: Asked) -> int:
+def perform(asked: RunOptions) -> int:
     """Does what was asked for and returns the exit code."""
     settings = read_settings()
     asked = asked.completed(settings)
@@ -40,7 +40,7 @@ def perform(asked: Asked) -> int:
 
 
 @contextmanager
-def open_scores(asked: Asked) -> Iterator[ScoresStore]:
+def open_scores(asked: RunOptions) -> Iterator[ScoresStore]:
     """A dry run leaves no file behind: it looks into empty scores when there are none."""
     with ExitStack() as stack:
         where: str | Path | None = asked.scores
@@ -49,7 +49,7 @@ def open_scores(asked: Asked) -> Iterator[ScoresStore]:
         yield stack.enter_context(ScoresStore.open(where))
 
 
-def print_plans(prepared: Prepared, asked: Asked, store: ScoresStore) -> None:
+def print_plans(prepared: Prepared, asked: RunOptions, store: ScoresStore) -> None:
     estimates = [each for plan in prepared.plans if (each := Estimate.of(plan, store)) is not None]
     if asked.json is not None:
         write_json({"estimates": [estimate_json(each) for each in estimates]}, asked.json)
@@ -65,7 +65,7 @@ def print_plans(prepared: Prepared, asked: Asked, store: ScoresStore) -> None:
         print("\n" + "\n".join(estimate_lines(estimate)))
 
 
-def _print_results(session: Session, asked: Asked, store: ScoresStore) -> None:
+def _print_results(session: Session, asked: RunOptions, store: ScoresStore) -> None:
     # With JSON on standard output, words for people go to standard error.
     out = sys.stderr if asked.json == "-" else sys.stdout
     for run in session.runs:
@@ -80,7 +80,7 @@ def _print_results(session: Session, asked: Asked, store: ScoresStore) -> None:
         write_json({**runs_json(store, session.runs), **more}, asked.json)
 
 
-def _flaky_graders(run: RunRecord, asked: Asked, store: ScoresStore) -> list[str]:
+def _flaky_graders(run: RunRecord, asked: RunOptions, store: ScoresStore) -> list[str]:
     """The reference answers are always the same, so trials that disagree are the grader's doing."""
     if asked.purpose != "validate" or run.trials < 2:
         return []
@@ -111,7 +111,7 @@ def _changes(run: RunRecord, store: ScoresStore) -> list[str]:
     return ["What grading again changed:", *changed_lines(tuple(each for each in compared if each.after))]
 
 
-def _exit_code(session: Session, asked: Asked, store: ScoresStore) -> int:
+def _exit_code(session: Session, asked: RunOptions, store: ScoresStore) -> int:
     if not session.complete:
         return INTERRUPTED
     if asked.purpose == "validate" and (session.problems or _is_wrong(session, store)):

@@ -10,7 +10,7 @@ from typing import TextIO
 from convex_evals.cli.output import remark
 from convex_evals.cli.progress import watching
 from convex_evals.cli.progress.event_log import event_stream, logging_events
-from convex_evals.cli.runs.asking import Asked
+from convex_evals.cli.runs.options import RunOptions
 from convex_evals.cli.runs.preparing import Prepared, prepare
 from convex_evals.cli.runs.sandbox import check_sandbox
 from convex_evals.cli.runs.until_sure import next_line
@@ -41,21 +41,21 @@ class Session:
     until_sure: UntilSure | None = None
 
 
-def carry_out(asked: Asked, settings: Settings, store: ScoresStore) -> Session:
+def carry_out(asked: RunOptions, settings: Settings, store: ScoresStore) -> Session:
     """Does it. Raises UsageError, or InfrastructureError when it cannot go on."""
     resumed = () if asked.resume is None else (store.find_run(asked.resume).id,)
     return carry_out_plans(lambda: prepare(asked, store, settings), resumed, asked, settings, store)
 
 
 def carry_out_plans(
-    plan: Callable[[], Prepared], resumed: Sequence[str], asked: Asked, settings: Settings, store: ScoresStore
+    plan: Callable[[], Prepared], resumed: Sequence[str], asked: RunOptions, settings: Settings, store: ScoresStore
 ) -> Session:
     """The same for any plans. `plan` is called when the runs that are `resumed` are held."""
     return asyncio.run(_carry_out(plan, resumed, asked, settings, store))
 
 
 async def _carry_out(
-    plan: Callable[[], Prepared], resumed: Sequence[str], asked: Asked, settings: Settings, store: ScoresStore
+    plan: Callable[[], Prepared], resumed: Sequence[str], asked: RunOptions, settings: Settings, store: ScoresStore
 ) -> Session:
     with ExitStack() as stack:
         for run_id in resumed:
@@ -80,7 +80,9 @@ async def _carry_out(
     return Session(tuple(store.find_run(run.id) for run in runs), prepared.problems, complete, sure)
 
 
-def _until_sure(runs: Sequence[ActiveRun], asked: Asked, store: ScoresStore, budget: Budget | None) -> UntilSure | None:
+def _until_sure(
+    runs: Sequence[ActiveRun], asked: RunOptions, store: ScoresStore, budget: Budget | None
+) -> UntilSure | None:
     if not asked.until_sure:
         return None
     against = None if asked.against is None else store.find_run(asked.against).id
@@ -102,7 +104,7 @@ def _warn_of_other_tools(plans: Sequence[Plan], toolchain: str) -> None:
 
 async def _execute(
     runs: list[ActiveRun],
-    asked: Asked,
+    asked: RunOptions,
     settings: Settings,
     store: ScoresStore,
     budget: Budget | None,
