@@ -77,6 +77,7 @@ async def test_findings_are_json(hello: MakeSuite, pool: GradingPool) -> None:
         "survivors": [],
         "equivalent": [],
         "withoutVerdict": [],
+        "interval": [0.0, 1.0],
     }
 
 
