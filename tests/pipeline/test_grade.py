@@ -10,11 +10,12 @@ import pytest
 
 from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY
 from convex_evals.backend.deployment import Deployment
-from convex_evals.core.verdicts import StepName
+from convex_evals.core.verdicts import GATES, STEPS, StepName
 from convex_evals.pipeline.deploy.backends import OFFICIAL_PROGRAM
-from convex_evals.pipeline.grade import grade
+from convex_evals.pipeline.grade import CHECKS, Backends, Grading, grade
+from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
-from convex_evals.pipeline.types import Assignment, Grade, GradingOptions
+from convex_evals.pipeline.types import Assignment, Grade, GradingOptions, StepResult
 from convex_evals.suite import Eval
 
 MANIFEST = '{"private": true, "dependencies": {"convex": "1.44.0"}}'
@@ -277,3 +278,20 @@ async def test_mutations_of_new_libraries_store_files(
     eval = write_eval(files, grader=STORED)
     result = await grade(Assignment(eval, files, GradingOptions(), tmp_path), grading_tools)
     assert result.status == "passed", shown(result)
+
+
+def test_every_step_is_a_gate_or_in_the_table_of_checks() -> None:
+    assert (*GATES, *CHECKS) == STEPS
+
+
+async def test_a_step_that_is_added_to_the_table_is_graded_with_the_others(
+    grading_tools: Tools, write_eval: WriteEval, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(grading: Grading, step: RunningStep, backends: Backends | None) -> StepResult:
+        return step.failed("lint-findings", "Spelled wrong.")
+
+    monkeypatch.setattr("convex_evals.pipeline.grade.CHECKS", {**CHECKS, "spelling": refuse})
+    monkeypatch.setattr("convex_evals.pipeline.grade.STEPS", (*STEPS, "spelling"))
+    result = await grade(Assignment(write_eval(PROJECT), PROJECT, GradingOptions(), tmp_path), grading_tools)
+    assert (result.status, result.failed_step) == ("failed", "spelling")
+    assert [(step.name, step.status) for step in result.steps][-2:] == [("tests", "passed"), ("spelling", "failed")]

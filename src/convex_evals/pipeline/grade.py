@@ -4,10 +4,11 @@ import asyncio
 import errno
 import time
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cached_property
+from typing import Final
 
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.verdicts import GATES, STEPS, StepName
@@ -83,7 +84,7 @@ class Grading:
         if not written or self._only == "filesystem":
             return
         if self._eval.pipeline is Pipeline.STATIC:
-            await self._run_tests(None)
+            await self._run_check("tests", None)
             return
         async with AsyncExitStack() as opened:
             backends = await self._open(opened)
@@ -153,29 +154,24 @@ class Grading:
         return step.failed(failure.kind, excerpt)
 
     async def _check(self, backends: Backends) -> None:
-        """The last three steps run whatever the others say."""
+        """Whatever the others say."""
+        chosen = [name for name in CHECKS if self._only in (None, name)]
+        await asyncio.gather(*(self._run_check(name, backends) for name in chosen))
 
-        @cache
-        def checked() -> CheckedCopy:
-            return make_checked_copy(self._workspace)
+    async def _run_check(self, name: StepName, backends: Backends | None) -> None:
+        await self._passes(name, lambda step: CHECKS[name](self, step, backends))
 
-        steps: dict[StepName, Callable[[], Awaitable[object]]] = {
-            "tsc": lambda: self._passes("tsc", lambda step: self._check_types(step, checked)),
-            "eslint": lambda: self._passes("eslint", lambda step: self._lint(step, checked)),
-            "tests": lambda: self._run_tests(backends),
-        }
-        await asyncio.gather(*(run() for name, run in steps.items() if self._only in (None, name)))
+    @cached_property
+    def _checked(self) -> CheckedCopy:
+        return make_checked_copy(self._workspace)
 
-    async def _check_types(self, step: RunningStep, checked: Callable[[], CheckedCopy]) -> StepResult:
-        return await check_types(step, checked(), self._options.compiler)
+    async def _check_types(self, step: RunningStep, backends: Backends | None) -> StepResult:
+        return await check_types(step, self._checked, self._options.compiler)
 
-    async def _lint(self, step: RunningStep, checked: Callable[[], CheckedCopy]) -> StepResult:
-        return await lint(step, self._eval, checked(), self._options.linter)
+    async def _lint(self, step: RunningStep, backends: Backends | None) -> StepResult:
+        return await lint(step, self._eval, self._checked, self._options.linter)
 
-    async def _run_tests(self, backends: Backends | None) -> None:
-        await self._passes("tests", lambda step: self._grade_tests(step, backends))
-
-    async def _grade_tests(self, step: RunningStep, backends: Backends | None) -> StepResult:
+    async def _run_tests(self, step: RunningStep, backends: Backends | None) -> StepResult:
         if self._eval.grader is None:
             step.note("the eval has no grader, so no test is required")
             self._tests = TestCounts(0, 0)
@@ -197,6 +193,15 @@ class Grading:
     def _skipped(self, name: StepName) -> StepResult:
         step = RunningStep(name, self._workspace, self._tools)
         return replace(step.passed(), status="skipped", duration_ms=0.0)
+
+
+Check = Callable[[Grading, RunningStep, Backends | None], Awaitable[StepResult]]
+CHECKS: Final[Mapping[StepName, Check]] = {
+    "tsc": Grading._check_types,
+    "eslint": Grading._lint,
+    "tests": Grading._run_tests,
+}
+"""The steps after the gates, which run at the same time. One that is added stands here and, by name, in `STEPS`."""
 
 
 async def _guarded(step: RunningStep, work: Callable[[RunningStep], Awaitable[StepResult]]) -> StepResult:

@@ -13,7 +13,7 @@ from convex_evals.core.errors import ProcessError
 from convex_evals.core.files import remove_folder
 from convex_evals.core.processes import Limits, PipedProcess, Sandbox, base_environment, start_piped
 from convex_evals.core.settings import Settings
-from convex_evals.core.verdicts import GATES, StepName
+from convex_evals.core.verdicts import GATES, STEPS, StepName
 from convex_evals.pipeline.bounds import MEBIBYTE, MOST_BYTES, cut_log, usage_of
 from convex_evals.pipeline.messages import Graded, Message, StepDone, Trouble, receive, send
 from convex_evals.pipeline.types import Assignment, Grade, StepResult
@@ -182,7 +182,7 @@ def step_under_way(assignment: Assignment, done: Sequence[StepResult]) -> StepNa
     """The step that a worker was at when it broke down. Of those that run together, the tests run an answer's code."""
     told = {step.name for step in done}
     static = assignment.eval.pipeline is Pipeline.STATIC
-    order: tuple[StepName, ...] = ("filesystem", "tests") if static else (*GATES, "tests", "tsc", "eslint")
+    order: tuple[StepName, ...] = ("filesystem", "tests") if static else (*GATES, "tests", *STEPS)
     return next((name for name in order if name not in told), "tests")
 
 
