@@ -94,6 +94,14 @@ def test_trials_go_to_evals_that_are_not_settled(asked: Asked) -> None:
     assert found["run"]["flaky"] == ["000-basics/002-hello"]
 
 
+def test_a_dry_run_says_that_more_may_follow(convex_evals: Command, hello_suite: MakeSuite) -> None:
+    hello_suite(1)
+    result = convex_evals("run", "-m", "reference", "-m", "empty", "--until-sure", "--trials", "3", "--dry-run")
+    assert result.returncode == 0
+    assert result.stderr == "That is the first of at most 3 trials; only undecided ones follow.\n"
+    assert len(result.stdout.splitlines()) == 3
+
+
 def test_it_stops_before_a_round_that_the_budget_does_not_cover(asked: Asked) -> None:
     asked.price(1_000)
     asked.server.answer = lambda question: asked.right if "number 000" in question.prompt else "I would rather not."

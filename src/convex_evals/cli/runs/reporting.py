@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from convex_evals.cli.main import INTERRUPTED
-from convex_evals.cli.output import count, print_lines, print_table, table, write_json
+from convex_evals.cli.output import count, print_lines, print_table, remark, table, write_json
 from convex_evals.cli.runs.as_json import runs_json
 from convex_evals.cli.runs.comparison import changed_lines
 from convex_evals.cli.runs.options import RunOptions
@@ -18,7 +18,7 @@ from convex_evals.cli.runs.summaries import summary_lines
 from convex_evals.cli.runs.until_sure import until_sure_json, until_sure_lines
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.settings import read_settings
-from convex_evals.runner import Estimate, compare, source_of, tallies
+from convex_evals.runner import LOOKS, Estimate, compare, source_of, tallies
 from convex_evals.scores import RunRecord, ScoresStore, database_status
 from convex_evals.statistics import flakiness
 
@@ -33,6 +33,8 @@ def perform(asked: RunOptions) -> int:
     with open_scores(asked) as store:
         if asked.dry_run:
             print_plans(prepare(asked, store, settings), asked, store)
+            if asked.until_sure:
+                remark(f"That is the first of at most {asked.trials or LOOKS} trials; only undecided ones follow.")
             return 0
         session = carry_out(asked, settings, store)
         _print_results(session, asked, store)

@@ -30,6 +30,8 @@ def until_sure_lines(sure: UntilSure, store: ScoresStore) -> Iterator[str]:
         yield f"  {name:<{width}}  {told}  p = {each.p:.3g}  {_fate(each, sure)}"
     if sure.stopped:
         yield f"stopped after {count(sure.number, 'look')}: {visible(sure.stopped)}"
+    else:
+        yield f"interrupted after {count(sure.number, 'look')}; `run --resume RUN` finishes the trials that were begun"
     level = f"p below {SIGNIFICANT / sure.looks:.2%}"
     yield f"decided at {level} ({SIGNIFICANT:.0%} shared by {count(sure.looks, 'look')}), p corrected for pairs (Holm)"
 
