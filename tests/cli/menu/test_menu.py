@@ -2,6 +2,7 @@
 
 import os
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -113,11 +114,12 @@ def test_a_model_at_home_is_named_and_its_server_too(terminal: Callable[..., Ter
 
 
 def test_what_failed_last_time_can_be_run_again(
-    terminal: Callable[..., Terminal], record_run: Callable[..., str]
+    terminal: Callable[..., Terminal], convex_evals: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
-    record_run({"000-hello": "passed", "001-hello": "failed"}, model="reference")
+    convex_evals("run", "-m", "reference")
+    convex_evals("run", "-m", "reference", "--name", "000-hello")
     person = terminal()
-    person.sees("reference · Reference answers · last 50% of 2")
+    person.sees("reference · Reference answers · last 50.0% (9% to 91%)")
     person.searches_and_takes("refer")
     person.sees("what failed last time")
     person.presses(DOWN, DOWN, DOWN, ENTER)
