@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from convex_evals.models import EmptyModel
+from convex_evals.models.model import EmptyModel
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.runner import ActiveRun, Budget, Halt, UntilSure, Work
 from convex_evals.scores import Outcome, PlannedEval, RunPlan, ScoresStore
