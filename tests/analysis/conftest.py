@@ -1,5 +1,6 @@
 import asyncio
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,13 +15,15 @@ from convex_evals.analysis.report import (
     RunFacts,
 )
 from convex_evals.analysis.surface import Surface, read_surface
+from convex_evals.core.diagnostics import TestResult, failed_test
 from convex_evals.core.ids import new_id
 from convex_evals.core.settings import Settings, read_settings
+from convex_evals.core.steps import StepResult, TestCounts
 from convex_evals.core.toolchain import prepare_toolchain
 from convex_evals.core.verdicts import FailureClass, Status, StepName
-from convex_evals.pipeline.types import GradingOptions, StepResult
+from convex_evals.pipeline.types import GradingOptions
 from convex_evals.runner import Request, plan_run
-from convex_evals.scores import Generation, Outcome, RunPlan, ScoresStore, TestCounts
+from convex_evals.scores import Generation, Outcome, RunPlan, ScoresStore
 from convex_evals.suite import Suite, load_suite
 
 GRADER = """\
@@ -32,6 +35,19 @@ def test_says_it_to_the_right_one(files):
     assert files.text("to.txt") == "world\\n"
 """
 EXCERPT = "✗ test_says_it_to_the_right_one (grader.py:6)\n  assert 'nobody' == 'world'"
+DIAGNOSTIC = failed_test(
+    "pytest",
+    TestResult(
+        "test_says_it_to_the_right_one",
+        "failed",
+        "assert 'nobody' == 'world'",
+        "grader.py",
+        6,
+        "'world'",
+        "'nobody'",
+        'assert files.text("to.txt") == "world\\n"',
+    ),
+)
 RUN = "jn76nmvgpcdwcmpnpkv2rzea8s80y3ef"
 Record = Callable[..., str]
 MakeFailure = Callable[..., FailureReport]
@@ -112,9 +128,10 @@ def _record_attempt(store: ScoresStore, attempt: str, end: Status, to: str, fold
     store.record_generation(attempt, Generation("Say hello.", "Here.", files))
     failure = {"failed": "tests-failed", "infrastructure": "grader-crashed"}.get(end)
     store.record_step(attempt, _step("filesystem", "passed", folder))
-    store.record_step(attempt, _step("tests", end, folder, EXCERPT if wrong else "", failure))
-    tests = TestCounts(1 if wrong else 2, 2)
-    store.finish_attempt(attempt, Outcome(end, "tests" if wrong else None, failure, tests))
+    tests = _step("tests", end, folder, EXCERPT if wrong else "", failure)
+    store.record_step(attempt, replace(tests, diagnostics=(DIAGNOSTIC,)) if wrong else tests)
+    counts = TestCounts(1 if wrong else 2, 2)
+    store.finish_attempt(attempt, Outcome(end, "tests" if wrong else None, failure, counts))
 
 
 def _step(name: StepName, status: Status, folder: Path, excerpt: str = "", failure: str | None = None) -> StepResult:

@@ -1,7 +1,8 @@
 import pytest
 
-from convex_evals.analysis.evidence import Cause, Diagnostic, Evidence
+from convex_evals.analysis.evidence import Cause, Evidence
 from convex_evals.analysis.gaps import match_gap, passages
+from convex_evals.core.diagnostics import Diagnostic
 
 GAPS = """\
 Wildcards: models write `path: "/api/*"` instead of `pathPrefix`, and the requests return 404.
@@ -14,7 +15,7 @@ def failing(message: str, model: str = "", expected: str = "", gaps: str = GAPS)
     cause = Cause("isolated", model, expected)
     return Evidence(
         failed_step="tests",
-        diagnostics=(Diagnostic("test", message, "test_x"),),
+        diagnostics=(Diagnostic("tests", message, "test_x"),),
         cause=cause,
         gaps=gaps,
         task="Routes.",
@@ -47,7 +48,7 @@ def test_what_the_whole_task_is_about_is_no_sign_of_a_gap() -> None:
     evidence = Evidence(
         failed_step="tests",
         task="`addBox` adds a box.",
-        diagnostics=(Diagnostic("test", "addBox returned nothing", "test_addBox"),),
+        diagnostics=(Diagnostic("tests", "addBox returned nothing", "test_addBox"),),
         gaps="That `addBox` calls the helper is seen in the source.",
     )
     found = match_gap(evidence)

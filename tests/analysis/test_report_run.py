@@ -12,9 +12,11 @@ from convex_evals.analysis import Request, analyse
 from convex_evals.analysis.classification import RulesEngine
 from convex_evals.analysis.report import Report, report_markdown
 from convex_evals.analysis.scoring import LabelledCase, read_cases
+from convex_evals.analysis.scoring.errors import read_error
 from convex_evals.core.settings import Settings
-from convex_evals.core.verdicts import STEPS, StepName
-from convex_evals.pipeline.types import GradingOptions, StepResult
+from convex_evals.core.steps import StepResult
+from convex_evals.core.verdicts import STEPS, Status, StepName
+from convex_evals.pipeline.types import GradingOptions
 from convex_evals.runner import Request as Asked
 from convex_evals.runner import plan_run
 from convex_evals.scores import Generation, Outcome, RunPlan, ScoresStore
@@ -75,7 +77,8 @@ def _steps(case: LabelledCase | None, folder: Path) -> Iterator[StepResult]:
     for name in STEPS:
         failed = case is not None and name == case.failed_step
         excerpt = case.error if case is not None and failed else ""
-        yield StepResult(name, "failed" if failed else "passed", 1.0, 1.0, (), excerpt, log)
+        status: Status = "failed" if failed else "passed"
+        yield StepResult(name, status, 1.0, 1.0, (), excerpt, log, diagnostics=read_error(name, excerpt))
         if failed and name in ("filesystem", "install", "deploy"):
             return
 

@@ -3,18 +3,19 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from convex_evals.cli import main
+from convex_evals.core.diagnostics import TestResult, failed_test
 from convex_evals.core.settings import read_settings
-from convex_evals.core.verdicts import Status, StepName
+from convex_evals.core.steps import Command as RanCommand
+from convex_evals.core.steps import StepResult, TestCounts
+from convex_evals.core.verdicts import Status
 from convex_evals.models.responses import render_files
-from convex_evals.pipeline.types import Command as RanCommand
-from convex_evals.scores import Generation, Outcome, PlannedEval, RunPlan, ScoresStore, TestCounts, Usage
+from convex_evals.scores import Generation, Outcome, PlannedEval, RunPlan, ScoresStore, Usage
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 Start = Callable[..., subprocess.Popen[str]]
@@ -147,21 +148,6 @@ def hello_suite(tmp_path: Path) -> Callable[..., Path]:
     return hello_suite
 
 
-@dataclass(frozen=True)
-class RecordedStep:
-    """A step as the pipeline would have given it to the scores."""
-
-    name: StepName
-    status: Status
-    duration_ms: float
-    cpu_ms: float
-    log: Path
-    excerpt: str = ""
-    failure: str | None = None
-    commands: tuple[RanCommand, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
 @pytest.fixture
 def record_run(tmp_path: Path) -> Callable[..., str]:
     """Writes a run into the scores of the temporary folder; by eval how it ended, or None when it was never begun."""
@@ -186,7 +172,7 @@ def _record_attempt(store: ScoresStore, attempt: str, status: Status, folder: Pa
     files = {"convex/index.ts": "export {};\n// end\n", "package.json": "{}"}
     usage = Usage(input_tokens=10, output_tokens=20, cost_usd=0.5, cost_source="provider")
     store.record_generation(attempt, Generation("Write it.", "Here it is.", files, usage))
-    store.record_step(attempt, RecordedStep("filesystem", "passed", 100, 50, log))
+    store.record_step(attempt, StepResult("filesystem", "passed", 100, 50, log=log))
     store.record_step(attempt, _tests_step(status, log))
     log.unlink()
     failed = status == "failed"
@@ -195,19 +181,22 @@ def _record_attempt(store: ScoresStore, attempt: str, status: Status, folder: Pa
     store.finish_attempt(attempt, Outcome(status, "tests" if failed else None, failure, tests, 1500, 750))
 
 
-def _tests_step(status: Status, log: Path) -> RecordedStep:
+def _tests_step(status: Status, log: Path) -> StepResult:
     if status != "failed":
-        return RecordedStep("tests", status, 1400, 700, log)
-    return RecordedStep(
+        return StepResult("tests", status, 1400, 700, log=log)
+    test = TestResult("test_order", "failed", "expected [1, 2], received [2, 1]", "grader.py", 3, "[1, 2]", "[2, 1]")
+    return StepResult(
         "tests",
         "failed",
         1400,
         700,
-        log,
-        "✗ test_order\nexpected [1, 2], received [2, 1]",
-        "tests-failed",
         (RanCommand(("pytest", "grader.py"), "exit code 1", 1300, 650),),
+        "✗ test_order\nexpected [1, 2], received [2, 1]",
+        log,
+        "tests-failed",
         ("one thing was assumed",),
+        (failed_test("pytest", test),),
+        (TestResult("test_fine", "passed", duration_ms=2.5), test),
     )
 
 

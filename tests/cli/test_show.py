@@ -45,6 +45,43 @@ def test_an_eval_shows_every_step_with_its_excerpt_and_the_files(convex_evals: C
     ]
 
 
+def test_an_eval_says_how_many_others_failed_alike(convex_evals: Command, record_run: Record) -> None:
+    run = record_run({"001-second": "failed"})
+    for model in ("tester", "other", "third"):
+        record_run({"001-second": "failed"}, model)
+    record_run({"000-first": "failed"}, "fourth")  # a test of that name in another eval is another test
+    lines = convex_evals("show", run[:8], "001-second").stdout.splitlines()
+    assert lines[2] == "failed alike: 3 other runs, 2 other models"
+    shown = json.loads(convex_evals("show", run[:8], "001-second", "--json").stdout)
+    assert shown["eval"]["alike"] == {"runs": 3, "models": 2}
+
+
+def test_json_has_what_every_step_found_as_values(convex_evals: Command, record_run: Record) -> None:
+    run = record_run({"001-second": "failed"})
+    (shown,) = json.loads(convex_evals("show", run[:8], "--json").stdout)["evals"]
+    (found,) = shown["steps"][1]["diagnostics"]
+    assert found == {
+        "kind": "test",
+        "step": "tests",
+        "message": "expected [1, 2], received [2, 1]",
+        "name": "test_order",
+        "file": "grader.py",
+        "line": 3,
+        "column": None,
+        "expected": "[1, 2]",
+        "received": "[2, 1]",
+        "assertion": None,
+        "tool": "pytest",
+        "code": None,
+        "fingerprint": "test:test_order",
+    }
+    assert [(test["name"], test["status"], test["durationMs"]) for test in shown["steps"][1]["testResults"]] == [
+        ("test_fine", "passed", 2.5),
+        ("test_order", "failed", 0.0),
+    ]
+    assert (shown["steps"][0]["diagnostics"], shown["steps"][0]["testResults"]) == ([], [])
+
+
 @pytest.mark.parametrize(
     ("options", "text"),
     [

@@ -4,8 +4,9 @@ import pytest
 
 from convex_evals.controls.control import Control
 from convex_evals.controls.judging import judge_empty, judge_passing, judge_wrong
+from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import STEPS, Status, StepName
-from convex_evals.pipeline.types import Grade, StepResult
+from convex_evals.pipeline.types import Grade
 
 KINDS = {"failed": "tests-failed", "infrastructure": "grader-crashed"}
 

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from convex_evals.core.diagnostics import Diagnostic, TestResult
 from convex_evals.core.plain import from_plain, to_plain
-from convex_evals.pipeline.types import Assignment, Command, Grade, GradingOptions, StepResult, TestCounts
+from convex_evals.core.steps import Command, StepResult, TestCounts
+from convex_evals.pipeline.types import Assignment, Grade, GradingOptions
 from convex_evals.suite import Eval, EvalFingerprints, Grader, GraderKind, Pipeline
 
 STEP = StepResult(
@@ -19,6 +21,8 @@ STEP = StepResult(
     log=Path("/tmp/logs/tests.log"),
     failure="tests-failed",
     notes=("a note",),
+    diagnostics=(Diagnostic("tests", "no", "test_hello", "grader.py", 3, fingerprint="test:test_hello"),),
+    test_results=(TestResult("test_hello", "failed", "no", "grader.py", 3, "1", "2", "assert x == 1", 1.5),),
 )
 EVAL = Eval(
     "000-basics",
@@ -51,7 +55,7 @@ def test_a_value_survives_the_way_through_json(value: object) -> None:
         ({"name": "compile"}, r"\$\.name"),
         ({"duration_ms": "12"}, r"\$\.duration_ms"),
         ({"excerpt": None}, r"\$\.excerpt"),
-        ({"log": None}, r"\$\.log"),
+        ({"commands": None}, r"\$\.commands"),
         ({"notes": 3}, r"\$\.notes"),
     ],
 )

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from convex_evals.core.steps import Command, StepResult
 from convex_evals.pipeline.bounds import MOST_FILES, bounded, cut_log, usage_of
-from convex_evals.pipeline.types import Command, StepResult
 
 
 @pytest.mark.parametrize("size", [0, 999, 1000])

@@ -10,12 +10,13 @@ import pytest
 
 from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY
 from convex_evals.backend.deployment import Deployment
+from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import GATES, STEPS, StepName
 from convex_evals.pipeline.deploy.backends import OFFICIAL_PROGRAM
 from convex_evals.pipeline.grade import CHECKS, Backends, Grading, grade
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
-from convex_evals.pipeline.types import Assignment, Grade, GradingOptions, StepResult
+from convex_evals.pipeline.types import Assignment, Grade, GradingOptions
 from convex_evals.suite import Eval
 
 MANIFEST = '{"private": true, "dependencies": {"convex": "1.44.0"}}'

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.pipeline.types import Grade, GradingOptions, StepResult
+from convex_evals.core.steps import StepResult
+from convex_evals.pipeline.types import Grade, GradingOptions
 
 MANIFEST = '{"private": true, "dependencies": {"convex": "1.44.0"}}'
 MODULE = (

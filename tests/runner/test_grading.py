@@ -14,7 +14,8 @@ import psutil
 import pytest
 
 from convex_evals.core.settings import Settings, read_settings
-from convex_evals.pipeline.types import Assignment, Grade, GradingOptions, StepResult
+from convex_evals.core.steps import StepResult
+from convex_evals.pipeline.types import Assignment, Grade, GradingOptions
 from convex_evals.runner import grading
 from convex_evals.runner.grading import LIMITS, GradingWorker, grading_worker
 from convex_evals.suite import Suite
@@ -48,7 +49,7 @@ async def test_a_worker_grades_one_submission_after_the_other_and_tells_of_every
     steps: list[StepResult] = []
 
     async def note(step: StepResult) -> None:
-        assert step.log.is_file()
+        assert step.log is not None and step.log.is_file()
         steps.append(step)
 
     async with grading_worker(settings, tmp_path / "worker") as worker:

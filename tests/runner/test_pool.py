@@ -10,7 +10,8 @@ import pytest
 from tests.runner.conftest import MakeSuite
 
 from convex_evals.core.settings import Settings
-from convex_evals.pipeline.types import Assignment, Grade, GradingOptions, StepResult
+from convex_evals.core.steps import StepResult
+from convex_evals.pipeline.types import Assignment, Grade, GradingOptions
 from convex_evals.runner import GradingPool
 from convex_evals.runner.pool import Tries
 from convex_evals.suite import Eval

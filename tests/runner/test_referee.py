@@ -9,9 +9,10 @@ from tests.runner.conftest import MakeSuite
 
 from convex_evals.core.retry import GRADING
 from convex_evals.core.settings import Settings
+from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import StepName
 from convex_evals.pipeline.failures import FAILURES
-from convex_evals.pipeline.types import Assignment, Grade, GradingOptions, StepResult, status_of
+from convex_evals.pipeline.types import Assignment, Grade, GradingOptions, status_of
 from convex_evals.runner.referee import Again, Referee
 
 AGAIN, SOON = Again(5.0), Again(1.0)

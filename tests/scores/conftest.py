@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -17,7 +17,8 @@ from typing import Any, Protocol
 import psycopg
 import pytest
 
-from convex_evals.core.verdicts import Status, StepName
+from convex_evals.core.steps import Command, StepResult, TestCounts
+from convex_evals.core.verdicts import Status
 from convex_evals.scores import (
     Fingerprints,
     Generation,
@@ -26,7 +27,6 @@ from convex_evals.scores import (
     PlannedEval,
     RunPlan,
     ScoresStore,
-    TestCounts,
     Usage,
 )
 from convex_evals.scores.databases import upgrade_database
@@ -35,27 +35,7 @@ START_SECONDS = 120
 ENGINES = ("sqlite", "postgresql")
 
 
-@dataclass(frozen=True)
-class Command:
-    arguments: Sequence[str] = ("tsc", "--noEmit")
-    ending: str = "exit code 0"
-    wall_ms: float = 812.5
-    cpu_ms: float = 640.25
-
-
-@dataclass(frozen=True)
-class Step:
-    """What the pipeline's StepResult looks like from here."""
-
-    name: StepName = "tsc"
-    status: Status = "passed"
-    duration_ms: float = 900.0
-    cpu_ms: float = 700.0
-    commands: Sequence[Command] = (Command(),)
-    excerpt: str = ""
-    log: Path | None = None
-    failure: str | None = None
-    notes: Sequence[str] = ()
+COMMAND = Command(("tsc", "--noEmit"), "exit code 0", 812.5, 640.25)
 
 
 class Server(Protocol):
@@ -230,12 +210,18 @@ class Scene:
     def run(self, *evals: str, **changes: Any) -> str:
         return self.store.create_run(self.plan(*evals, **changes))
 
-    def step(self, log: bytes | None = None, **changes: Any) -> Step:
-        if log is None:
-            return Step(**changes)
-        path = self.folder / f"{next(self.numbers)}.log"
-        path.write_bytes(log)
-        return Step(**{"log": path, **changes})
+    def step(self, log: bytes | None = None, **changes: Any) -> StepResult:
+        given: dict[str, Any] = {
+            "name": "tsc",
+            "status": "passed",
+            "duration_ms": 900.0,
+            "cpu_ms": 700.0,
+            "commands": (COMMAND,),
+        }
+        if log is not None:
+            given["log"] = self.folder / f"{next(self.numbers)}.log"
+            given["log"].write_bytes(log)
+        return StepResult(**{**given, **changes})
 
     def generation(self, response: str = "an answer", **changes: Any) -> Generation:
         given: dict[str, Any] = {"prompt": "a task", "response": response, "files": {"convex/a.ts": "export {};\n"}}

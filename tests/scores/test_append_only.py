@@ -6,14 +6,20 @@ from typing import Any
 import psycopg
 import pytest
 
+from convex_evals.core.diagnostics import Diagnostic, TestResult
+
 EVAL = "000-a/000-b"
 REFUSED = (sqlite3.IntegrityError, psycopg.errors.RaiseException)
+DIAGNOSTICS = (Diagnostic("tests", "no", fingerprint="test:a"),)
+TESTS = (TestResult("a", "failed", "no"),)
 CHANGES = {
     "planned_evals": "eval = 'other'",
     "attempts": "status = 'passed'",
     "generations": "from_cache = NOT from_cache",
     "usage": "input_tokens = 0",
     "steps": "excerpt = ''",
+    "diagnostics": "message = ''",
+    "test_results": "status = 'passed'",
     "artifacts": "size = 0",
     "artifact_chunks": "position = 7",
     "runs": "trials = 9",
@@ -25,7 +31,7 @@ def recorded(scene: Any) -> str:
     run_id = scene.run()
     begun = scene.store.begin_attempt(run_id, EVAL)
     scene.store.record_generation(begun.id, scene.generation())
-    scene.store.record_step(begun.id, scene.step(b"log"))
+    scene.store.record_step(begun.id, scene.step(b"log", name="tests", diagnostics=DIAGNOSTICS, test_results=TESTS))
     scene.store.finish_run(run_id, "stopped")
     return str(run_id)
 

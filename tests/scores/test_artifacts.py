@@ -16,7 +16,7 @@ def recorded(scene: Any, log: bytes) -> str:
     """The artifact of a log."""
     run_id = scene.run()
     scene.store.record_step(scene.store.begin_attempt(run_id, EVAL).id, scene.step(log))
-    return str(scene.store.details(run_id)[0].steps[0].log)
+    return str(scene.store.details(run_id)[0].logs["tsc"])
 
 
 @pytest.mark.parametrize("size", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 7])

@@ -5,7 +5,8 @@ import pytest
 
 from convex_evals.core.errors import InfrastructureError, UsageError
 from convex_evals.core.ids import LENGTH, prefix
-from convex_evals.scores import Outcome, TestCounts
+from convex_evals.core.steps import TestCounts
+from convex_evals.scores import Outcome
 
 EVAL = "000-a/000-b"
 

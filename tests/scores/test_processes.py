@@ -45,8 +45,7 @@ def check_promises(store: ScoresStore, details: dict[str, AttemptDetails], promi
 def check_no_halves(store: ScoresStore, details: AttemptDetails) -> None:
     """Every step has its log, a generation is complete, and nothing was recorded before what precedes it."""
     for step in details.steps:
-        assert step.log is not None
-        assert store.read_text(step.log).startswith(f"{step.name} of {details.attempt.id}\n")
+        assert store.read_text(details.logs[step.name]).startswith(f"{step.name} of {details.attempt.id}\n")
     assert tuple(step.name for step in details.steps) == STEPS[: len(details.steps)]
     if details.generation is None:
         assert not details.steps

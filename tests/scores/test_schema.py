@@ -10,6 +10,7 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
+from tests.scores.old_database import until
 
 from convex_evals.core.errors import InfrastructureError, UsageError
 from convex_evals.scores import ScoresStore, database_status
@@ -42,15 +43,6 @@ def future(tmp_path: Path) -> Revisions:
 def later(folder: Path, more: str = "") -> Revisions:
     shutil.copytree(MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "versions" / "v9999_later.py").write_text(NEXT.format(head=REVISIONS.head, more=more))
-    return Revisions(folder)
-
-
-def until(folder: Path, revision: str) -> Revisions:
-    """The history as it was when `revision` was its newest."""
-    shutil.copytree(MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for path in (folder / "versions").glob("v*.py"):
-        if path.stem[1:5] > revision:
-            path.unlink()
     return Revisions(folder)
 
 

@@ -2,8 +2,9 @@ from typing import Any
 
 import pytest
 
+from convex_evals.core.diagnostics import Diagnostic, TestResult
+from convex_evals.core.steps import Command
 from convex_evals.core.verdicts import STEPS
-from convex_evals.scores import CommandRecord
 
 EVAL = "000-a/000-b"
 LOG = b"\x1b[31merror\x1b[0m TS2322\r\n\xff\xfe\0" * 100
@@ -23,21 +24,23 @@ def test_a_step_comes_back_with_its_commands_and_complete_log(scene: Any) -> Non
         notes=("added a tsconfig\0",),
     )
     scene.store.record_step(begun.id, step)
-    (record,) = scene.store.details(run_id)[0].steps
-    assert (record.attempt_id, record.name, record.status, record.failure) == (begun.id, "tsc", "failed", "tsc.errors")
+    details = scene.store.details(run_id)[0]
+    (record,) = details.steps
+    assert (details.attempt.id, record.name, record.status, record.failure) == (begun.id, "tsc", "failed", "tsc.errors")
     assert (record.duration_ms, record.cpu_ms) == (1200.5, 1100.25)
-    assert record.commands == (CommandRecord(("tsc", "--noEmit"), "exit code 0", 812.5, 640.25),)
+    assert record.commands == (Command(("tsc", "--noEmit"), "exit code 0", 812.5, 640.25),)
     assert record.excerpt == "a.ts(1,1): error␀? ü"
     assert record.notes == ("added a tsconfig\0",)
-    assert scene.store.read_bytes(record.log) == LOG
-    assert scene.store.read_text(record.log) == LOG.decode(errors="replace")
+    assert scene.store.read_bytes(details.logs["tsc"]) == LOG
+    assert scene.store.read_text(details.logs["tsc"]) == LOG.decode(errors="replace")
 
 
 def test_a_step_without_a_log_has_none(scene: Any) -> None:
     run_id = scene.run()
     scene.store.record_step(scene.store.begin_attempt(run_id, EVAL).id, scene.step(status="skipped", commands=()))
-    (record,) = scene.store.details(run_id)[0].steps
-    assert (record.log, record.commands) == (None, ())
+    details = scene.store.details(run_id)[0]
+    (record,) = details.steps
+    assert (record.log, record.commands, details.logs) == (None, (), {})
 
 
 def test_steps_come_in_the_order_of_the_pipeline_whatever_ended_first(scene: Any) -> None:
@@ -66,3 +69,33 @@ def test_a_log_that_cannot_be_read_records_nothing(scene: Any, execute: Any) -> 
     with pytest.raises(FileNotFoundError):
         scene.store.record_step(begun.id, step)
     assert execute("SELECT count(*) FROM steps") == [(0,)]
+
+
+def test_what_a_step_found_comes_back_as_it_was(scene: Any) -> None:
+    run_id = scene.run()
+    begun = scene.store.begin_attempt(run_id, EVAL)
+    complete = Diagnostic(
+        "tests", "no\nmore", "test_b", "grader.py", 3, 7, "1", "2", "assert x", "pytest", "E1", "test:b"
+    )
+    step = scene.step(
+        name="tests",
+        status="failed",
+        diagnostics=(complete, Diagnostic("tests", "", fingerprint="test:c")),
+        test_results=(
+            TestResult("test_a", "passed", duration_ms=1.5),
+            TestResult("test_b", "failed", "no", "grader.py", 3, "1", "2", "assert x", 2.5),
+        ),
+    )
+    scene.store.record_step(begun.id, step)
+    scene.store.record_step(begun.id, scene.step(name="tsc", diagnostics=(Diagnostic("tsc", "no", fingerprint="x"),)))
+    types, tests = scene.store.details(run_id, EVAL)[0].steps
+    assert (tests.diagnostics, tests.test_results) == (step.diagnostics, step.test_results)
+    assert (len(types.diagnostics), types.test_results) == (1, ())
+
+
+def test_texts_that_no_database_takes_are_shown(scene: Any) -> None:
+    run_id = scene.run()
+    begun = scene.store.begin_attempt(run_id, EVAL)
+    scene.store.record_step(begun.id, scene.step(diagnostics=(Diagnostic("tsc", "a\0\ud800", "n\0"),)))
+    (found,) = scene.store.details(run_id)[0].steps[0].diagnostics
+    assert (found.message, found.name) == ("a␀?", "n␀")

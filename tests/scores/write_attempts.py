@@ -1,26 +1,13 @@
 """A process that records attempts in a run, until it is done or killed. It says what the store has promised to keep."""
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
-from convex_evals.core.verdicts import STEPS, Status, StepName
+from convex_evals.core.steps import StepResult
+from convex_evals.core.verdicts import STEPS
 from convex_evals.scores import Generation, Outcome, ScoresStore, Usage
 
 LINES = 200
-
-
-@dataclass(frozen=True)
-class Step:
-    name: StepName
-    log: Path
-    status: Status = "passed"
-    duration_ms: float = 1.0
-    cpu_ms: float = 1.0
-    commands: tuple[()] = ()
-    excerpt: str = ""
-    failure: str | None = None
-    notes: tuple[str, ...] = ()
 
 
 def main(where: str, run_id: str, eval: str, trials: int, folder: str) -> None:
@@ -34,7 +21,7 @@ def main(where: str, run_id: str, eval: str, trials: int, folder: str) -> None:
             for name in STEPS:
                 log = Path(folder) / f"{begun.id}.log"
                 log.write_text(f"{name} of {begun.id}\n" * LINES)
-                store.record_step(begun.id, Step(name, log))
+                store.record_step(begun.id, StepResult(name, "passed", 1.0, 1.0, log=log))
                 promise(name, begun.id)
             store.finish_attempt(begun.id, Outcome("passed"))
             promise("finished", begun.id)

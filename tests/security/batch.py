@@ -197,6 +197,9 @@ def _kept(scores: Path) -> bytes:
     with ScoresStore.open(scores) as store:
         for details in (each for run in store.runs() for each in store.details(run.id)):
             for step in details.steps:
-                kept += [step.excerpt.encode(errors="replace"), store.read_bytes(step.log) if step.log else b""]
+                kept += [
+                    step.excerpt.encode(errors="replace"),
+                    store.read_bytes(details.logs[step.name]) if step.name in details.logs else b"",
+                ]
             kept.append(repr(details.attempt).encode(errors="replace"))
     return b"\n".join(kept)

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from convex_evals.analysis.diagnostics.fingerprints import without_type_arguments
-from convex_evals.analysis.evidence import Counterfactuals, Diagnostic, Evidence
+from convex_evals.analysis.evidence import Counterfactuals, Evidence
+from convex_evals.core.diagnostics import Diagnostic
+from convex_evals.core.fingerprints import without_type_arguments
 from convex_evals.core.wording import count, listed, shortened
 
 
@@ -52,10 +53,10 @@ def _complaints(evidence: Evidence) -> Iterator[str]:
 def _said(diagnostic: Diagnostic) -> str:
     first = next((line for line in diagnostic.message.splitlines() if line.strip()), "")
     name = f"{diagnostic.name}: " if diagnostic.name else ""
-    if diagnostic.kind == "test" and diagnostic.expected is not None and diagnostic.received is not None:
+    if diagnostic.step == "tests" and diagnostic.expected is not None and diagnostic.received is not None:
         compared = f"expected {shortened(diagnostic.expected, 90)}, received {shortened(diagnostic.received, 90)}"
         return f"{name}{compared}"
-    return f"{name}{without_type_arguments(first) if diagnostic.kind == 'type' else first}"
+    return f"{name}{without_type_arguments(first) if diagnostic.step == 'tsc' else first}"
 
 
 def _differences(evidence: Evidence) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """One failure from what was recorded of it to what the report says about it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from convex_evals.analysis.surface import Surface, read_surface
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import Toolchain
+from convex_evals.pipeline.install import find_packages
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.scores import AttemptDetails, RunRecord
 from convex_evals.suite import Eval
@@ -68,7 +70,7 @@ class Investigator:
         asked = self.evals.get(details.attempt.eval)
         evidence = evidence_of(recorded, asked, self.options.answer_files or ("**/*",))
         own = next((each for each in self.neighbours if each.attempt == details.attempt.id), None)
-        evidence = complete(evidence, await self._surface(recorded), own, self.neighbours)
+        evidence = complete(evidence, await self._surface(recorded.files, asked), own, self.neighbours)
         evidence = await self._with_cause(evidence, asked)
         prior = self.prior.findings(evidence.eval, fingerprints(evidence))
         return replace(with_gap(evidence), prior=prior)
@@ -83,12 +85,13 @@ class Investigator:
         probe = self.probes.probe(asked, evidence.failed_step, self.options, bound)
         return replace(evidence, cause=await isolate_cause(evidence, probe, bound))
 
-    async def _surface(self, recorded: Recorded) -> Surface | None:
+    async def _surface(self, files: Mapping[str, str], asked: Eval | None) -> Surface | None:
         """Of the package that the answer was graded with, else of our own; None when it cannot be had."""
         if self.toolchain is None:
             return None
-        installed = recorded.packages(self.settings.cache_folder)
-        convex = installed / "convex" if installed else None
+        options = self.options.completed(asked.settings) if asked is not None else self.options
+        installed = find_packages(files, options, self.toolchain, self.settings)
+        convex = installed.package("convex") if installed else None
         if convex is None or not convex.is_dir():
             convex = self.toolchain.packages.node_modules / "convex"
         if convex not in self._surfaces:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from convex_evals.backend.deployment import DEFAULT_NAME, Deployment, DeploymentSettings, run_backend_in_foreground
     from convex_evals.backend.errors import RequestError, SystemFailure
     from convex_evals.backend.http import InvalidAddress
-    from convex_evals.backend.push import PushRequest
+    from convex_evals.backend.push import PushRefusal, PushRequest
     from convex_evals.backend.runtime import Network, NetworkPolicy
     from convex_evals.backend.values import Value, decode, encode
 
@@ -25,6 +25,7 @@ __all__ = [
     "InvalidAddress",
     "Network",
     "NetworkPolicy",
+    "PushRefusal",
     "PushRequest",
     "RequestError",
     "SystemFailure",
@@ -40,7 +41,7 @@ _NAMES: Final = {
     "deployment": ("DEFAULT_NAME", "Deployment", "DeploymentSettings", "run_backend_in_foreground"),
     "errors": ("RequestError", "SystemFailure"),
     "http": ("InvalidAddress",),
-    "push": ("PushRequest",),
+    "push": ("PushRefusal", "PushRequest"),
     "runtime": ("Network", "NetworkPolicy"),
     "values": ("Value", "decode", "encode"),
 }

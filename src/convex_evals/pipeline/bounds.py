@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from convex_evals.pipeline.types import Command, StepResult
+from convex_evals.core.diagnostics import Diagnostic, TestResult
+from convex_evals.core.steps import Command, StepResult
 
 MEBIBYTE: Final = 1024 * 1024
 LOG_BYTES: Final = 16 * MEBIBYTE
@@ -16,6 +17,10 @@ LOG_BYTES: Final = 16 * MEBIBYTE
 EXCERPT_CHARACTERS: Final = 32_768
 NOTE_CHARACTERS: Final = 4_096
 MOST_NOTES: Final = 100
+MOST_DIAGNOSTICS: Final = 1_000
+MOST_TESTS: Final = 2_000
+MESSAGE_CHARACTERS: Final = 8_192
+NAME_CHARACTERS: Final = 1_024
 MOST_COMMANDS: Final = 100
 ARGUMENT_CHARACTERS: Final = 4_096
 MOST_ARGUMENTS: Final = 200
@@ -51,12 +56,15 @@ def usage_of(folder: Path) -> DiskUsage:
 
 def bounded(step: StepResult) -> StepResult:
     """The result with its log cut on disk, and texts that fit into a message."""
-    cut_log(step.log)
+    if step.log is not None:
+        cut_log(step.log)
     return replace(
         step,
         excerpt=cut_text(step.excerpt, EXCERPT_CHARACTERS),
         notes=tuple(cut_text(note, NOTE_CHARACTERS) for note in step.notes[:MOST_NOTES]),
         commands=tuple(_bounded_command(command) for command in step.commands[:MOST_COMMANDS]),
+        diagnostics=tuple(_bounded_diagnostic(diagnostic) for diagnostic in step.diagnostics[:MOST_DIAGNOSTICS]),
+        test_results=tuple(_bounded_test(test) for test in step.test_results[:MOST_TESTS]),
     )
 
 
@@ -85,6 +93,33 @@ def _write_gap(log: BinaryIO, left_out: int, most: int) -> None:
 
 def _bounded_command(command: Command) -> Command:
     return replace(command, arguments=_bounded_arguments(command.arguments))
+
+
+def _bounded_diagnostic(diagnostic: Diagnostic) -> Diagnostic:
+    return replace(
+        diagnostic,
+        message=cut_text(diagnostic.message, MESSAGE_CHARACTERS),
+        name=_cut_optional(diagnostic.name, NAME_CHARACTERS),
+        file=_cut_optional(diagnostic.file, NAME_CHARACTERS),
+        expected=_cut_optional(diagnostic.expected, MESSAGE_CHARACTERS),
+        received=_cut_optional(diagnostic.received, MESSAGE_CHARACTERS),
+        assertion=_cut_optional(diagnostic.assertion, MESSAGE_CHARACTERS),
+    )
+
+
+def _bounded_test(test: TestResult) -> TestResult:
+    return replace(
+        test,
+        name=cut_text(test.name, NAME_CHARACTERS),
+        message=cut_text(test.message, MESSAGE_CHARACTERS),
+        expected=_cut_optional(test.expected, MESSAGE_CHARACTERS),
+        received=_cut_optional(test.received, MESSAGE_CHARACTERS),
+        assertion=_cut_optional(test.assertion, MESSAGE_CHARACTERS),
+    )
+
+
+def _cut_optional(text: str | None, most: int) -> str | None:
+    return None if text is None else cut_text(text, most)
 
 
 def _bounded_arguments(arguments: Sequence[str]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Final
 
 from convex_evals.core.errors import InfrastructureError
+from convex_evals.core.steps import StepResult, TestCounts
 from convex_evals.core.verdicts import GATES, STEPS, StepName
 from convex_evals.pipeline.bounds import MOST_BYTES, MOST_FILES, bounded, usage_of
 from convex_evals.pipeline.deploy import (
@@ -30,7 +31,7 @@ from convex_evals.pipeline.lint import lint
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.typecheck import CheckedCopy, check_types, make_checked_copy
-from convex_evals.pipeline.types import Assignment, Grade, StepResult, TestCounts, status_of
+from convex_evals.pipeline.types import Assignment, Grade, status_of
 from convex_evals.pipeline.workspace import Workspace
 from convex_evals.suite import GraderKind, Pipeline
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from convex_evals.core.plain import from_plain, to_plain
-from convex_evals.pipeline.types import Assignment, Grade, StepResult
+from convex_evals.core.steps import StepResult
+from convex_evals.pipeline.types import Assignment, Grade
 
 MOST_BYTES: Final = 64 * 1024 * 1024
 """Of one message. An answer that is longer is refused by the worker, and nothing that a worker says comes close."""

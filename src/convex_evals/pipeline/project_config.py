@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from convex_evals.core.diagnostics import Place
+
 DEFAULT_FOLDER: Final = "convex"
 FILE: Final = "convex.json"
 # Everything else starts programs, calls services or is about the user's account.
@@ -13,6 +15,10 @@ _KEPT: Final = ("$schema", "functions", "node", "generateCommonJSApi", "codegen"
 
 class ConfigError(Exception):
     """convex.json cannot be read; the message says why."""
+
+    def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
+        super().__init__(message)
+        self.place = Place(FILE, line, column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +45,8 @@ def parse_config(text: str) -> ProjectConfig:
         content = json.loads(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise ConfigError(f"convex.json is not valid JSON ({place}: {error.msg}).") from error
+        message = f"convex.json is not valid JSON ({place}: {error.msg})."
+        raise ConfigError(message, error.lineno, error.colno) from error
     except (ValueError, RecursionError) as error:
         raise ConfigError("convex.json holds a number that is too long, or is nested too deeply.") from error
     if not isinstance(content, dict):

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from convex_evals.core.diagnostics import Diagnostic, TestResult, stated
 from convex_evals.core.processes import Output, ProcessResult, run
+from convex_evals.core.steps import Command, StepResult
 from convex_evals.core.verdicts import Status, StepName
 from convex_evals.pipeline.confinement import LIMITS, MEGABYTE, TOOL_SECONDS, tool_confinement, tool_environment
 from convex_evals.pipeline.excerpt import readable
 from convex_evals.pipeline.failures import FAILURES
 from convex_evals.pipeline.tools import Tools
-from convex_evals.pipeline.types import Command, StepResult
 from convex_evals.pipeline.workspace import Workspace
 
 _LEAST_FREE: Final = 4 * MEGABYTE
@@ -94,16 +95,33 @@ class RunningStep:
             return "tool-timeout"
         return "tool-crashed" if result.signal is not None else None
 
-    def passed(self) -> StepResult:
-        return self._result("passed", "", None)
+    def passed(self, test_results: Sequence[TestResult] = ()) -> StepResult:
+        return self._result("passed", "", None, (), test_results)
 
-    def failed(self, kind: str, excerpt: str) -> StepResult:
-        """`kind` decides in the table of failures whether this is a verdict or an accident."""
+    def failed(
+        self,
+        kind: str,
+        excerpt: str,
+        diagnostics: Sequence[Diagnostic] = (),
+        test_results: Sequence[TestResult] = (),
+    ) -> StepResult:
+        """`kind` decides in the table of failures whether this is a verdict or an accident.
+
+        `diagnostics` are everything that was found; without any, the excerpt is the one complaint.
+        """
         excerpt = readable(excerpt)
         self.say(f"{kind}: {excerpt}")
-        return self._result(FAILURES[kind].status, excerpt, kind)
+        said = tuple(diagnostics) or tuple(stated(self.name, kind, text) for text in (excerpt.strip(),) if text)
+        return self._result(FAILURES[kind].status, excerpt, kind, said, test_results)
 
-    def _result(self, status: Status, excerpt: str, kind: str | None) -> StepResult:
+    def _result(
+        self,
+        status: Status,
+        excerpt: str,
+        kind: str | None,
+        diagnostics: tuple[Diagnostic, ...],
+        test_results: Sequence[TestResult],
+    ) -> StepResult:
         return StepResult(
             name=self.name,
             status=status,
@@ -114,6 +132,8 @@ class RunningStep:
             log=self.log,
             failure=kind,
             notes=tuple(self.notes),
+            diagnostics=diagnostics,
+            test_results=tuple(test_results),
         )
 
 

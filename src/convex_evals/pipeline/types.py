@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 from convex_evals.core.processes import Sandbox
+from convex_evals.core.steps import StepResult, TestCounts
 from convex_evals.core.verdicts import Status, StepName
 from convex_evals.suite import Eval, SuiteSettings
 
@@ -52,39 +53,6 @@ class Assignment:
     options: GradingOptions
     folder: Path
     only: StepName | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A program that a step ran."""
-
-    arguments: tuple[str, ...]
-    ending: str  # "exit code 1", "stopped after 30 s"
-    wall_ms: float
-    cpu_ms: float
-
-
-@dataclass(frozen=True, slots=True)
-class StepResult:
-    """`log` is the complete output of everything the step did; `excerpt` quotes the lines that matter."""
-
-    name: StepName
-    status: Status
-    duration_ms: float
-    cpu_ms: float
-    commands: tuple[Command, ...]
-    excerpt: str
-    log: Path
-    failure: str | None = None  # the kind of failure, a key of the table in pipeline/failures.py
-    notes: tuple[str, ...] = ()  # what was normalised or assumed
-
-
-@dataclass(frozen=True, slots=True)
-class TestCounts:
-    __test__ = False  # pytest, this is not one of yours
-
-    passed: int
-    total: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,11 @@ from typing import get_args
 from convex_evals.core.errors import ConvexEvalsError
 from convex_evals.core.processes import Sandbox, use_sandbox
 from convex_evals.core.settings import read_settings
+from convex_evals.core.steps import StepResult
 from convex_evals.pipeline.grade import grade
 from convex_evals.pipeline.messages import Graded, StepDone, Trouble, receive, send
 from convex_evals.pipeline.tools import Tools, open_tools
-from convex_evals.pipeline.types import Assignment, Grade, StepResult
+from convex_evals.pipeline.types import Assignment, Grade
 
 NOWHERE = Path("/")
 """Where no `.env` with keys is looked for."""

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from convex_evals.core.errors import InfrastructureError
+from convex_evals.core.steps import StepResult
 from convex_evals.models import ProviderError, StoredGeneration
-from convex_evals.pipeline.types import Grade, StepResult
+from convex_evals.pipeline.types import Grade
 from convex_evals.runner.budget import Budget
 from convex_evals.runner.events import (
     Finished,
@@ -22,7 +23,7 @@ from convex_evals.runner.events import (
 from convex_evals.runner.pool import Tries
 from convex_evals.runner.stopping import Stop
 from convex_evals.runner.work import ActiveRun, Halt, WorkItem
-from convex_evals.scores import Generation, OpenAttempt, Outcome, TestCounts
+from convex_evals.scores import Generation, OpenAttempt, Outcome
 
 if TYPE_CHECKING:
     from convex_evals.scores import ScoresStore
@@ -144,7 +145,7 @@ def _outcome(grade: Grade) -> Outcome:
         status=grade.status,
         failed_step=grade.failed_step,
         failure=decisive.failure if decisive else None,
-        tests=TestCounts(grade.tests.passed, grade.tests.total) if grade.tests else None,
+        tests=grade.tests,
         duration_ms=grade.duration_ms,
         cpu_ms=grade.cpu_ms,
         broken=grade.broken,

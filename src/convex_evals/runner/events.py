@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from convex_evals.pipeline.types import StepResult
+from convex_evals.core.steps import StepResult
 from convex_evals.runner.work import WorkItem
 from convex_evals.scores import Outcome
 

@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from convex_evals.core.diagnostics import stated
 from convex_evals.core.distribution import package_folder
 from convex_evals.core.errors import ProcessError
 from convex_evals.core.files import remove_folder
 from convex_evals.core.processes import Limits, PipedProcess, Sandbox, base_environment, start_piped
 from convex_evals.core.settings import Settings
+from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import GATES, STEPS, StepName
 from convex_evals.pipeline.bounds import MEBIBYTE, MOST_BYTES, cut_log, usage_of
 from convex_evals.pipeline.messages import Graded, Message, StepDone, Trouble, receive, send
-from convex_evals.pipeline.types import Assignment, Grade, StepResult
+from convex_evals.pipeline.types import Assignment, Grade
 from convex_evals.suite import Pipeline
 
 COMMAND: Final = (sys.executable, "-P", "-m", "convex_evals.pipeline.worker")
@@ -117,8 +119,9 @@ class GradingWorker:
     async def _broken_down(self, assignment: Assignment, done: Sequence[StepResult], accident: "_Accident") -> Grade:
         """The step that was under way has no verdict; its log is the worker's own."""
         await self.close()
+        name = step_under_way(assignment, done)
         step = StepResult(
-            name=step_under_way(assignment, done),
+            name=name,
             status="infrastructure",
             duration_ms=0.0,
             cpu_ms=0.0,
@@ -126,6 +129,7 @@ class GradingWorker:
             excerpt=str(accident),
             log=await asyncio.to_thread(self._last_words, str(accident)),
             failure=accident.kind,
+            diagnostics=(stated(name, accident.kind, str(accident)),),
         )
         return Grade(assignment.eval.id, "infrastructure", (*done, step))
 

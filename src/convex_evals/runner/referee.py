@@ -10,13 +10,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from convex_evals.core.diagnostics import stated
 from convex_evals.core.files import remove_folder
 from convex_evals.core.ids import new_id
 from convex_evals.core.retry import GRADING
 from convex_evals.core.settings import Settings
+from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import StepName
 from convex_evals.pipeline.failures import FAILURES, FailureKind
-from convex_evals.pipeline.types import Assignment, Grade, GradingOptions, StepResult, status_of
+from convex_evals.pipeline.types import Assignment, Grade, GradingOptions, status_of
 from convex_evals.runner.grading import grading_worker
 from convex_evals.suite import read_answer
 
@@ -90,7 +92,9 @@ def convicted(grade: Grade, suspect: StepResult, tries: Sequence[Grade]) -> Grad
     found = [step for each in tries if (step := suspicious_step(each)) is not None]
     told = ", then ".join(f"{step.failure} at {step.name}" for step in found)
     sentence = f"Grading this answer breaks down each time ({told}); the reference answer passes {suspect.name} here."
-    failed = replace(suspect, status="failed", failure=CONVICTED, excerpt=f"{sentence}\n{suspect.excerpt}".rstrip())
+    excerpt = f"{sentence}\n{suspect.excerpt}".rstrip()
+    said = (stated(suspect.name, CONVICTED, excerpt),)
+    failed = replace(suspect, status="failed", failure=CONVICTED, excerpt=excerpt, diagnostics=said)
     steps = tuple(failed if step is suspect else step for step in grade.steps)
     return replace(grade, status=status_of(steps), steps=steps, broken=None, notes=(*grade.notes, sentence))
 

@@ -2,16 +2,16 @@
 
 from typing import TYPE_CHECKING
 
-from convex_evals.scores.evidence import CostSource, Generation, GradedStep, Outcome, StepCommand, TestCounts, Usage
+from convex_evals.scores.evidence import CostSource, Generation, Outcome, Usage
 from convex_evals.scores.plans import Fingerprints, PlannedEval, RunPlan
 from convex_evals.scores.records import (
     AttemptDetails,
     AttemptRecord,
     AttemptStatus,
     Benchmark,
-    CommandRecord,
     Counts,
     DatabaseStatus,
+    FailuresAlike,
     GenerationRecord,
     OpenAttempt,
     PendingEval,
@@ -19,7 +19,6 @@ from convex_evals.scores.records import (
     RunFilter,
     RunRecord,
     RunStatus,
-    StepRecord,
     Upgrade,
 )
 
@@ -32,14 +31,13 @@ __all__ = [
     "AttemptRecord",
     "AttemptStatus",
     "Benchmark",
-    "CommandRecord",
     "CostSource",
     "Counts",
     "DatabaseStatus",
+    "FailuresAlike",
     "Fingerprints",
     "Generation",
     "GenerationRecord",
-    "GradedStep",
     "OpenAttempt",
     "Outcome",
     "PendingEval",
@@ -50,9 +48,6 @@ __all__ = [
     "RunRecord",
     "RunStatus",
     "ScoresStore",
-    "StepCommand",
-    "StepRecord",
-    "TestCounts",
     "Upgrade",
     "Usage",
     "database_status",

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
+from convex_evals.core.steps import TestCounts
 from convex_evals.core.verdicts import Status, StepName
 
 CostSource = Literal["provider", "estimated", "unknown"]
@@ -41,50 +41,6 @@ class Generation:
     from_cache: bool = False
     truncated: bool = False  # the model was stopped before it was done, so `files` is not the whole answer
     notes: Sequence[str] = ()  # what was assumed or found wrong when the response was read
-
-
-class StepCommand(Protocol):
-    """A program that a step ran."""
-
-    @property
-    def arguments(self) -> Sequence[str]: ...
-    @property
-    def ending(self) -> str: ...
-    @property
-    def wall_ms(self) -> float: ...
-    @property
-    def cpu_ms(self) -> float: ...
-
-
-class GradedStep(Protocol):
-    """One step of grading, as the pipeline's `StepResult` has it. `log` is read while the step is recorded."""
-
-    @property
-    def name(self) -> StepName: ...
-    @property
-    def status(self) -> Status: ...
-    @property
-    def duration_ms(self) -> float: ...
-    @property
-    def cpu_ms(self) -> float: ...
-    @property
-    def commands(self) -> Sequence[StepCommand]: ...
-    @property
-    def excerpt(self) -> str: ...
-    @property
-    def log(self) -> Path | None: ...
-    @property
-    def failure(self) -> str | None: ...
-    @property
-    def notes(self) -> Sequence[str]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class TestCounts:
-    __test__ = False  # pytest, this is not one of yours
-
-    passed: int
-    total: int
 
 
 @dataclass(frozen=True, slots=True)

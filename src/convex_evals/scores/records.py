@@ -1,13 +1,14 @@
 """What is read back: plain values, whatever the database behind them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from convex_evals.core.verdicts import Status, StepName
-from convex_evals.scores.evidence import TestCounts, Usage
+from convex_evals.core.steps import StepResult, TestCounts
+from convex_evals.core.verdicts import StepName
+from convex_evals.scores.evidence import Usage
 from convex_evals.scores.plans import Fingerprints, PlannedEval
 
 RunStatus = Literal["running", "completed", "stopped", "failed"]
@@ -102,26 +103,19 @@ class AttemptRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class CommandRecord:
-    arguments: tuple[str, ...]
-    ending: str
-    wall_ms: float
-    cpu_ms: float
+class RecordedSteps:
+    """The steps of one attempt, in the order of the pipeline. `logs` are artifacts."""
+
+    steps: tuple[StepResult, ...] = ()
+    logs: Mapping[StepName, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class StepRecord:
-    attempt_id: str
-    name: StepName
-    status: Status
-    duration_ms: float
-    cpu_ms: float
-    commands: tuple[CommandRecord, ...]
-    excerpt: str
-    log: str | None  # an artifact
-    failure: str | None
-    notes: tuple[str, ...]
-    recorded_at: datetime
+class FailuresAlike:
+    """How many other runs, and how many other models, failed with a diagnostic of the same fingerprint."""
+
+    runs: int
+    models: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +138,8 @@ class GenerationRecord:
 class AttemptDetails:
     attempt: AttemptRecord
     generation: GenerationRecord | None
-    steps: tuple[StepRecord, ...]  # in the order of the pipeline
+    steps: tuple[StepResult, ...] = ()  # in the order of the pipeline
+    logs: Mapping[StepName, str] = field(default_factory=dict)  # artifacts
 
 
 @dataclass(frozen=True, slots=True)

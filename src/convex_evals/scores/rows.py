@@ -20,6 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
+from convex_evals.core.diagnostics import TestStatus
 from convex_evals.core.verdicts import Status, StepName
 from convex_evals.scores.columns import ID, SHA256, Moment, ShownText
 from convex_evals.scores.evidence import CostSource
@@ -45,6 +46,7 @@ class Row(DeclarativeBase):
         RunStatus: String(16),
         AttemptStatus: String(16),
         CostSource: String(16),
+        TestStatus: String(16),
         list[Any]: JSON(),
         dict[str, Any]: JSON(),
     }
@@ -226,6 +228,52 @@ class StepRow(Row):
     log: Mapped[str | None] = mapped_column(ForeignKey("artifacts.sha256"))
     notes: Mapped[list[Any]]
     recorded_at: Mapped[datetime]
+
+
+class DiagnosticRow(Row):
+    """One thing that a tool said. The fingerprint is indexed: who else fails like this is one query."""
+
+    __tablename__ = "diagnostics"
+    __table_args__ = (ForeignKeyConstraint(["attempt_id", "step"], ["steps.attempt_id", "steps.name"]),)
+
+    attempt_id: Mapped[str] = mapped_column(ID, primary_key=True)
+    step: Mapped[StepName] = mapped_column(primary_key=True)
+    position: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    message: Mapped[str]
+    name: Mapped[str | None]
+    file: Mapped[str | None]
+    line: Mapped[int | None]
+    column: Mapped[int | None]
+    expected: Mapped[str | None]
+    received: Mapped[str | None]
+    assertion: Mapped[str | None]
+    tool: Mapped[str]
+    code: Mapped[str | None]
+    fingerprint: Mapped[str] = mapped_column(index=True)
+
+
+class TestResultRow(Row):
+    """One test of a grader, in the order of the report."""
+
+    __test__ = False
+    __tablename__ = "test_results"
+    __table_args__ = (
+        CheckConstraint(
+            "status IN ('passed', 'failed', 'skipped', 'unseen', 'broken', 'hangs', 'lost', 'crashed')", name="status"
+        ),
+    )
+
+    attempt_id: Mapped[str] = mapped_column(ForeignKey("attempts.id"), primary_key=True)
+    position: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    name: Mapped[str]
+    status: Mapped[TestStatus]
+    message: Mapped[str]
+    file: Mapped[str | None]
+    line: Mapped[int | None]
+    expected: Mapped[str | None]
+    received: Mapped[str | None]
+    assertion: Mapped[str | None]
+    duration_ms: Mapped[float]
 
 
 class BenchmarkRow(Row):

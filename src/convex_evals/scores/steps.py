@@ -1,21 +1,26 @@
-"""Steps of grading, each recorded when it ends."""
+"""Steps of grading, each recorded when it ends, with everything that it found."""
 
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import select
+from sqlalchemy import insert, inspect, select
 from sqlalchemy.orm import Session
 
-from convex_evals.core.verdicts import STEPS
+from convex_evals.core.diagnostics import Diagnostic, TestResult
+from convex_evals.core.steps import Command, StepResult
+from convex_evals.core.verdicts import STEPS, StepName
 from convex_evals.scores.artifacts import put_file
 from convex_evals.scores.attempts import open_attempt
-from convex_evals.scores.evidence import GradedStep, StepCommand
-from convex_evals.scores.records import CommandRecord, StepRecord
-from convex_evals.scores.rows import AttemptRow, StepRow
+from convex_evals.scores.records import RecordedSteps
+from convex_evals.scores.rows import AttemptRow, DiagnosticRow, Row, StepRow, TestResultRow
+
+AnyRow = TypeVar("AnyRow", StepRow, DiagnosticRow, TestResultRow)
 
 
-def insert_step(session: Session, attempt_id: str, step: GradedStep) -> None:
+def insert_step(session: Session, attempt_id: str, step: StepResult) -> None:
     open_attempt(session, attempt_id)
     if session.get(StepRow, (attempt_id, step.name)) is not None:
         raise ValueError(f"step {step.name} of attempt {attempt_id} is recorded already; it never changes")
@@ -34,18 +39,69 @@ def insert_step(session: Session, attempt_id: str, step: GradedStep) -> None:
             recorded_at=datetime.now(UTC),
         )
     )
+    session.flush()
+    _insert_all(session, DiagnosticRow, attempt_id, step.diagnostics)
+    _insert_all(session, TestResultRow, attempt_id, step.test_results)
 
 
-def read_steps(session: Session, run_id: str, eval: str | None = None) -> dict[str, tuple[StepRecord, ...]]:
+def read_steps(session: Session, run_id: str, eval: str | None = None) -> dict[str, RecordedSteps]:
     """By attempt, in the order of the pipeline."""
-    query = select(StepRow).join(AttemptRow, AttemptRow.id == StepRow.attempt_id).where(AttemptRow.run_id == run_id)
-    found: defaultdict[str, list[StepRecord]] = defaultdict(list)
-    for row in session.scalars(query if eval is None else query.where(AttemptRow.eval == eval)):
-        found[row.attempt_id].append(_record(row))
-    return {attempt: tuple(sorted(steps, key=lambda each: STEPS.index(each.name))) for attempt, steps in found.items()}
+    diagnostics: defaultdict[tuple[str, StepName], list[Diagnostic]] = defaultdict(list)
+    for found in _rows(session, DiagnosticRow, run_id, eval):
+        diagnostics[found.attempt_id, found.step].append(_value(Diagnostic, found))
+    tests: defaultdict[str, list[TestResult]] = defaultdict(list)
+    for test in _rows(session, TestResultRow, run_id, eval):
+        tests[test.attempt_id].append(_value(TestResult, test))
+    steps: defaultdict[str, list[StepResult]] = defaultdict(list)
+    logs: defaultdict[str, dict[StepName, str]] = defaultdict(dict)
+    for row in _rows(session, StepRow, run_id, eval):
+        named = tests[row.attempt_id] if row.name == "tests" else ()
+        steps[row.attempt_id].append(_step(row, tuple(diagnostics[row.attempt_id, row.name]), tuple(named)))
+        if row.log is not None:
+            logs[row.attempt_id][row.name] = row.log
+    return {attempt: RecordedSteps(_in_order(found), logs[attempt]) for attempt, found in steps.items()}
 
 
-def _command_json(command: StepCommand) -> dict[str, Any]:
+def _insert_all(session: Session, row: type[Row], attempt_id: str, values: Sequence[Diagnostic | TestResult]) -> None:
+    rows = [{"attempt_id": attempt_id, "position": position, **asdict(value)} for position, value in enumerate(values)]
+    if rows:
+        session.execute(insert(row), rows)
+
+
+def _rows(session: Session, row: type[AnyRow], run_id: str, eval: str | None) -> Iterator[AnyRow]:
+    query = select(row).join(AttemptRow, AttemptRow.id == row.attempt_id).where(AttemptRow.run_id == run_id)
+    if eval is not None:
+        query = query.where(AttemptRow.eval == eval)
+    yield from session.scalars(query.order_by(*inspect(row).primary_key))
+
+
+Value = TypeVar("Value", Diagnostic, TestResult)
+
+
+def _value(kind: type[Value], row: DiagnosticRow | TestResultRow) -> Value:
+    return kind(**{field.name: getattr(row, field.name) for field in fields(kind)})
+
+
+def _in_order(steps: list[StepResult]) -> tuple[StepResult, ...]:
+    return tuple(sorted(steps, key=lambda each: STEPS.index(each.name)))
+
+
+def _step(row: StepRow, diagnostics: tuple[Diagnostic, ...], tests: tuple[TestResult, ...]) -> StepResult:
+    return StepResult(
+        name=row.name,
+        status=row.status,
+        duration_ms=row.duration_ms,
+        cpu_ms=row.cpu_ms,
+        commands=tuple(_command(each) for each in row.commands),
+        excerpt=row.excerpt,
+        failure=row.failure,
+        notes=tuple(row.notes),
+        diagnostics=diagnostics,
+        test_results=tests,
+    )
+
+
+def _command_json(command: Command) -> dict[str, Any]:
     return {
         "arguments": list(command.arguments),
         "ending": command.ending,
@@ -54,21 +110,5 @@ def _command_json(command: StepCommand) -> dict[str, Any]:
     }
 
 
-def _record(row: StepRow) -> StepRecord:
-    return StepRecord(
-        attempt_id=row.attempt_id,
-        name=row.name,
-        status=row.status,
-        duration_ms=row.duration_ms,
-        cpu_ms=row.cpu_ms,
-        commands=tuple(_command(each) for each in row.commands),
-        excerpt=row.excerpt,
-        log=row.log,
-        failure=row.failure,
-        notes=tuple(row.notes),
-        recorded_at=row.recorded_at,
-    )
-
-
-def _command(json: dict[str, Any]) -> CommandRecord:
-    return CommandRecord(tuple(json["arguments"]), json["ending"], json["wallMs"], json["cpuMs"])
+def _command(json: dict[str, Any]) -> Command:
+    return Command(tuple(json["arguments"]), json["ending"], json["wallMs"], json["cpuMs"])

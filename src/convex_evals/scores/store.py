@@ -8,10 +8,11 @@ from typing import Self
 
 from sqlalchemy.orm import Session
 
-from convex_evals.scores import artifacts, attempts, benchmarks, generations, holding, pending, runs, steps
+from convex_evals.core.steps import StepResult
+from convex_evals.scores import alike, artifacts, attempts, benchmarks, generations, holding, pending, runs, steps
 from convex_evals.scores.database import Database
 from convex_evals.scores.databases import make_folder
-from convex_evals.scores.evidence import Generation, GradedStep, Outcome
+from convex_evals.scores.evidence import Generation, Outcome
 from convex_evals.scores.location import find_location
 from convex_evals.scores.plans import PlannedEval, RunPlan
 from convex_evals.scores.records import (
@@ -19,9 +20,11 @@ from convex_evals.scores.records import (
     AttemptDetails,
     AttemptRecord,
     Benchmark,
+    FailuresAlike,
     GenerationRecord,
     OpenAttempt,
     PendingEval,
+    RecordedSteps,
     RunExport,
     RunFilter,
     RunRecord,
@@ -98,7 +101,7 @@ class ScoresStore:
         with self._database.writing() as session:
             generations.insert_reused_generation(session, attempt_id, source_attempt_id)
 
-    def record_step(self, attempt_id: str, step: GradedStep) -> None:
+    def record_step(self, attempt_id: str, step: StepResult) -> None:
         with self._database.writing() as session:
             steps.insert_step(session, attempt_id, step)
 
@@ -171,6 +174,11 @@ class ScoresStore:
         with self._database.reading() as session:
             return _details(session, run_id, eval)
 
+    def failures_alike(self, attempt_id: str) -> FailuresAlike:
+        """How many others fail like this attempt: a diagnostic of its failed step has the same fingerprint."""
+        with self._database.reading() as session:
+            return alike.count_failures_alike(session, attempt_id)
+
     def generations(self, run_id: str) -> tuple[GenerationRecord, ...]:
         """What models were asked in a run, and what that took; much quicker than `details`."""
         with self._database.reading() as session:
@@ -200,6 +208,7 @@ def _details(session: Session, run_id: str, eval: str | None = None) -> tuple[At
     generated = generations.read_generations(session, run_id, eval)
     graded = steps.read_steps(session, run_id, eval)
     return tuple(
-        AttemptDetails(attempt, generated.get(attempt.id), graded.get(attempt.id, ()))
+        AttemptDetails(attempt, generated.get(attempt.id), found.steps, found.logs)
         for attempt in attempts.read_attempts(session, run_id, eval)
+        for found in (graded.get(attempt.id, RecordedSteps()),)
     )

@@ -16,13 +16,13 @@ from convex_evals.analysis.evidence import (
     Cause,
     Counterfactuals,
     Demand,
-    Diagnostic,
     Evidence,
     GapMatch,
     OtherModel,
     Repeats,
     UnknownSymbol,
 )
+from convex_evals.core.diagnostics import Diagnostic
 from convex_evals.core.verdicts import FailureClass, StepName
 
 
@@ -31,16 +31,16 @@ def failing(step: StepName = "tests", error: str = "", **more: object) -> Eviden
 
 
 def compared(expected: str, received: str, **more: object) -> Evidence:
-    test = Diagnostic("test", "they differ", name="test_it", expected=expected, received=received)
+    test = Diagnostic("tests", "they differ", name="test_it", expected=expected, received=received)
     return failing(diagnostics=(test,), **more)
 
 
 def linted(*rules: str, **more: object) -> Evidence:
-    return failing("eslint", diagnostics=tuple(Diagnostic("lint", "no", name=rule) for rule in rules), **more)
+    return failing("eslint", diagnostics=tuple(Diagnostic("eslint", "no", name=rule) for rule in rules), **more)
 
 
 def typed(*messages: str) -> Evidence:
-    return failing("tsc", diagnostics=tuple(Diagnostic("type", message) for message in messages))
+    return failing("tsc", diagnostics=tuple(Diagnostic("tsc", message) for message in messages))
 
 
 def snippets(model: str, expected: str, found: str = "stated") -> Cause:

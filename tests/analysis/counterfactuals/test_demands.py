@@ -1,7 +1,8 @@
 import pytest
 
 from convex_evals.analysis.counterfactuals.demands import is_stated, read_demands
-from convex_evals.analysis.evidence import Demand, Diagnostic
+from convex_evals.analysis.evidence import Demand
+from convex_evals.core.diagnostics import Diagnostic
 
 TASK = "`getMessages` returns messages. A body without an email is answered with 400 and `email is required`."
 
@@ -40,14 +41,16 @@ def test_what_an_assertion_insists_on_is_looked_up_in_the_task() -> None:
 
 
 def test_declarations_that_differ_name_the_part() -> None:
-    test = Diagnostic("test", "the functions differ\nindex:list returns: expected v.array(), received any", "test_spec")
+    test = Diagnostic(
+        "tests", "the functions differ\nindex:list returns: expected v.array(), received any", "test_spec"
+    )
     assert read_demands((test,), "Write a function list.", "") == (Demand("returns", False),)
 
 
 def test_what_the_grader_puts_in_itself_is_no_demand() -> None:
-    test = Diagnostic("test", "", "test_a", expected="['a long title']")
+    test = Diagnostic("tests", "", "test_a", expected="['a long title']")
     assert read_demands((test,), TASK, 'project.insert("posts", {"title": "a long title"})') == ()
 
 
 def test_without_a_task_nothing_is_said() -> None:
-    assert read_demands((Diagnostic("test", "", "t", expected="'a b c'"),), "", "") == ()
+    assert read_demands((Diagnostic("tests", "", "t", expected="'a b c'"),), "", "") == ()

@@ -3,40 +3,42 @@ from dataclasses import replace
 import pytest
 
 from convex_evals.analysis.counterfactuals import Neighbour, gather_counterfactuals
-from convex_evals.analysis.evidence import Diagnostic, Evidence, OtherModel, Repeats, StepEvidence, TestsPassed
+from convex_evals.analysis.evidence import Evidence, OtherModel, Repeats
+from convex_evals.core.diagnostics import Diagnostic
+from convex_evals.core.steps import StepResult, TestCounts
 from convex_evals.core.verdicts import STEPS, StepName
 
-LINT = Diagnostic("lint", "Unexpected any.", "no-explicit-any", fingerprint="lint:no-explicit-any")
-SPEC = Diagnostic("test", "the functions differ from those of the task\nx: expected a, received b", "test_spec")
-CALL = Diagnostic("test", "assert 1 == 2", "test_calls", assertion='assert project.query("index:a") == 2')
+LINT = Diagnostic("eslint", "Unexpected any.", "no-explicit-any", fingerprint="lint:no-explicit-any")
+SPEC = Diagnostic("tests", "the functions differ from those of the task\nx: expected a, received b", "test_spec")
+CALL = Diagnostic("tests", "assert 1 == 2", "test_calls", assertion='assert project.query("index:a") == 2')
 OWN = Neighbour("run1", "maker/one", "maker", "attempt1", "c/e", 1, False, "files1", frozenset({"test:a"}))
 
 
 def failed(
-    step: StepName, *diagnostics: Diagnostic, tests: TestsPassed | None = None, also: StepName | None = None
+    step: StepName, *diagnostics: Diagnostic, tests: TestCounts | None = None, also: StepName | None = None
 ) -> Evidence:
-    steps = tuple(StepEvidence(name, "failed" if name in (step, also) else "passed") for name in STEPS)
+    steps = tuple(StepResult(name, "failed" if name in (step, also) else "passed") for name in STEPS)
     return Evidence(failed_step=step, eval="c/e", steps=steps, diagnostics=diagnostics, tests=tests)
 
 
 def test_an_answer_that_only_the_linter_rejects_would_pass_without_it() -> None:
-    alone = gather_counterfactuals(failed("eslint", LINT, tests=TestsPassed(5, 5)))
+    alone = gather_counterfactuals(failed("eslint", LINT, tests=TestCounts(5, 5)))
     assert (alone.lint_rules, alone.passes_without_lint, alone.behaviour_passes) == (("no-explicit-any",), True, True)
-    together = gather_counterfactuals(failed("eslint", LINT, CALL, tests=TestsPassed(4, 5), also="tests"))
+    together = gather_counterfactuals(failed("eslint", LINT, CALL, tests=TestCounts(4, 5), also="tests"))
     assert (together.passes_without_lint, together.behaviour_passes) == (False, False)
 
 
 @pytest.mark.parametrize(
     ("tests", "diagnostics", "passes"),
     [
-        (TestsPassed(4, 5), (SPEC,), True),
-        (TestsPassed(3, 5), (SPEC, CALL), False),
-        (TestsPassed(0, 1), (SPEC,), None),
+        (TestCounts(4, 5), (SPEC,), True),
+        (TestCounts(3, 5), (SPEC, CALL), False),
+        (TestCounts(0, 1), (SPEC,), None),
         (None, (), None),
     ],
 )
 def test_behaviour_passes_when_only_comparisons_of_declarations_fail(
-    tests: TestsPassed | None, diagnostics: tuple[Diagnostic, ...], passes: bool | None
+    tests: TestCounts | None, diagnostics: tuple[Diagnostic, ...], passes: bool | None
 ) -> None:
     assert gather_counterfactuals(failed("tests", *diagnostics, tests=tests)).behaviour_passes is passes
 

@@ -1,8 +1,9 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from convex_evals.analysis.evidence import Diagnostic, Evidence
+from convex_evals.analysis.evidence import Evidence
 from convex_evals.analysis.isolation import Bound, isolate_cause, locate_cause
+from convex_evals.core.diagnostics import Diagnostic
 
 MODEL = """\
 export const first = query({
@@ -64,7 +65,7 @@ async def test_two_places_are_found_when_both_are_needed() -> None:
 
 async def test_what_the_complaint_names_is_tried_first() -> None:
     bound = Bound()
-    complaint = Diagnostic("test", "third is wrong", "test_x", assertion='project.query("index:third")')
+    complaint = Diagnostic("tests", "third is wrong", "test_x", assertion='project.query("index:third")')
     graded = Graded(lambda text: "=> 20 }" in text, bound)
     await isolate_cause(evidence(diagnostics=(complaint,)), graded, bound)
     assert "=> 20 }" in graded.tried[0]
@@ -73,7 +74,7 @@ async def test_what_the_complaint_names_is_tried_first() -> None:
 
 async def test_when_the_bound_is_reached_that_is_said_and_differences_are_shown() -> None:
     bound = Bound(most_tries=1)
-    complaint = Diagnostic("test", "first is wrong", "test_x")
+    complaint = Diagnostic("tests", "first is wrong", "test_x")
     cause = await isolate_cause(evidence(diagnostics=(complaint,)), Graded(lambda text: False, bound), bound)
     assert cause.found == "located"
     assert cause.note.startswith("No cause was isolated within the bound (1 try")
@@ -87,7 +88,7 @@ async def test_an_eval_that_even_its_reference_fails_is_told() -> None:
 
 
 def test_without_probes_the_lines_next_to_the_complaint_are_shown() -> None:
-    complaint = Diagnostic("type", "Property 'iter' does not exist", "TS2339", "convex/index.ts", 4)
+    complaint = Diagnostic("tsc", "Property 'iter' does not exist", "TS2339", "convex/index.ts", 4)
     found = locate_cause(
         Evidence(
             failed_step="tsc",

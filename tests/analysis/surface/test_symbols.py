@@ -1,7 +1,7 @@
 import pytest
 
-from convex_evals.analysis.evidence import Diagnostic
 from convex_evals.analysis.surface import Surface, complained_symbols, snippet_symbols, unknown_symbols
+from convex_evals.core.diagnostics import Diagnostic
 from convex_evals.suite import find_suite, load_suite, read_answer
 
 SERVER = 'import { query, mutation, action, type QueryCtx } from "./_generated/server";\n'
@@ -84,5 +84,5 @@ def test_in_a_snippet_v_and_ctx_are_what_they_usually_are(snippet: str, names: l
 def test_complaints_of_the_compiler_count_when_the_owner_is_convex(
     message: str, found: list[str], surface: Surface
 ) -> None:
-    diagnostic = Diagnostic("type", message, "TS2339", "convex/index.ts", 3)
+    diagnostic = Diagnostic("tsc", message, "TS2339", "convex/index.ts", 3)
     assert [str(symbol) for symbol in complained_symbols([diagnostic], surface)] == found

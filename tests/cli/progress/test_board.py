@@ -4,8 +4,8 @@ import pytest
 from tests.cli.progress.conftest import make_item
 
 from convex_evals.cli.progress.board import Board, Row, clock_time, running_steps
+from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import Status, StepName
-from convex_evals.pipeline.types import StepResult
 from convex_evals.runner import Finished, Generated, Generating, Grading, Retrying, StepFinished, Stopping
 from convex_evals.scores import Outcome
 

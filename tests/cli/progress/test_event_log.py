@@ -6,7 +6,7 @@ from tests.cli.progress.conftest import make_item
 
 from convex_evals.cli.progress.event_log import event_json, event_stream, logging_events
 from convex_evals.core.errors import UsageError
-from convex_evals.pipeline.types import StepResult
+from convex_evals.core.steps import StepResult, TestCounts
 from convex_evals.runner import (
     Event,
     Finished,
@@ -18,7 +18,7 @@ from convex_evals.runner import (
     StepFinished,
     Stopping,
 )
-from convex_evals.scores import Outcome, TestCounts
+from convex_evals.scores import Outcome
 
 ITEM = make_item(trial=2)
 EVENTS: list[tuple[Event, dict[str, object]]] = [

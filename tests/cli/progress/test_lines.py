@@ -5,8 +5,8 @@ from tests.cli.progress.conftest import make_item
 
 from convex_evals.cli.progress.board import Board
 from convex_evals.cli.progress.lines import ProgressLines
+from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import StepName
-from convex_evals.pipeline.types import StepResult
 from convex_evals.runner import Finished, Generating, Grading, Halted, Retrying, StepFinished
 from convex_evals.scores import Outcome
 

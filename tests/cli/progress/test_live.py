@@ -14,7 +14,7 @@ from tests.cli.progress.conftest import make_item
 
 from convex_evals.cli.progress.board import Board
 from convex_evals.cli.progress.live import LiveTable
-from convex_evals.pipeline.types import StepResult
+from convex_evals.core.steps import StepResult
 from convex_evals.runner import Finished, Generating, Grading, Retrying, StepFinished
 from convex_evals.scores import Outcome
 

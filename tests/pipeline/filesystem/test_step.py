@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from convex_evals.core.steps import StepResult
 from convex_evals.pipeline.filesystem import write_project
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
-from convex_evals.pipeline.types import Grade, StepResult
+from convex_evals.pipeline.types import Grade
 from convex_evals.pipeline.workspace import Workspace
 
 

@@ -4,11 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.pipeline.grading.report import Report, TestReport, read_report
+from convex_evals.core.diagnostics import TestResult
+from convex_evals.pipeline.grading.report import Report, read_report
 
 
 def test_a_report_comes_back_as_it_was_written(tmp_path: Path) -> None:
-    report = Report(("a", "b"), (TestReport("a", "failed", "wrong", "grader.py:1", 0.5),), "half")
+    report = Report(
+        ("a", "b"), (TestResult("a", "failed", "wrong", "grader.py", 1, "1", "2", "assert x", 0.5),), "half"
+    )
     report.write(tmp_path / "report.json")
     assert read_report(tmp_path / "report.json") == report
     assert [path.name for path in tmp_path.iterdir()] == ["report.json"]

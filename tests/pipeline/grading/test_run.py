@@ -206,6 +206,76 @@ BAD: dict[str, Case] = {
 }
 
 
+# What a failing test compares: expected, received, and the line of the grader that led there.
+COMPARED: dict[str, tuple[str, str, str, str]] = {
+    "an assertion": (
+        "def test_it(files):\n    assert [1, 2] == [2, 1], 'the order'",
+        "[2, 1]",
+        "[1, 2]",
+        "assert [1, 2] == [2, 1], 'the order'",
+    ),
+    "another operator": ("def test_it(files):\n    assert 30 <= 3", "<= 3", "30", "assert 30 <= 3"),
+    "an assertion in a helper": (
+        "def check(value):\n    assert value == 1\n\ndef test_it(files):\n    check(\n        2\n    )",
+        "1",
+        "2",
+        "check( 2 )",
+    ),
+    "values without system fields": (
+        "from convex_evals.pipeline.grading.kit import assert_same\n"
+        "def test_it(files):\n    assert_same({'_id': 1, 'a': 1}, {'a': 2})",
+        "{'a': 2}",
+        "{'a': 1}",
+        "assert_same({'_id': 1, 'a': 1}, {'a': 2})",
+    ),
+    "a condition that never comes true": (
+        "from convex_evals.pipeline.grading.kit import assert_same, wait_until\n"
+        "def test_it(files):\n    wait_until(lambda: assert_same(1, 2), seconds=0)",
+        "2",
+        "1",
+        "wait_until(lambda: assert_same(1, 2), seconds=0)",
+    ),
+    "a call that must fail": (
+        "def test_it(project):\n    with project.fails('Too heavy'):\n        project.query('messages:whoAmI')",
+        "an error 'Too heavy'",
+        "success",
+        "with project.fails('Too heavy'):",
+    ),
+    "a call that fails": (
+        "def test_it(project):\n    project.query('messages:broken')",
+        "success",
+        "Uncaught Error: boom",
+        "project.query('messages:broken')",
+    ),
+    "the words of an author": (
+        "def test_it(files):\n    raise AssertionError('expected two rows, received three')",
+        "two rows",
+        "three",
+        "raise AssertionError('expected two rows, received three')",
+    ),
+}
+
+
+@pytest.mark.parametrize(("grader", "expected", "received", "assertion"), COMPARED.values(), ids=COMPARED)
+async def test_what_was_expected_and_received_is_known_as_values(
+    write_eval: WriteEval,
+    grade: Grade,
+    graded: GradedDeployment,
+    grader: str,
+    expected: str,
+    received: str,
+    assertion: str,
+) -> None:
+    result = await grade(write_eval(f"{grader}\n\ndef test_fine():\n    pass\n"), graded, graded)
+    failed, fine = result.step.test_results
+    assert (failed.status, failed.expected, failed.received) == ("failed", expected, received)
+    assert (failed.file, failed.assertion) == ("grader.py", assertion)
+    assert (fine.name, fine.status, fine.message) == ("test_fine", "passed", "")
+    (found,) = result.step.diagnostics
+    assert (found.tool, found.name, found.place) == ("pytest", "test_it", failed.place)
+    assert (found.expected, found.received, found.assertion) == (expected, received, assertion)
+
+
 @pytest.mark.parametrize("case", BAD.values(), ids=BAD)
 async def test_what_does_not_pass_is_told_apart(
     write_eval: WriteEval, grade: Grade, graded: GradedDeployment, case: Case

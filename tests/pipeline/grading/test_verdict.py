@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from convex_evals.core.diagnostics import TestResult, TestStatus
 from convex_evals.core.processes import Output, ProcessResult, Usage
-from convex_evals.pipeline.grading.report import Outcome, Report, TestReport
+from convex_evals.pipeline.grading.report import Report
 from convex_evals.pipeline.grading.verdict import judge
 
 SEGFAULT = 11
@@ -17,8 +18,8 @@ def ended(exit_code: int | None = 0, signal: int | None = None, timed_out: bool 
     return ProcessResult(("grader",), exit_code, signal, timed_out, Usage(1, 1, 0, 0), output, None, 0)
 
 
-def report(*outcomes: Outcome, problem: str = "") -> Report:
-    tests = tuple(TestReport(f"test_{number}", outcome, "why") for number, outcome in enumerate(outcomes))
+def report(*statuses: TestStatus, problem: str = "") -> Report:
+    tests = tuple(TestResult(f"test_{number}", status, "why") for number, status in enumerate(statuses))
     return Report(tuple(test.name for test in tests), tests, problem)
 
 
@@ -59,7 +60,7 @@ def test_only_full_agreement_is_a_pass(
 
 
 def test_tests_of_the_same_name_are_counted() -> None:
-    twice = Report(("test_0",), (TestReport("test_0", "passed"),))
+    twice = Report(("test_0",), (TestResult("test_0", "passed"),))
     assert judge(ended(0), twice, ("test_0", "test_0")).kind == "grader-crashed"
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.analysis.diagnostics.tests import read_failed_tests
 from convex_evals.core.toolchain import Toolchain
 from convex_evals.pipeline.grading import GradedDeployment, GraderResult
 from convex_evals.suite import Eval, load_suite
@@ -85,7 +84,7 @@ async def test_a_wrong_answer_fails_where_it_is_wrong(
         "✗ notes > are listed, oldest first, like a\n  AssertionError: expected [ 'second', 'a' ] to deeply equal"
         in (result.step.excerpt)
     )
-    failed = {test.name: test for test in read_failed_tests(result.step.log.read_text())}
+    failed = {test.name: test for test in result.step.diagnostics}
     assert list(failed) == [
         "declarations > functions",
         "notes > are listed, oldest first, like a",
@@ -94,7 +93,15 @@ async def test_a_wrong_answer_fails_where_it_is_wrong(
     order = failed["notes > are listed, oldest first, like a"]
     assert (order.expected, order.received) == ("[ 'a', 'second' ]", "[ 'second', 'a' ]")
     assert (order.place, order.assertion) == ("grader.test.ts:38", 'expect(texts).toEqual([text, "second"]);')
-    assert order.message.endswith('+   "a",\n  ]')
+    assert order.message == "expected [ 'second', 'a' ] to deeply equal [ 'a', 'second' ]"
+    declared = failed["declarations > functions"]
+    assert "…" in declared.message
+    assert declared.expected is not None and declared.received is not None
+    assert [line for line in declared.received.splitlines() if line not in declared.expected.splitlines()] == [
+        '    "identifier": "notes.js:more",',
+    ]
+    statuses = [(test.status, test.duration_ms > 0) for test in result.step.test_results]
+    assert statuses.count(("passed", True)) == 5
 
 
 async def test_a_suite_uses_its_own_packages_and_configuration(

@@ -19,10 +19,11 @@ import pytest
 
 from convex_evals.core.settings.secret import Secret
 from convex_evals.core.settings.settings import NetworkVariable
+from convex_evals.core.steps import StepResult
 from convex_evals.pipeline.install import install_packages
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
-from convex_evals.pipeline.types import GradingOptions, StepResult
+from convex_evals.pipeline.types import GradingOptions
 from convex_evals.pipeline.workspace import Workspace
 
 TRAPS = {

@@ -24,14 +24,13 @@ convex/copy (1).ts(3,5): error TS2322: Type 'string' is not assignable to type '
 
 def test_an_error_comes_with_the_lines_that_explain_it() -> None:
     found = parse_diagnostics(OUTPUT)
-    assert [diagnostic.text.splitlines()[0][:30] for diagnostic in found] == [
-        "convex/a.ts(3,5): error TS2322",
-        "error TS2688: Cannot find type",
-        "convex/tsconfig.json(1,2): err",
-        "convex/copy (1).ts(3,5): error",
+    assert [(each.file, each.line, each.column, each.name) for each in found] == [
+        ("convex/a.ts", 3, 5, "TS2322"),
+        (None, None, None, "TS2688"),
+        ("convex/tsconfig.json", 1, 2, "TS5023"),
+        ("convex/copy (1).ts", 3, 5, "TS2322"),
     ]
-    assert found[-1].file == "convex/copy (1).ts"
-    assert found[0].excerpt.endswith("and that")
+    assert found[0].message.endswith("\n  because of this\n    and that")
 
 
 @pytest.mark.parametrize(

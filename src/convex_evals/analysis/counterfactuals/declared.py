@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from convex_evals.analysis.evidence import Diagnostic
+from convex_evals.core.diagnostics import Diagnostic
 
 _ASSERTION: Final = re.compile(
     r"\b(?:same_function_spec|same_schema|function_?[sS]pec|api_?[sS]pec|compareSchema|compareFunctionSpec)\b"

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from convex_evals.analysis.evidence import Demand, Diagnostic
+from convex_evals.analysis.evidence import Demand
+from convex_evals.core.diagnostics import Diagnostic
 
 MOST: Final = 12
 _FUNCTION: Final = re.compile(r"[\"'][\w/]+:(\w+)[\"']")

@@ -12,8 +12,8 @@ def gather_counterfactuals(
     evidence: Evidence, own: Neighbour | None = None, neighbours: Sequence[Neighbour] = ()
 ) -> Counterfactuals:
     """What the evidence itself says, and what other results of the same eval add to it."""
-    tests = tuple(each for each in evidence.diagnostics if each.kind == "test")
-    rules = dict.fromkeys(each.name for each in evidence.diagnostics if each.kind == "lint" and each.name)
+    tests = tuple(each for each in evidence.diagnostics if each.step == "tests")
+    rules = dict.fromkeys(each.name for each in evidence.diagnostics if each.step == "eslint" and each.name)
     others = [each for each in neighbours if each.eval == evidence.eval and own and each.attempt != own.attempt]
     return Counterfactuals(
         lint_rules=tuple(rules),
@@ -34,7 +34,7 @@ def _passes_without_lint(evidence: Evidence) -> bool | None:
 
 def _behaviour_passes(evidence: Evidence) -> bool | None:
     """None when no test ran, or nothing but declarations was tested."""
-    failed = [each for each in evidence.diagnostics if each.kind == "test"]
+    failed = [each for each in evidence.diagnostics if each.step == "tests"]
     if not failed:
         ran = evidence.tests is not None and evidence.tests.total > 0
         return evidence.tests.passed == evidence.tests.total if ran and evidence.tests else None

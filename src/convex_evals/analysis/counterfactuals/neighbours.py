@@ -4,8 +4,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from convex_evals.analysis.diagnostics import read_diagnostics
-from convex_evals.analysis.evidence import StepEvidence
 from convex_evals.models import BUILT_IN
 from convex_evals.scores import AttemptDetails, RunRecord
 
@@ -56,10 +54,5 @@ def neighbour(run: RunRecord, details: AttemptDetails) -> Neighbour:
         attempt.trial,
         attempt.status == "passed",
         generation.files if generation else None,
-        frozenset(
-            each.fingerprint
-            for step in details.steps
-            if step.status == "failed"
-            for each in read_diagnostics(StepEvidence(step.name, step.status, step.failure, step.excerpt))
-        ),
+        frozenset(each.fingerprint for step in details.steps if step.status == "failed" for each in step.diagnostics),
     )

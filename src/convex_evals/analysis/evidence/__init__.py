@@ -3,9 +3,8 @@
 from convex_evals.analysis.evidence.action import Action
 from convex_evals.analysis.evidence.cause import Cause, Found, Hunk
 from convex_evals.analysis.evidence.counterfactuals import Counterfactuals, Demand, OtherModel, Repeats
-from convex_evals.analysis.evidence.diagnostic import Diagnostic, DiagnosticKind
 from convex_evals.analysis.evidence.difference import Aspect, Difference, UnknownSymbol
-from convex_evals.analysis.evidence.evidence import Evidence, StepEvidence, TestsPassed
+from convex_evals.analysis.evidence.evidence import Evidence
 from convex_evals.analysis.evidence.gap import GapMatch
 from convex_evals.analysis.evidence.prior import PriorFinding
 
@@ -15,8 +14,6 @@ __all__ = [
     "Cause",
     "Counterfactuals",
     "Demand",
-    "Diagnostic",
-    "DiagnosticKind",
     "Difference",
     "Evidence",
     "Found",
@@ -25,7 +22,5 @@ __all__ = [
     "OtherModel",
     "PriorFinding",
     "Repeats",
-    "StepEvidence",
-    "TestsPassed",
     "UnknownSymbol",
 ]

@@ -5,28 +5,12 @@ from dataclasses import dataclass, field
 
 from convex_evals.analysis.evidence.cause import Cause
 from convex_evals.analysis.evidence.counterfactuals import Counterfactuals
-from convex_evals.analysis.evidence.diagnostic import Diagnostic
 from convex_evals.analysis.evidence.difference import Difference, UnknownSymbol
 from convex_evals.analysis.evidence.gap import GapMatch
 from convex_evals.analysis.evidence.prior import PriorFinding
-from convex_evals.core.verdicts import Status, StepName
-
-
-@dataclass(frozen=True, slots=True)
-class StepEvidence:
-    name: StepName
-    status: Status
-    failure: str | None = None  # a key of the table in pipeline/failures.py
-    excerpt: str = ""
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class TestsPassed:
-    __test__ = False  # pytest, this is not one of yours
-
-    passed: int
-    total: int
+from convex_evals.core.diagnostics import Diagnostic
+from convex_evals.core.steps import StepResult, TestCounts
+from convex_evals.core.verdicts import StepName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +23,8 @@ class Evidence:
     trial: int = 1
     task: str = ""
     error: str = ""  # what the failed step quoted
-    steps: tuple[StepEvidence, ...] = ()
-    tests: TestsPassed | None = None
+    steps: tuple[StepResult, ...] = ()
+    tests: TestCounts | None = None
     diagnostics: tuple[Diagnostic, ...] = ()  # of all steps that failed, those of the failed step first
     files: Mapping[str, str] = field(default_factory=dict)  # what the model wrote
     answer: Mapping[str, str] = field(default_factory=dict)  # the reference
@@ -56,8 +40,7 @@ class Evidence:
     @property
     def failed_diagnostics(self) -> tuple[Diagnostic, ...]:
         """Those of the step that failed first."""
-        kind = {"tsc": "type", "eslint": "lint", "tests": "test"}.get(self.failed_step, self.failed_step)
-        return tuple(each for each in self.diagnostics if each.kind == kind)
+        return tuple(each for each in self.diagnostics if each.step == self.failed_step)
 
-    def step(self, name: StepName) -> StepEvidence | None:
+    def step(self, name: StepName) -> StepResult | None:
         return next((each for each in self.steps if each.name == name), None)

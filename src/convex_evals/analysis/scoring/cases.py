@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from convex_evals.analysis.evidence import Cause, Evidence
 from convex_evals.analysis.gathering import complete
+from convex_evals.analysis.scoring.errors import read_error
 from convex_evals.analysis.surface import Surface
 from convex_evals.core.errors import UsageError
 from convex_evals.core.verdicts import CLASSES, STEPS, FailureClass, StepName
@@ -52,6 +53,7 @@ def case_evidence(case: LabelledCase, surface: Surface | None) -> Evidence:
         category=case.category or case.eval.partition("/")[0],
         task=case.task,
         error=case.error,
+        diagnostics=read_error(case.failed_step, case.error),
         files=case.files,
         answer=case.answer,
         gaps=case.gaps,

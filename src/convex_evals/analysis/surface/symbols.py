@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from convex_evals.analysis.evidence import Diagnostic, UnknownSymbol
+from convex_evals.analysis.evidence import UnknownSymbol
 from convex_evals.analysis.modules import parse_module, parse_modules
 from convex_evals.analysis.surface.scopes import Scopes
 from convex_evals.analysis.surface.surface import GENERATED_SERVER, Surface, nearest
+from convex_evals.core.diagnostics import Diagnostic
 from convex_evals.pipeline.grading.kit.syntax import Module
 
 _NO_MEMBER: Final = re.compile(r"Property '(?P<name>[^']+)' does not exist on type '(?P<owner>\w+)")

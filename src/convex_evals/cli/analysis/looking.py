@@ -13,6 +13,7 @@ from convex_evals.analysis.procedure import investigator
 from convex_evals.analysis.trends import Trend, find_trends, read_reports
 from convex_evals.cli.analysis.performing import AnalysisOptions
 from convex_evals.cli.output import count, print_json, print_table, table, visible
+from convex_evals.cli.runs.as_json import diagnostic_json
 from convex_evals.cli.runs.looking import existing_scores, find_attempt
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
@@ -32,7 +33,7 @@ def show_failure(asked: AnalysisOptions, eval: str, trial: int, *, as_json: bool
             raise UsageError(f"{state}; only a failure can be analysed.")
         found = asyncio.run(_investigate(asked, store, settings, details))
     if as_json:
-        print_json({"evidence": to_plain(found.evidence), "classification": to_plain(found.classification)})
+        print_json({"evidence": _evidence_json(found.evidence), "classification": to_plain(found.classification)})
         return
     for line in _lines(found):
         print(visible(line))
@@ -46,6 +47,21 @@ async def _investigate(
     prior = read_prior_reports(request.folder, request.reports, request.run.id)
     async with investigator(store, settings, request, prior, (details,)) as investigating:
         return await investigating.investigate(details)
+
+
+def _evidence_json(evidence: Evidence) -> dict[str, Any]:
+    steps = [
+        {
+            "name": step.name,
+            "status": step.status,
+            "failure": step.failure,
+            "excerpt": step.excerpt,
+            "notes": step.notes,
+        }
+        for step in evidence.steps
+    ]
+    diagnostics = [diagnostic_json(each) for each in evidence.diagnostics]
+    return {**to_plain(evidence), "steps": steps, "diagnostics": diagnostics}
 
 
 def _lines(found: Investigated) -> Iterator[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from convex_evals.core.errors import UsageError
-from convex_evals.pipeline.types import StepResult
+from convex_evals.core.steps import StepResult
 from convex_evals.runner import (
     Event,
     Finished,

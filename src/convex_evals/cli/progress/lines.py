@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from convex_evals.cli.output import visible
 from convex_evals.cli.progress.board import Board
 from convex_evals.cli.progress.cells import Labels, halted
+from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import STEPS
-from convex_evals.pipeline.types import StepResult
 from convex_evals.runner import Event, Finished, Halted, Retrying, StepFinished, Stopping, WorkItem
 from convex_evals.scores import Outcome
 

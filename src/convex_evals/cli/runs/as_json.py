@@ -5,8 +5,10 @@ from typing import Any
 
 from convex_evals.cli.runs.looking import result_details
 from convex_evals.cli.runs.spending import spending_json
+from convex_evals.core.diagnostics import Diagnostic, TestResult
+from convex_evals.core.steps import StepResult, TestCounts
 from convex_evals.runner import ComparedEval, RunScore, Spending, Standing
-from convex_evals.scores import AttemptDetails, RunRecord, ScoresStore, StepRecord, TestCounts, Usage
+from convex_evals.scores import AttemptDetails, RunRecord, ScoresStore, Usage
 from convex_evals.statistics import Repeats, Score
 
 
@@ -98,7 +100,7 @@ def eval_json(store: ScoresStore, details: AttemptDetails) -> dict[str, Any]:
         "usage": usage_json(usage),
         **cost_json(usage),
         "fromCache": generation.from_cache if generation else False,
-        "steps": [_step_json(store, step) for step in details.steps],
+        "steps": [_step_json(store, details, step) for step in details.steps],
     }
 
 
@@ -117,7 +119,7 @@ def _standing_json(standing: Standing | None) -> dict[str, Any] | None:
     return {"passed": standing.passed, "failed": standing.failed, "failedStep": standing.failed_step}
 
 
-def _step_json(store: ScoresStore, step: StepRecord) -> dict[str, Any]:
+def _step_json(store: ScoresStore, details: AttemptDetails, step: StepResult) -> dict[str, Any]:
     return {
         "name": step.name,
         "status": step.status,
@@ -130,7 +132,27 @@ def _step_json(store: ScoresStore, step: StepRecord) -> dict[str, Any]:
             {"arguments": list(each.arguments), "ending": each.ending, "wallMs": each.wall_ms, "cpuMs": each.cpu_ms}
             for each in step.commands
         ],
-        "log": store.read_text(step.log) if step.log is not None else "",
+        "log": store.read_text(details.logs[step.name]) if step.name in details.logs else "",
+        "diagnostics": [diagnostic_json(each) for each in step.diagnostics],
+        "testResults": [_test_json(each) for each in step.test_results],
+    }
+
+
+def diagnostic_json(found: Diagnostic) -> dict[str, Any]:
+    return {"kind": found.kind, **asdict(found)}
+
+
+def _test_json(test: TestResult) -> dict[str, Any]:
+    return {
+        "name": test.name,
+        "status": test.status,
+        "message": test.message,
+        "file": test.file,
+        "line": test.line,
+        "expected": test.expected,
+        "received": test.received,
+        "assertion": test.assertion,
+        "durationMs": test.duration_ms,
     }
 
 

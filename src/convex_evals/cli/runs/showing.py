@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from convex_evals.cli.output import console, count, print_lines, print_table, remark, table, visible
@@ -12,10 +13,11 @@ from convex_evals.cli.runs.spending import spending_line
 from convex_evals.cli.runs.summaries import reason, scored_lines
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
+from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import STEPS, StepName
 from convex_evals.models import UNASKED
 from convex_evals.runner import RunScore, Spending
-from convex_evals.scores import AttemptDetails, AttemptRecord, GenerationRecord, RunRecord, ScoresStore, StepRecord
+from convex_evals.scores import AttemptDetails, AttemptRecord, FailuresAlike, GenerationRecord, RunRecord, ScoresStore
 
 
 def print_run(store: ScoresStore, run: RunRecord) -> None:
@@ -80,6 +82,7 @@ def shown_json(store: ScoresStore, run: RunRecord, details: AttemptDetails) -> d
             "prompt": store.read_text(generation.prompt) if generation else None,
             "response": store.read_text(generation.response) if generation else None,
             "files": store.read_files(generation.files) if generation else {},
+            "alike": asdict(store.failures_alike(details.attempt.id)) if details.attempt.failed_step else None,
             "earlierAttempts": [_attempt_json(each) for each in _earlier(store, run, details)],
         },
     }
@@ -100,6 +103,8 @@ def _eval_lines(store: ScoresStore, run: RunRecord, details: AttemptDetails) -> 
     yield f"{attempt.eval} · trial {attempt.trial} · {attempt.status} · run {prefix(run.id)} · {run.model}"
     if attempt.status not in ("passed", "running"):
         yield reason(details)
+    if attempt.failed_step is not None:
+        yield from _alike_lines(store.failures_alike(attempt.id))
     for note in attempt.notes:
         yield f"note: {visible(note)}"
     spent = spending_line(Spending.of([details.generation])) if details.generation else None
@@ -117,6 +122,11 @@ def _eval_lines(store: ScoresStore, run: RunRecord, details: AttemptDetails) -> 
         said = next((line for note in each.notes for line in note.splitlines() if line.strip()), "")
         kind = f" ({each.failure})" if each.failure else ""
         yield f"  {each.number}: {each.status}{kind}{f': {visible(said)}' if said else ''}"
+
+
+def _alike_lines(alike: FailuresAlike) -> Iterator[str]:
+    if alike.runs:
+        yield f"failed alike: {count(alike.runs, 'other run')}, {count(alike.models, 'other model')}"
 
 
 def _generation_lines(generation: GenerationRecord) -> Iterator[str]:
@@ -139,7 +149,7 @@ def _earlier(store: ScoresStore, run: RunRecord, details: AttemptDetails) -> lis
     return [each for each in tried if each.trial == attempt.trial and each.number < attempt.number]
 
 
-def _step_lines(step: StepRecord) -> Iterator[str]:
+def _step_lines(step: StepResult) -> Iterator[str]:
     sign, _ = SIGNS[step.status]
     times = "" if step.status == "skipped" else f" · {step.duration_ms / 1000:.2f} s, CPU {step.cpu_ms / 1000:.2f} s"
     yield f"{sign} {step.name} · {step.status}{f' ({step.failure})' if step.failure else ''}{times}"
@@ -162,10 +172,9 @@ def _file_lines(store: ScoresStore, details: AttemptDetails) -> Iterator[str]:
 
 
 def _log(store: ScoresStore, details: AttemptDetails, name: StepName) -> str:
-    step = next((each for each in details.steps if each.name == name), None)
-    if step is None or step.log is None:
+    if name not in details.logs:
         raise UsageError(f"The step {name} of {details.attempt.eval} has no log: it was not reached.")
-    return store.read_text(step.log)
+    return store.read_text(details.logs[name])
 
 
 def _signs(details: AttemptDetails) -> Iterator[str]:

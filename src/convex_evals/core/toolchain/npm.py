@@ -64,6 +64,10 @@ _ABOUT_PACKAGES: Final = frozenset(
         *(REFUSED, TOO_LARGE, UNUSABLE),
     }
 )
+_PACKAGE: Final = re.compile(
+    r"'(?P<missing>[^'\s]+)' is not in this registry|No matching version found for (?P<version>\S+?)\.?(?:\s|$)"
+    r"|No versions available for (?P<name>\S+)|Unsupported platform for (?P<platform>[^\s:]+)"
+)
 _HTTP_STATUS: Final = re.compile(r"E[1-5]\d\d$")
 _NETWORK: Final = "the package registry cannot be reached; check the network, proxy and npm's `registry` setting"
 _CERTIFICATE: Final = (
@@ -127,6 +131,12 @@ class NpmError(ToolchainError):
         self.code = code
         self.detail = detail
         self.result = result
+
+    @property
+    def package(self) -> str | None:
+        """The package that npm names, as `name@range`."""
+        found = _PACKAGE.search(self.detail)
+        return found[found.lastgroup] if found and found.lastgroup else None
 
     @property
     def about_packages(self) -> bool:

@@ -25,7 +25,7 @@ from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.types import GradingOptions
 
 if TYPE_CHECKING:
-    from convex_evals.backend import Deployment, NetworkPolicy
+    from convex_evals.backend import Deployment, NetworkPolicy, PushRefusal
 
 NOTHING: Final = GraderNetwork()
 """While no grader runs, functions reach nothing."""
@@ -45,6 +45,10 @@ class Backend:
         if self.embedded is not None:
             return self.embedded.application is not None
         return bool((await _config_hashes(self.target)).get("udfServerVersion"))
+
+    def take_refusal(self) -> "PushRefusal | None":
+        """Why our own deployment refused a push since this was last asked; others do not tell."""
+        return self.embedded.pusher.take_refusal() if self.embedded is not None else None
 
     async def answers(self) -> bool:
         """Whether the deployment is alive and takes our key: if not, no failure of the CLI means anything."""

@@ -5,14 +5,18 @@ from pathlib import Path
 
 from convex_evals.backend import SystemFailure
 from convex_evals.core.convex_versions import OLDEST
+from convex_evals.core.diagnostics import Diagnostic, stated
+from convex_evals.core.processes import ProcessResult
+from convex_evals.core.steps import StepResult
 from convex_evals.pipeline.deploy.backends import Backend
 from convex_evals.pipeline.deploy.cli import ConvexCli, excerpt_of, find_cli, installed_version, push
 from convex_evals.pipeline.deploy.codegen import ask_cli
 from convex_evals.pipeline.deploy.direct import Refused, build_request, push_request
+from convex_evals.pipeline.deploy.errors import read_cli_errors, refusal_diagnostic
 from convex_evals.pipeline.project_config import FILE, ConfigError, read_config
-from convex_evals.pipeline.step import RunningStep
+from convex_evals.pipeline.step import RunningStep, output_of
 from convex_evals.pipeline.trial import blame, works
-from convex_evals.pipeline.types import GradingOptions, StepResult
+from convex_evals.pipeline.types import GradingOptions
 
 
 async def deploy_project(step: RunningStep, backend: Backend, options: GradingOptions) -> StepResult:
@@ -20,7 +24,7 @@ async def deploy_project(step: RunningStep, backend: Backend, options: GradingOp
     try:
         _settle_config(step, project)
     except ConfigError as error:
-        return step.failed("deploy-refused", str(error))
+        return step.failed("deploy-refused", str(error), [stated("deploy", None, str(error), error.place)])
     cli = await find_cli(project, step.tools)
     _note_version(step, cli)
     try:
@@ -47,6 +51,7 @@ async def _push_directly(step: RunningStep, cli: ConvexCli, backend: Backend) ->
 
 
 async def _push_with_cli(step: RunningStep, cli: ConvexCli, backend: Backend) -> StepResult:
+    backend.take_refusal()  # of the fast path, if it was taken: whatever stops the CLI now is another
     result = await push(step, cli, step.workspace.project, backend.target)
     if result.ok and await backend.is_pushed():
         return step.passed()
@@ -56,9 +61,18 @@ async def _push_with_cli(step: RunningStep, cli: ConvexCli, backend: Backend) ->
         return step.failed("push-unfinished", excerpt_of(result))
     tool, accident = f"convex {cli.version}", step.accident(result)
     if accident is None and await works(step.tools, tool, lambda trial: _deploys(trial, cli)):
-        return step.failed("deploy-refused", excerpt_of(result))
+        return step.failed("deploy-refused", excerpt_of(result), _diagnostics(step, backend, result))
     kind = await blame(step, accident or "tool-crashed", result, tool, lambda trial: _deploys(trial, cli))
     return step.failed(kind, f"The convex command was {result.ending}.\n{excerpt_of(result)}")
+
+
+def _diagnostics(step: RunningStep, backend: Backend, result: ProcessResult) -> list[Diagnostic]:
+    """What our own deployment refused, else what the CLI says of itself, the bundler or another deployment."""
+    refused = backend.take_refusal()
+    if refused is None:
+        return read_cli_errors(output_of(result.output))
+    project = step.workspace.project
+    return [refusal_diagnostic(refused, project / read_config(project).folder)]
 
 
 async def _deploys(trial: RunningStep, cli: ConvexCli) -> bool:

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from convex_evals.core.diagnostics import NOWHERE, Place, stated
+from convex_evals.core.steps import StepResult
 from convex_evals.pipeline.filesystem.paths import Refusal, clean, is_hidden, refuse, refuse_together, shown
 from convex_evals.pipeline.project_config import ConfigError, parse_config
 from convex_evals.pipeline.step import RunningStep
-from convex_evals.pipeline.types import StepResult
 
 MOST_FILES: Final = 500
 LARGEST_FILE: Final = 1_000_000
@@ -19,7 +20,7 @@ def write_project(step: RunningStep, given: Mapping[str, str]) -> StepResult:
     files = {clean(path): text for path, text in given.items()}
     refusals = _refusals(files) if len(files) == len(given) else [_same_path(given)]
     if refusals:
-        return _refused(step, refusals)
+        return _refused(step, refusals, files)
     written = {path: text for path, text in files.items() if not is_hidden(path)}
     for path in sorted(files.keys() - written.keys()):
         step.note(f"{shown(path)} is not written: dotfiles are no part of an answer")
@@ -72,13 +73,17 @@ def _too_large(files: Mapping[str, str]) -> list[Refusal]:
     return large
 
 
-def _refused(step: RunningStep, refusals: list[Refusal]) -> StepResult:
+def _refused(step: RunningStep, refusals: list[Refusal], files: Mapping[str, str]) -> StepResult:
     for refusal in refusals:
         step.say(str(refusal))
     lines = [str(refusal) for refusal in refusals[:_QUOTED]]
     if len(refusals) > _QUOTED:
         lines.append(f"… and {len(refusals) - _QUOTED} more")
-    return step.failed(refusals[0].kind, "\n".join(lines))
+    found = [
+        stated("filesystem", each.kind, str(each), Place(shown(each.path)) if each.path in files else NOWHERE)
+        for each in refusals
+    ]
+    return step.failed(refusals[0].kind, "\n".join(lines), found)
 
 
 def _write(project: Path, files: Mapping[str, str]) -> None:

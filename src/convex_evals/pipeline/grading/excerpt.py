@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from convex_evals.pipeline.grading.report import TestReport
+from convex_evals.core.diagnostics import TestResult
 
 MOST_TESTS: Final = 5
 MOST_LINES: Final = 14
@@ -12,7 +12,7 @@ MOST_CHARACTERS: Final = 600  # per line
 _UNPRINTABLE: Final = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
 
 
-def excerpt_of(tests: Sequence[TestReport]) -> str:
+def excerpt_of(tests: Sequence[TestResult]) -> str:
     """The first few tests, each with its message; the log has all of them."""
     parts = [_test(test) for test in tests[:MOST_TESTS]]
     if len(tests) > MOST_TESTS:
@@ -21,17 +21,17 @@ def excerpt_of(tests: Sequence[TestReport]) -> str:
     return "\n".join(parts)
 
 
-def _test(test: TestReport) -> str:
-    place = f" ({test.place})" if test.place else ""
-    lines = _message(test).splitlines() or ["no reason given"]
+def _test(test: TestResult) -> str:
+    place = f" ({test.place})" if test.file and test.file.endswith(".py") else ""  # a name in vitest is a way by itself
+    lines = reason(test).splitlines() or ["no reason given"]
     shown = [f"  {_shortened(line)}".rstrip() for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:
         shown.append(f"  … {len(lines) - MOST_LINES} more lines")
     return "\n".join([f"✗ {test.name}{place}", *shown])
 
 
-def _message(test: TestReport) -> str:
-    return f"skipped, which is not a pass: {test.message}" if test.outcome == "skipped" else test.message
+def reason(test: TestResult) -> str:
+    return f"skipped, which is not a pass: {test.message}" if test.status == "skipped" else test.message
 
 
 def _shortened(line: str) -> str:

@@ -1,25 +1,37 @@
 """Runs an eval's grader and turns what it did into the result of the step `tests`."""
 
+import re
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from convex_evals.core.diagnostics import Diagnostic, TestResult, failed_test
 from convex_evals.core.errors import ProcessError
+from convex_evals.core.steps import TestCounts
+from convex_evals.pipeline.grading.excerpt import reason
 from convex_evals.pipeline.grading.expected import Collection, expected_tests
 from convex_evals.pipeline.grading.network import GraderNetwork
 from convex_evals.pipeline.grading.python.grader import PythonGrader
 from convex_evals.pipeline.grading.request import GraderRequest
 from convex_evals.pipeline.grading.runner import GraderRunner
-from convex_evals.pipeline.grading.types import GRADER_BROKEN, GRADER_CRASHED, GradedDeployment, GraderResult
+from convex_evals.pipeline.grading.types import (
+    GRADER_BROKEN,
+    GRADER_CRASHED,
+    TESTS_FAILED,
+    GradedDeployment,
+    GraderResult,
+)
 from convex_evals.pipeline.grading.verdict import Verdict, judge
 from convex_evals.pipeline.grading.vitest.grader import VitestGrader
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
-from convex_evals.pipeline.types import GradingOptions, TestCounts
+from convex_evals.pipeline.types import GradingOptions
 from convex_evals.pipeline.workspace import Workspace
 from convex_evals.suite import Eval, GraderKind
 
+_ASSERTION: Final = re.compile(r"^(?:AssertionError|Failed): ")
 RUNNERS: Final[dict[GraderKind, Callable[[GraderRequest, Tools], GraderRunner]]] = {
     GraderKind.PYTEST: PythonGrader,
     GraderKind.VITEST: VitestGrader,
@@ -41,13 +53,13 @@ async def run_grader(
     the policy of the deployments, told of what the grader listens on."""
     step = RunningStep("tests", workspace, tools)
     if eval.grader is None:
-        return _conclude(step, Verdict(GRADER_BROKEN, "the eval has no grader", TestCounts(0, 0)))
+        return _conclude(step, Verdict(GRADER_BROKEN, "the eval has no grader", TestCounts(0, 0)), None)
     with tempfile.TemporaryDirectory(prefix="grader-") as private:
         request = GraderRequest(
             eval, eval.grader, project, answer, files, Path(private), options, network or GraderNetwork()
         )
         runner = RUNNERS[eval.grader.kind](request, tools)
-        return _conclude(step, await _run(step, runner, tools, eval))
+        return _conclude(step, await _run(step, runner, tools, eval), eval.grader.kind)
 
 
 async def _run(step: RunningStep, runner: GraderRunner, tools: Tools, eval: Eval) -> Verdict:
@@ -71,14 +83,21 @@ async def _collect(step: RunningStep, runner: GraderRunner, tools: Tools, eval: 
     return await expected_tests(tools.cache, eval.fingerprints.grader or "", collect)
 
 
-def _conclude(step: RunningStep, verdict: Verdict) -> GraderResult:
+def _conclude(step: RunningStep, verdict: Verdict, kind: GraderKind | None) -> GraderResult:
     if verdict.unseen:
         step.note(
             f"the app was built but not looked at: of {verdict.tests.total + verdict.unseen} tests, {verdict.unseen} "
             f"did not run and the other {verdict.tests.total}, which read its source, decide; {verdict.lack}"
         )
     if verdict.kind is None:
-        return GraderResult(step.passed(), verdict.tests)
-    result = step.failed(verdict.kind, verdict.excerpt)
+        return GraderResult(step.passed(verdict.results), verdict.tests)
+    diagnostics = [_diagnostic(test, kind) for test in verdict.decisive]
+    result = step.failed(verdict.kind, verdict.excerpt, diagnostics, verdict.results)
     broken = verdict.excerpt if verdict.kind == GRADER_BROKEN else None
-    return GraderResult(result, verdict.tests, broken, verdict.failed)
+    failed = tuple(test.name for test in verdict.decisive) if verdict.kind == TESTS_FAILED else ()
+    return GraderResult(result, verdict.tests, broken, failed)
+
+
+def _diagnostic(test: TestResult, kind: GraderKind | None) -> Diagnostic:
+    """What a grader's framework calls the failure of an assertion is no part of its message."""
+    return failed_test(str(kind or ""), replace(test, message=_ASSERTION.sub("", reason(test))))

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from convex_evals.pipeline.types import StepResult, TestCounts
+from convex_evals.core.steps import StepResult, TestCounts
 
 # Kinds of failure of the step `tests`: keys of the table in pipeline/failures.py.
 TESTS_FAILED: Final = "tests-failed"

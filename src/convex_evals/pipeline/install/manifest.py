@@ -3,13 +3,15 @@
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from convex_evals.core.diagnostics import Diagnostic, Place, stated
 from convex_evals.pipeline.install.specs import refuse_name, refuse_spec
 
 LARGEST: Final = 256_000
+IN_MANIFEST: Final = Place("package.json")
 MOST_DEPENDENCIES: Final = 200
 _REQUIRED: Final = ("peerDependencies", "devDependencies", "dependencies")  # the later one wins
 _IGNORED: Final = {
@@ -25,12 +27,31 @@ _IGNORED: Final = {
 _QUOTED: Final = 5
 
 
-class ManifestError(Exception):
-    """`kind` is a key of the table of failures."""
+@dataclass(frozen=True, slots=True)
+class RefusedDependency:
+    name: str
+    spec: str
+    reason: str
 
-    def __init__(self, kind: str, message: str) -> None:
+    def __str__(self) -> str:
+        return f"package.json: {_quote(self.name)}: {_quote(self.spec)} {self.reason}."
+
+
+class ManifestError(Exception):
+    """`kind` is a key of the table of failures; `refused` are the dependencies that it is about, if any."""
+
+    def __init__(
+        self, kind: str, message: str, place: Place = IN_MANIFEST, refused: tuple[RefusedDependency, ...] = ()
+    ) -> None:
         super().__init__(message)
-        self.kind = kind
+        self.kind, self.place, self.refused = kind, place, refused
+
+    def diagnostics(self) -> list[Diagnostic]:
+        found = [replace(self._stated(str(each)), received=f"{each.name}@{each.spec}") for each in self.refused]
+        return found or [self._stated(str(self))]
+
+    def _stated(self, message: str) -> Diagnostic:
+        return stated("install", self.kind, message, self.place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +111,11 @@ def _parse(text: str) -> dict[str, object]:
         )
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise ManifestError("manifest-invalid", f"package.json is not valid JSON ({place}: {error.msg}).") from error
+        raise ManifestError(
+            "manifest-invalid",
+            f"package.json is not valid JSON ({place}: {error.msg}).",
+            Place("package.json", error.lineno, error.colno),
+        ) from error
     except RecursionError as error:
         raise ManifestError("manifest-invalid", "package.json is nested too deeply.") from error
     if not isinstance(content, dict):
@@ -123,13 +148,13 @@ def _section(content: dict[str, object], name: str) -> dict[str, str]:
 def _check(dependencies: dict[str, str]) -> None:
     if len(dependencies) > MOST_DEPENDENCIES:
         raise ManifestError("manifest-invalid", f"package.json names more than {MOST_DEPENDENCIES} dependencies.")
-    lines = [
-        f"package.json: {_quote(name)}: {_quote(spec)} {reason}."
+    refused = tuple(
+        RefusedDependency(name, spec, reason)
         for name, spec in dependencies.items()
         if (reason := refuse_name(name) or refuse_spec(spec))
-    ]
-    if lines:
-        raise ManifestError("dependency-refused", "\n".join(lines[:_QUOTED]))
+    )
+    if refused:
+        raise ManifestError("dependency-refused", "\n".join(map(str, refused[:_QUOTED])), refused=refused)
 
 
 def _notes(content: dict[str, object]) -> Iterator[str]:

@@ -1,15 +1,30 @@
 """Resolves package.json into the shared cache and links the project to it."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from convex_evals.core.diagnostics import Diagnostic, stated
 from convex_evals.core.errors import InfrastructureError
-from convex_evals.core.toolchain import REFUSED, TOO_LARGE, UNUSABLE, InstalledPackages, NpmError, PackageSet
-from convex_evals.pipeline.install.manifest import Manifest, ManifestError, read_manifest_file
+from convex_evals.core.settings import Settings
+from convex_evals.core.steps import StepResult
+from convex_evals.core.toolchain import (
+    REFUSED,
+    TOO_LARGE,
+    UNUSABLE,
+    InstalledPackages,
+    NpmError,
+    PackageSet,
+    Toolchain,
+    project_store,
+)
+from convex_evals.pipeline.excerpt import readable
+from convex_evals.pipeline.install.manifest import Manifest, ManifestError, read_manifest, read_manifest_file
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
-from convex_evals.pipeline.types import GradingOptions, StepResult
+from convex_evals.pipeline.types import GradingOptions
 
 # npm's words and ours for what went wrong. Whatever is not here says nothing about the project.
 _KINDS: Final = {
@@ -51,7 +66,7 @@ async def install_packages(step: RunningStep, options: GradingOptions) -> StepRe
     try:
         manifest = _manifest(step, project / "package.json")
     except ManifestError as error:
-        return step.failed(error.kind, str(error))
+        return step.failed(error.kind, str(error), error.diagnostics())
     for note in manifest.notes:
         step.note(note)
     try:
@@ -67,9 +82,28 @@ async def install_packages(step: RunningStep, options: GradingOptions) -> StepRe
 
 async def install_set(manifest: Manifest, options: GradingOptions, tools: Tools) -> InstalledPackages:
     """The packages of a manifest: from the cache, or resolved by npm. Raises NpmError, ToolchainError."""
+    return await tools.packages.install(_package_set(manifest, options))
+
+
+def find_packages(
+    files: Mapping[str, str], options: GradingOptions, toolchain: Toolchain, settings: Settings
+) -> InstalledPackages | None:
+    """What an answer with these files was graded with, if it is still in the cache."""
+    text = files.get("package.json") or files.get("./package.json")
+    try:
+        manifest = read_manifest(text if text is not None else json.dumps(_default_manifest(toolchain)))
+    except ManifestError:
+        return None
+    return project_store(settings, toolchain.node).find(_package_set(manifest, options))
+
+
+def _package_set(manifest: Manifest, options: GradingOptions) -> PackageSet:
     before = options.packages_before.isoformat() if options.packages_before else None
-    packages = PackageSet("the project's packages", manifest.canonical(), before=before)
-    return await tools.packages.install(packages)
+    return PackageSet("the project's packages", manifest.canonical(), before=before)
+
+
+def _default_manifest(toolchain: Toolchain) -> dict[str, object]:
+    return {"private": True, "dependencies": {"convex": toolchain.packages.version("convex")}}
 
 
 def link_packages(project: Path, installed: InstalledPackages) -> None:
@@ -79,7 +113,7 @@ def link_packages(project: Path, installed: InstalledPackages) -> None:
 
 def _manifest(step: RunningStep, path: Path) -> Manifest:
     if not path.exists() and not path.is_symlink():
-        default = {"private": True, "dependencies": {"convex": step.tools.toolchain.packages.version("convex")}}
+        default = _default_manifest(step.tools.toolchain)
         path.write_text(json.dumps(default, indent=2))
         step.note(f"package.json is missing: assumed {json.dumps(default)}")
     return read_manifest_file(path)
@@ -88,7 +122,13 @@ def _manifest(step: RunningStep, path: Path) -> Manifest:
 def _npm_failed(step: RunningStep, error: NpmError) -> StepResult:
     if error.result is not None:
         step.record(error.result)
-    return step.failed(_KINDS.get(error.code or "", "install-failed"), f"{error}\n{error.detail}".strip())
+    kind = _KINDS.get(error.code or "", "install-failed")
+    return step.failed(kind, f"{error}\n{error.detail}".strip(), [_diagnostic(kind, error)])
+
+
+def _diagnostic(kind: str, error: NpmError) -> Diagnostic:
+    said = stated("install", kind, readable(f"{error}\n{error.detail}").strip(), tool="npm")
+    return replace(said, code=error.code, received=error.package)
 
 
 def _log_packages(step: RunningStep, installed: InstalledPackages) -> None:

@@ -4,9 +4,10 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
+from convex_evals.core.diagnostics import Diagnostic
 from convex_evals.core.processes import ProcessResult
 from convex_evals.pipeline.confinement import linked_packages
-from convex_evals.pipeline.lint.findings import Finding, LintAccident
+from convex_evals.pipeline.lint.findings import LintAccident, found_at
 from convex_evals.pipeline.lint.rules import rules_for
 from convex_evals.pipeline.step import RunningStep, output_of
 from convex_evals.pipeline.typecheck.checked import Area
@@ -39,7 +40,7 @@ def suite_config(eval: Eval, area: Area) -> Path | None:
     return next((path for path in places if path.is_file()), None)
 
 
-async def run_eslint(step: RunningStep, folder: Path, area: Area, config: Path | None) -> list[Finding]:
+async def run_eslint(step: RunningStep, folder: Path, area: Area, config: Path | None) -> list[Diagnostic]:
     """The findings in one area of the checked copy, by `config` or by our own rules. Raises LintAccident."""
     chosen = config or _write_config(step, folder, area)
     command = step.tools.toolchain.node_command("eslint")
@@ -85,7 +86,7 @@ def _reports(step: RunningStep, result: ProcessResult) -> list[dict[str, Any]]:
     raise LintAccident(accident or "tool-crashed", result)
 
 
-def _finding(message: dict[str, Any], path: Path, folder: Path) -> Finding:
+def _finding(message: dict[str, Any], path: Path, folder: Path) -> Diagnostic:
     shown = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
     rule = message.get("ruleId") or "syntax"
-    return Finding(shown, message.get("line") or 0, message.get("column") or 0, rule, message.get("message") or "")
+    return found_at("eslint", shown, message.get("line"), message.get("column"), rule, message.get("message") or "")

@@ -1,30 +1,12 @@
-"""What a linter found."""
+"""What a linter found, and what it means that it did not do its work."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Final
 
+from convex_evals.core.diagnostics import Diagnostic, Place, finding
 from convex_evals.core.processes import ProcessResult
 
 _QUOTED: Final = 15
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Finding:
-    file: str
-    line: int
-    column: int
-    rule: str
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column} {self.rule}: {self.message.partition(chr(10))[0]}"
-
-
-def excerpt_of(findings: list[Finding]) -> str:
-    lines = [str(finding) for finding in sorted(findings)[:_QUOTED]]
-    if len(findings) > _QUOTED:
-        lines.append(f"… and {len(findings) - _QUOTED} more")
-    return "\n".join(lines)
 
 
 class LintAccident(Exception):
@@ -33,3 +15,23 @@ class LintAccident(Exception):
     def __init__(self, kind: str, result: ProcessResult, message: str = "") -> None:
         super().__init__(message)
         self.kind, self.result = kind, result
+
+
+def found_at(tool: str, file: str, line: int | None, column: int | None, rule: str, message: str) -> Diagnostic:
+    """Linters count from 1; 0 is a finding about the file as a whole."""
+    return finding(tool, rule, message, Place(file, line or 0, column or 0))
+
+
+def in_order(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
+    return sorted(findings, key=lambda each: (each.file, each.line, each.column, each.name, each.message))
+
+
+def line_of(each: Diagnostic) -> str:
+    return f"{each.file}:{each.line}:{each.column} {each.name}: {each.message.partition(chr(10))[0]}"
+
+
+def excerpt_of(findings: list[Diagnostic]) -> str:
+    lines = [line_of(each) for each in findings[:_QUOTED]]
+    if len(findings) > _QUOTED:
+        lines.append(f"… and {len(findings) - _QUOTED} more")
+    return "\n".join(lines)

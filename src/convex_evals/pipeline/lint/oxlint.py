@@ -4,15 +4,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+from convex_evals.core.diagnostics import Diagnostic
 from convex_evals.core.processes import ProcessResult
 from convex_evals.pipeline.confinement import linked_packages
-from convex_evals.pipeline.lint.findings import Finding, LintAccident
+from convex_evals.pipeline.lint.findings import LintAccident, found_at
 from convex_evals.pipeline.lint.rules import eslint_name, oxlint_config
 from convex_evals.pipeline.step import RunningStep, output_of
 from convex_evals.pipeline.typecheck.checked import SOURCES, Area
 
 
-async def run_oxlint(step: RunningStep, folder: Path, area: Area) -> list[Finding]:
+async def run_oxlint(step: RunningStep, folder: Path, area: Area) -> list[Diagnostic]:
     """The findings in one area of the checked copy. Raises LintAccident."""
     config = step.workspace.configuration / f"oxlint-{area.name}.json"
     config.write_text(json.dumps(oxlint_config(area.name), indent=1))
@@ -55,13 +56,14 @@ def _sources(folder: Path) -> int:
     return sum(path.is_file() for path in found)
 
 
-def _finding(diagnostic: dict[str, Any]) -> Finding:
+def _finding(diagnostic: dict[str, Any]) -> Diagnostic:
     labels = diagnostic.get("labels") or [{}]
     span = labels[0].get("span") or {}
-    return Finding(
+    return found_at(
+        "oxlint",
         diagnostic.get("filename") or "",
-        span.get("line") or 0,
-        span.get("column") or 0,
+        span.get("line"),
+        span.get("column"),
         eslint_name(diagnostic.get("code") or ""),
         diagnostic.get("message") or "",
     )

@@ -2,13 +2,15 @@
 
 import asyncio
 
+from convex_evals.core.diagnostics import Diagnostic
+from convex_evals.core.steps import StepResult
 from convex_evals.pipeline.lint.eslint import run_eslint, suite_config
-from convex_evals.pipeline.lint.findings import Finding, LintAccident, excerpt_of
+from convex_evals.pipeline.lint.findings import LintAccident, excerpt_of, in_order, line_of
 from convex_evals.pipeline.lint.oxlint import run_oxlint
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.trial import blame, ending_of
 from convex_evals.pipeline.typecheck.checked import Area, CheckedCopy, make_checked_copy
-from convex_evals.pipeline.types import Linter, StepResult
+from convex_evals.pipeline.types import Linter
 from convex_evals.suite import Eval
 
 
@@ -26,13 +28,17 @@ async def lint(step: RunningStep, eval: Eval, checked: CheckedCopy, linter: Lint
             lambda trial: _works(trial, eval, linter),
         )
         return step.failed(kind, str(accident) or ending_of(kind, linter, accident.result))
-    findings = [finding for area in found for finding in area]
-    for finding in sorted(findings):
-        step.say(str(finding))
-    return step.failed("lint-findings", excerpt_of(findings)) if findings else step.passed()
+    findings = in_order(finding for area in found for finding in area)
+    for finding in findings:
+        step.say(line_of(finding))
+    if not findings:
+        return step.passed()
+    return step.failed("lint-findings", excerpt_of(findings), list(dict.fromkeys(findings)))
 
 
-async def _lint_area(step: RunningStep, eval: Eval, checked: CheckedCopy, area: Area, linter: Linter) -> list[Finding]:
+async def _lint_area(
+    step: RunningStep, eval: Eval, checked: CheckedCopy, area: Area, linter: Linter
+) -> list[Diagnostic]:
     config = suite_config(eval, area)
     if config is not None:
         step.note(f"{area.folder} is linted by ESLint with the suite's {config.name}")

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from convex_evals.core.diagnostics import Diagnostic, Place
 from convex_evals.pipeline.project_config import read_config
-from convex_evals.pipeline.typecheck.directives import REPLACED, SUFFIXES, is_installed, remove_directives
+from convex_evals.pipeline.typecheck.directives import SUFFIXES, is_installed, remove_directives, replaced
 from convex_evals.pipeline.typecheck.options import CompilerOptions, read_options
 from convex_evals.pipeline.typecheck.tsconfig import ALWAYS, CONVEX_DEFAULTS, REACT_DEFAULTS, correct, rebased_paths
 from convex_evals.pipeline.workspace import Workspace
@@ -32,13 +33,13 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class CheckedCopy:
-    """`errors` were found while copying, in the compiler's form; `declarations` are the project's own, by their path;
+    """`errors` were found while copying; `declarations` are the project's own, by their path;
     `ignored` are notes about directives of the linter."""
 
     folder: Path
     areas: tuple[Area, ...]
     notes: tuple[str, ...]
-    errors: tuple[str, ...] = ()
+    errors: tuple[Diagnostic, ...] = ()
     declarations: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
 
@@ -56,12 +57,12 @@ def make_checked_copy(workspace: Workspace) -> CheckedCopy:
     if found[0].folder != "src" and any(path.is_relative_to(copy / "src") for path in sources):
         found.append(areas.react())
     declarations = [path for path in sources if _is_declaration(path)]
-    replaced = [error for area in found for error in _replaced_by_paths(copy, area, declarations)]
+    by_paths = [error for area in found for error in _replaced_by_paths(copy, area, declarations)]
     return CheckedCopy(
         folder=copy,
         areas=tuple(found),
         notes=tuple(notes),
-        errors=(*areas.errors, *replaced, *directives.errors),
+        errors=(*areas.errors, *by_paths, *directives.errors),
         declarations=tuple(path.relative_to(copy).as_posix() for path in declarations),
         ignored=directives.notes,
     )
@@ -99,7 +100,7 @@ def _remove_shadows(copy: Path, sources: list[Path]) -> Iterator[str]:
             yield f"{path.relative_to(copy).as_posix()} is left out: the JavaScript beside it is checked"
 
 
-def _replaced_by_paths(copy: Path, area: Area, declarations: list[Path]) -> Iterator[str]:
+def _replaced_by_paths(copy: Path, area: Area, declarations: list[Path]) -> Iterator[Diagnostic]:
     """`paths` that lead from a package to declarations of the model: the bundler, which needs code, goes elsewhere."""
     paths = json.loads(area.tsconfig)["compilerOptions"].get("paths", {})
     targets = [
@@ -113,7 +114,7 @@ def _replaced_by_paths(copy: Path, area: Area, declarations: list[Path]) -> Iter
         names = {
             name for pattern, target in targets for place in places for name in _imported_as(pattern, target, place)
         }
-        yield from (f"{shown}(1,1): {REPLACED.format(name)}" for name in sorted(names) if is_installed(name, copy))
+        yield from (replaced(name, Place(shown, 1, 1)) for name in sorted(names) if is_installed(name, copy))
 
 
 def _importable(declaration: Path) -> Iterator[Path]:
@@ -138,7 +139,7 @@ class _Areas:
 
     def __init__(self, project: Path, copy: Path, notes: list[str]) -> None:
         self._project, self._copy, self._notes = project, copy, notes
-        self.errors: list[str] = []
+        self.errors: list[Diagnostic] = []
 
     def convex(self, folder: str) -> Area:
         area, own = Area("convex", folder, ""), f"{folder}/tsconfig.json"

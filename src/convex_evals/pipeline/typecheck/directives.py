@@ -13,6 +13,8 @@ from typing import Final
 
 from ast_grep_py import SgNode, SgRoot
 
+from convex_evals.core.diagnostics import Diagnostic, Place, type_error
+
 SUFFIXES: Final = {
     **dict.fromkeys((".ts", ".mts", ".cts"), "typescript"),
     **dict.fromkeys((".tsx", ".js", ".jsx", ".mjs", ".cjs"), "tsx"),
@@ -26,21 +28,19 @@ _OF_COMPILER: Final = re.compile(r"@ts-(?:nocheck|ignore|expect-error)", re.IGNO
 _OF_LINTER: Final = re.compile(r"(?:es|ox|ts)lint-(?:disable|enable|env)[a-z-]*|^/\*\s*(?:eslint|globals?|exported)\s")
 _CONFIGURES: Final = re.compile(rb"/\*\s*+(?:eslint|globals?|exported)\s")
 _DECLARES_MODULE: Final = re.compile(rb"\bmodule\b")
-_FORBIDDEN: Final = "error TS90001: '{}' hides errors, which is not allowed: they must be corrected."
-REPLACED: Final = "error TS90002: '{}' is installed, so its types must not be declared again."
 
 
 @dataclass(frozen=True, slots=True)
 class Directives:
-    """`errors` are in the compiler's form; `notes` are of the linter's directives, which are ignored."""
+    """`errors` are ours, with codes like the compiler's; `notes` are of the linter's directives, which are ignored."""
 
-    errors: tuple[str, ...]
+    errors: tuple[Diagnostic, ...]
     notes: tuple[str, ...]
 
 
 def remove_directives(copy: Path, files: list[Path]) -> Directives:
     """Rewrites those of `files`, which are all below `copy`, that hold directives."""
-    errors: list[str] = []
+    errors: list[Diagnostic] = []
     notes: list[str] = []
     for path in files:
         source = path.read_bytes()
@@ -48,15 +48,23 @@ def remove_directives(copy: Path, files: list[Path]) -> Directives:
             continue
         shown, root = path.relative_to(copy).as_posix(), _parse(source, path.suffix)
         found = [*_comments(root, _OF_COMPILER)]
-        errors += [f"{shown}{_place(node)}: {_FORBIDDEN.format(text.lower())}" for node, text in found]
-        errors += [f"{shown}{_place(node)}: {REPLACED.format(name)}" for node, name in _replaced(root, copy)]
-        notes += [
-            f"{shown}{_place(node)}: {text.strip(' /*')} is ignored" for node, text in _comments(root, _OF_LINTER)
-        ]
+        errors += [_hidden(text.lower(), _place(shown, node)) for node, text in found]
+        errors += [replaced(name, _place(shown, node)) for node, name in _replaced(root, copy)]
+        for node, text in _comments(root, _OF_LINTER):
+            place = _place(shown, node)
+            notes.append(f"{shown}({place.line},{place.column}): {text.strip(' /*')} is ignored")
         harmless = _EFFECTIVE.sub(lambda match: (match["ts"] or match["lint"] or match["lib"]) + b"_", source)
         if harmless != source:
             path.write_bytes(harmless)
     return Directives(tuple(errors), tuple(notes))
+
+
+def replaced(module: str, place: Place) -> Diagnostic:
+    return type_error("TS90002", f"'{module}' is installed, so its types must not be declared again.", place)
+
+
+def _hidden(directive: str, place: Place) -> Diagnostic:
+    return type_error("TS90001", f"'{directive}' hides errors, which is not allowed: they must be corrected.", place)
 
 
 def _parse(source: bytes, suffix: str) -> SgNode:
@@ -97,6 +105,6 @@ def is_installed(module: str, copy: Path) -> bool:
     return not isinstance(exports, dict) or not rest or "/".join((".", *rest)) in exports
 
 
-def _place(node: SgNode) -> str:
+def _place(file: str, node: SgNode) -> Place:
     start = node.range().start
-    return f"({start.line + 1},{start.column + 1})"
+    return Place(file, start.line + 1, start.column + 1)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from convex_evals.core.diagnostics import Diagnostic, Place, type_error
 from convex_evals.pipeline.jsonc import parse_jsonc
 
 LARGEST: Final = 256_000
@@ -15,11 +16,11 @@ _DEEPEST: Final = 8
 @dataclass(frozen=True, slots=True)
 class CompilerOptions:
     """Values by option name, in its exact spelling; `origins` are the folders that relative paths start from;
-    `problems` are errors in the files themselves, in the compiler's form."""
+    `problems` are errors in the files themselves, with the compiler's codes."""
 
     values: Mapping[str, object] = field(default_factory=dict)
     origins: Mapping[str, Path] = field(default_factory=dict)
-    problems: tuple[str, ...] = ()
+    problems: tuple[Diagnostic, ...] = ()
 
     def word(self, name: str) -> str:
         """A value that is one word, in lower case; empty when there is none."""
@@ -34,7 +35,11 @@ class CompilerOptions:
 
 
 class _Unreadable(Exception):
-    """The message is an error in the compiler's form, without the place."""
+    """`code` is the compiler's for such an error."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 def read_options(tsconfig: Path, root: Path, depth: int = 0) -> CompilerOptions:
@@ -44,9 +49,9 @@ def read_options(tsconfig: Path, root: Path, depth: int = 0) -> CompilerOptions:
         config = _read(tsconfig, root)
         parents = list(_parents(tsconfig, config, root))
         if parents and depth == _DEEPEST:
-            raise _Unreadable("TS18000: Circularity detected while resolving configuration.")
+            raise _Unreadable("TS18000", "Circularity detected while resolving configuration.")
     except _Unreadable as error:
-        return CompilerOptions(problems=(f"{shown}(1,1): error {error}",))
+        return CompilerOptions(problems=(type_error(error.code, str(error), Place(shown, 1, 1)),))
     inherited = [read_options(parent, root, depth + 1) for parent in parents]
     values = {name: value for parent in inherited for name, value in parent.values.items()}
     origins = {name: folder for parent in inherited for name, folder in parent.origins.items()}
@@ -61,18 +66,18 @@ def read_options(tsconfig: Path, root: Path, depth: int = 0) -> CompilerOptions:
 def _read(path: Path, root: Path) -> dict[str, object]:
     allowed = (root, (root / "node_modules").resolve())
     if not any(Path(os.path.normpath(path)).is_relative_to(folder) for folder in allowed):
-        raise _Unreadable("TS5083: Cannot read a file outside the project.")
+        raise _Unreadable("TS5083", "Cannot read a file outside the project.")
     try:
         if path.stat().st_size > LARGEST:
-            raise _Unreadable(f"TS5083: Cannot read a file of more than {LARGEST} bytes.")
+            raise _Unreadable("TS5083", f"Cannot read a file of more than {LARGEST} bytes.")
         text = path.read_text(encoding="utf-8")
         content = parse_jsonc(text) if text.strip() else {}
     except OSError as error:
-        raise _Unreadable(f"TS5083: Cannot read file '{path.name}': {error.strerror}.") from error
+        raise _Unreadable("TS5083", f"Cannot read file '{path.name}': {error.strerror}.") from error
     except ValueError as error:
-        raise _Unreadable(f"TS5014: Failed to parse file '{path.name}': it is not JSON with comments.") from error
+        raise _Unreadable("TS5014", f"Failed to parse file '{path.name}': it is not JSON with comments.") from error
     if not isinstance(content, dict):
-        raise _Unreadable("TS5092: The root value of a 'tsconfig.json' file must be an object.")
+        raise _Unreadable("TS5092", "The root value of a 'tsconfig.json' file must be an object.")
     return content
 
 
@@ -81,12 +86,12 @@ def _parents(tsconfig: Path, config: Mapping[str, object], root: Path) -> Iterat
     named: list[object] = extends if isinstance(extends, list) else [] if extends is None else [extends]
     names = [name for name in named if isinstance(name, str) and name.isprintable()]
     if len(names) > _DEEPEST or len(names) < len(named):
-        raise _Unreadable("TS5024: Compiler option 'extends' requires a few file names.")
+        raise _Unreadable("TS5024", "Compiler option 'extends' requires a few file names.")
     try:
         for name in names:
             yield _parent(tsconfig, name, root)
     except (OSError, ValueError) as error:
-        raise _Unreadable("TS5083: Cannot read a file that 'extends' names.") from error
+        raise _Unreadable("TS5083", "Cannot read a file that 'extends' names.") from error
 
 
 def _parent(tsconfig: Path, name: str, root: Path) -> Path:

@@ -2,35 +2,20 @@
 
 import asyncio
 import re
-from dataclasses import dataclass
 from typing import Final
 
+from convex_evals.core.diagnostics import NOWHERE, Diagnostic, Place, type_error
 from convex_evals.core.processes import ProcessResult
+from convex_evals.core.steps import StepResult
 from convex_evals.pipeline.confinement import linked_packages
 from convex_evals.pipeline.step import RunningStep, output_of
 from convex_evals.pipeline.trial import blame, ending_of
 from convex_evals.pipeline.typecheck.checked import Area, CheckedCopy, make_checked_copy
-from convex_evals.pipeline.types import Compiler, StepResult
+from convex_evals.pipeline.types import Compiler
 
-PLACED: Final = re.compile(r"(?:(?P<file>\S.*?)\((?P<line>\d+),(?P<column>\d+)\): )?error (?P<code>TS\d+): ")
+_ERROR: Final = re.compile(r"(?:(?P<file>\S.*?)\((?P<line>\d+),(?P<column>\d+)\): )?error (?P<code>TS\d+): ")
 _QUOTED: Final = 10
 _QUOTED_LINES: Final = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
-    """One error: its first line, and the lines that explain it."""
-
-    text: str
-
-    @property
-    def excerpt(self) -> str:
-        return "\n".join(self.text.splitlines()[:_QUOTED_LINES])
-
-    @property
-    def file(self) -> str:
-        match = PLACED.match(self.text)
-        return (match and match["file"]) or ""
 
 
 async def check_types(step: RunningStep, checked: CheckedCopy, compiler: Compiler) -> StepResult:
@@ -38,29 +23,30 @@ async def check_types(step: RunningStep, checked: CheckedCopy, compiler: Compile
         step.note(note)
     for area in checked.areas:
         step.say(f"{area.folder}/tsconfig.json:\n{area.tsconfig}")
-    diagnostics = {text: Diagnostic(text) for text in checked.errors}
+    diagnostics = dict.fromkeys(checked.errors)  # each once, however many areas it was found in
     for result in await asyncio.gather(*(_compile(step, checked, area, compiler) for area in checked.areas)):
         found = _diagnostics(result)
         if not result.ok and (accident := step.accident(result) or (None if found else "tool-crashed")):
             kind = await blame(step, accident, result, f"tsc {compiler}", lambda trial: _works(trial, compiler))
             return step.failed(kind, ending_of(kind, "tsc", result))
-        diagnostics.update({diagnostic.text: diagnostic for diagnostic in found})
-    for diagnostic in await _in_declarations(step, checked, compiler):
-        diagnostics[diagnostic.text] = diagnostic
-    if not diagnostics:
-        return step.passed()
-    return step.failed("type-errors", _excerpt(list(diagnostics.values())))
+        diagnostics.update(dict.fromkeys(found))
+    diagnostics.update(dict.fromkeys(await _in_declarations(step, checked, compiler)))
+    return step.failed("type-errors", _excerpt(list(diagnostics)), list(diagnostics)) if diagnostics else step.passed()
 
 
 def parse_diagnostics(output: str) -> list[Diagnostic]:
     """From `tsc --pretty false`. Lines that are indented belong to the error above them."""
-    blocks: list[list[str]] = []
+    found: list[tuple[re.Match[str], list[str]]] = []
     for line in output.splitlines():
-        if PLACED.match(line):
-            blocks.append([line])
-        elif blocks and line.startswith(" "):
-            blocks[-1].append(line)
-    return [Diagnostic("\n".join(block)) for block in blocks]
+        if match := _ERROR.match(line):
+            found.append((match, [line[match.end() :]]))
+        elif found and line.startswith(" "):
+            found[-1][1].append(line)
+    return [type_error(match["code"], "\n".join(message), _place(match)) for match, message in found]
+
+
+def _place(match: re.Match[str]) -> Place:
+    return Place(match["file"], int(match["line"]), int(match["column"])) if match["file"] else NOWHERE
 
 
 async def _in_declarations(step: RunningStep, checked: CheckedCopy, compiler: Compiler) -> list[Diagnostic]:
@@ -96,7 +82,13 @@ def _diagnostics(result: ProcessResult) -> list[Diagnostic]:
 
 
 def _excerpt(diagnostics: list[Diagnostic]) -> str:
-    lines = [diagnostic.excerpt for diagnostic in diagnostics[:_QUOTED]]
+    lines = [_quoted(diagnostic) for diagnostic in diagnostics[:_QUOTED]]
     if len(diagnostics) > _QUOTED:
         lines.append(f"… and {len(diagnostics) - _QUOTED} more")
     return "\n".join(lines)
+
+
+def _quoted(error: Diagnostic) -> str:
+    """As the compiler prints it: its first line, and the lines that explain it."""
+    place = f"{error.file}({error.line},{error.column}): " if error.file else ""
+    return "\n".join(f"{place}error {error.name}: {error.message}".splitlines()[:_QUOTED_LINES])

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from convex_evals.analysis.classification.rules.rule import complaint, first_words, outcome
 from convex_evals.analysis.classification.types import Classification
-from convex_evals.analysis.evidence import Diagnostic, Evidence
+from convex_evals.analysis.evidence import Evidence
+from convex_evals.core.diagnostics import Diagnostic
 from convex_evals.core.wording import listed
 
 _ORDER_TOLD: Final = re.compile(
@@ -42,7 +43,7 @@ def another_reading(evidence: Evidence) -> Classification | None:
     """What was wanted and what came differ in something that the task leaves open."""
     if evidence.failed_step != "tests" or not evidence.task:
         return None
-    test = next(iter(evidence.failed_diagnostics), None) or Diagnostic("test", evidence.error)
+    test = next(iter(evidence.failed_diagnostics), None) or Diagnostic("tests", evidence.error)
     left_open = _left_open(test, evidence)
     return None if left_open is None else _ambiguous(evidence, left_open, "another_reading", outcome(test))
 

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from convex_evals.analysis.classification.types import Classification
-from convex_evals.analysis.evidence import Diagnostic, Evidence
+from convex_evals.analysis.evidence import Evidence
+from convex_evals.core.diagnostics import Diagnostic
 from convex_evals.core.wording import shortened
 
 Rule = Callable[[Evidence], Classification | None]

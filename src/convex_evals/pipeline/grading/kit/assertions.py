@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
+from convex_evals.pipeline.grading.kit.errors import Mismatch
+
 SYSTEM_FIELDS: Final = ("_id", "_creationTime")
 MOST_CHARACTERS: Final = 1500
 
@@ -44,7 +46,7 @@ def assert_same(
         return
     found = difference(left, right)
     if found is not None:
-        raise AssertionError(_message(what, left, right, str(found)))
+        raise _mismatch(what, left, right, str(found))
 
 
 def without(value: Any, fields: Collection[str] = SYSTEM_FIELDS) -> Any:
@@ -113,11 +115,13 @@ def _assert_same_items(received: list[Any], expected: list[Any], what: str) -> N
             f"missing: {show(missing)}" if missing else "",
             f"not expected: {show(surplus)}" if surplus else "",
         ]
-        raise AssertionError(_message(what, received, expected, "in any order; " + "; ".join(filter(None, notes))))
+        raise _mismatch(what, received, expected, "in any order; " + "; ".join(filter(None, notes)))
 
 
-def _message(what: str, received: object, expected: object, note: str) -> str:
-    return f"{what or 'the value'}: not as expected\nexpected: {show(expected)}\nreceived: {show(received)}\n{note}"
+def _mismatch(what: str, received: object, expected: object, note: str) -> Mismatch:
+    wanted, found = show(expected), show(received)
+    message = f"{what or 'the value'}: not as expected\nexpected: {wanted}\nreceived: {found}\n{note}"
+    return Mismatch(message, wanted, found)
 
 
 def closest(name: str, known: Collection[str]) -> str:
@@ -143,6 +147,9 @@ def wait_until(condition: Callable[[], T], what: str = "", *, seconds: float = 1
             failure = error
         if time.monotonic() >= deadline:
             last = str(failure) if failure else f"it was {show(result)}"
-            raise AssertionError(f"{what or 'the condition'} did not come true within {seconds:g} s: {last}")
+            message = f"{what or 'the condition'} did not come true within {seconds:g} s: {last}"
+            if isinstance(failure, Mismatch):
+                raise Mismatch(message, failure.expected, failure.received)
+            raise AssertionError(message)
         time.sleep(pause)
         pause = min(pause * 2, LONGEST_PAUSE)

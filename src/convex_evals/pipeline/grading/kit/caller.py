@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from convex_evals.pipeline.grading.kit.assertions import assert_same, show
-from convex_evals.pipeline.grading.kit.errors import CallFailed
+from convex_evals.pipeline.grading.kit.errors import CallFailed, Mismatch
 from convex_evals.pipeline.grading.kit.live import LiveQuery
 from convex_evals.pipeline.grading.kit.transport import Headers, Kind, Response, Transport
 from convex_evals.pipeline.grading.kit.values import to_json
@@ -135,22 +135,24 @@ class ExpectedFailure:
             self._error = error
             self._check(error)
         else:
-            raise AssertionError(f"expected a call to fail{self._reason()}, but all calls succeeded")
-
-    def _reason(self) -> str:
-        return f" with {self.text!r}" if self.text else ""
+            because = f" with {self.text!r}" if self.text else ""
+            wanted = f"an error {self.text!r}" if self.text else "an error"
+            raise Mismatch(f"expected a call to fail{because}, but all calls succeeded", wanted, "success")
 
     def _check(self, error: CallFailed) -> None:
         if self.text not in error.message:
-            raise AssertionError(
-                f"{error.path} failed, as it must, but for another reason\n"
-                f"expected: an error with {self.text!r}\nreceived: {error.text}"
+            wanted = f"an error with {self.text!r}"
+            raise Mismatch(
+                f"{error.path} failed, as it must, but for another reason\nexpected: {wanted}\nreceived: {error.text}",
+                wanted,
+                error.text,
             ) from error
         if self.expected_data is ANYTHING:
             return
         if not error.has_data:
-            raise AssertionError(
-                f"{error.path} must throw a ConvexError\nexpected: data {self.expected_data!r}\nreceived: {error.text}"
+            wanted = f"data {self.expected_data!r}"
+            raise Mismatch(
+                f"{error.path} must throw a ConvexError\nexpected: {wanted}\nreceived: {error.text}", wanted, error.text
             ) from error
         assert_same(error.data, self.expected_data, what=f"the data of the ConvexError of {error.path}")
 

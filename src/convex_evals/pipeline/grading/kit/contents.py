@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from convex_evals.pipeline.grading.kit.assertions import show, without
-from convex_evals.pipeline.grading.kit.errors import CallFailed, EvalBroken, Refused
+from convex_evals.pipeline.grading.kit.errors import CallFailed, EvalBroken, Mismatch, Refused
 from convex_evals.pipeline.grading.kit.transport import Headers, Response, Transport
 from convex_evals.pipeline.grading.kit.values import Int64, from_json
 
@@ -133,7 +133,8 @@ class Storage:
         to anybody else."""
         own = (self.transport.url, self.transport.site_url)
         if not isinstance(url, str) or not url.startswith(tuple(f"{origin}/" for origin in own)):
-            raise AssertionError(f"expected a URL of the file storage, received {show(url)}")
+            wanted = "a URL of the file storage"
+            raise Mismatch(f"expected {wanted}, received {show(url)}", wanted, show(url))
         return self.transport.request(method, url, content, headers, what=what)
 
     def _entries(self) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from convex_evals.pipeline.grading.kit.assertions import closest
-from convex_evals.pipeline.grading.kit.errors import EvalBroken
+from convex_evals.pipeline.grading.kit.errors import EvalBroken, Mismatch
 
 if TYPE_CHECKING:
     from convex_evals.pipeline.grading.kit.deployment import Deployment
@@ -210,6 +210,22 @@ def _declared_fields(index: dict[str, Any]) -> list[str]:
     return fields if last == "_creationTime" else [*fields, last]
 
 
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    """Something is declared otherwise than in the answer; `hint` is what there is instead."""
+
+    what: str
+    expected: str
+    received: str
+    hint: str = ""
+    on_lines: bool = False
+
+    def __str__(self) -> str:
+        if self.on_lines:
+            return f"{self.what}\n  expected: {self.expected}\n  received: {self.received}"
+        return f"{self.what}: expected {self.expected}, received {self.received}{self.hint}"
+
+
 def same_function_spec(
     project: "Deployment",
     answer: "Deployment",
@@ -227,7 +243,7 @@ def same_function_spec(
     problems = [problem for name in names for problem in _function_problems(name, received, expected, returns)]
     if exact:
         surplus = sorted(name for name, spec in received.items() if spec.is_public and name not in names)
-        problems += [f"{name}: expected nothing, received {received[name]}" for name in surplus]
+        problems += [_Problem(name, "nothing", str(received[name])) for name in surplus]
     _report("the functions differ from those of the task", problems)
 
 
@@ -248,9 +264,7 @@ def same_schema(
     names = _wanted(tables, expected, expected)
     problems = [problem for name in names for problem in _table_problems(name, received, expected, index_names, exact)]
     if exact:
-        problems += [
-            f"{name}: expected nothing, received a table" for name in sorted(received.keys() - expected.keys())
-        ]
+        problems += [_Problem(name, "nothing", "a table") for name in sorted(received.keys() - expected.keys())]
     _report("the schema differs from that of the task", problems)
 
 
@@ -262,17 +276,18 @@ def _wanted(given: Collection[str] | None, default: Collection[str], known: Coll
     return names
 
 
-def _report(headline: str, problems: list[str]) -> None:
+def _report(headline: str, problems: list[_Problem]) -> None:
     if problems:
-        raise AssertionError("\n".join([headline, *problems]))
+        message = "\n".join([headline, *map(str, problems)])
+        raise Mismatch(message, problems[0].expected, problems[0].received)
 
 
 def _function_problems(
     name: str, received: dict[str, FunctionSpec], expected: dict[str, FunctionSpec], returns: bool
-) -> Iterator[str]:
+) -> Iterator[_Problem]:
     wanted, found = expected[name], received.get(name)
     if found is None:
-        yield f"{name}: expected {wanted}, received nothing; {closest(name, received)}"
+        yield _Problem(name, str(wanted), "nothing", f"; {closest(name, received)}")
         return
     yield from _differing(name, str(wanted), str(found))
     yield from _differing(f"{name} args", shown(wanted.args), shown(found.args))
@@ -282,17 +297,17 @@ def _function_problems(
 
 def _table_problems(
     name: str, received: dict[str, Table], expected: dict[str, Table], index_names: bool, exact: bool
-) -> Iterator[str]:
+) -> Iterator[_Problem]:
     wanted, found = expected[name], received.get(name)
     if found is None:
-        yield f"{name}: expected a table, received nothing; {closest(name, received)}"
+        yield _Problem(name, "a table", "nothing", f"; {closest(name, received)}")
         return
     yield from _differing(name, shown(wanted.document_type), shown(found.document_type))
     wanted_indexes, found_indexes = _indexes(wanted, index_names), _indexes(found, index_names)
-    there = f"there are: {', '.join(sorted(found_indexes)) or 'none'}"
-    yield from (f"{name}: expected {index}, received nothing; {there}" for index in wanted_indexes - found_indexes)
+    there = f"; there are: {', '.join(sorted(found_indexes)) or 'none'}"
+    yield from (_Problem(name, index, "nothing", there) for index in wanted_indexes - found_indexes)
     if exact:
-        yield from (f"{name}: expected nothing, received {index}" for index in found_indexes - wanted_indexes)
+        yield from (_Problem(name, "nothing", index) for index in found_indexes - wanted_indexes)
 
 
 def _indexes(table: Table, named: bool) -> set[str]:
@@ -307,6 +322,6 @@ def _indexes(table: Table, named: bool) -> set[str]:
     return {f"{name.partition('index')[0]}index {coverage}" for name, coverage in described.items()}
 
 
-def _differing(what: str, expected: str, received: str) -> Iterator[str]:
+def _differing(what: str, expected: str, received: str) -> Iterator[_Problem]:
     if expected != received:
-        yield f"{what}\n  expected: {expected}\n  received: {received}"
+        yield _Problem(what, expected, received, on_lines=True)

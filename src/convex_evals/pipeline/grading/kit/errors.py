@@ -7,6 +7,7 @@ DeploymentTrouble             `deployment` is "project" or "answer"
 ├── Refused                   the request itself was refused
 └── DeploymentLost            the deployment does not answer, or failed by itself: nobody's answer is wrong
 
+Mismatch                      a value is not what was expected
 AppBroken                     the model's web app cannot be built
 ToolCrashed                   esbuild or the browser does not start: nobody's answer is wrong
 EvalBroken                    the grader cannot work: the author's mistake, not the model's
@@ -56,6 +57,15 @@ class Refused(DeploymentTrouble):
 
 class DeploymentLost(DeploymentTrouble):
     pass
+
+
+class Mismatch(AssertionError):
+    """`expected` and `received` are shown values; the message has them too, in words."""
+
+    def __init__(self, message: str, expected: str, received: str) -> None:
+        super().__init__(message)
+        self.expected = expected
+        self.received = received
 
 
 class AppBroken(AssertionError):

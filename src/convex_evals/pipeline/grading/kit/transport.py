@@ -16,7 +16,14 @@ from email.message import Message
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
-from convex_evals.pipeline.grading.kit.errors import CallFailed, CallTimedOut, DeploymentLost, Refused, Unreadable
+from convex_evals.pipeline.grading.kit.errors import (
+    CallFailed,
+    CallTimedOut,
+    DeploymentLost,
+    Mismatch,
+    Refused,
+    Unreadable,
+)
 from convex_evals.pipeline.grading.kit.values import from_json, to_json
 
 CALL_SECONDS: Final = 20.0
@@ -67,7 +74,8 @@ class Response:
         try:
             return json.loads(self.body, parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
-            raise AssertionError(f"expected a JSON body, received {self.status} {self.text[:500]!r}") from error
+            received = f"{self.status} {self.text[:500]!r}"
+            raise Mismatch(f"expected a JSON body, received {received}", "a JSON body", received) from error
 
     def header(self, name: str) -> str | None:
         value = self.headers.get(name)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from convex_evals.core.diagnostics import TestStatus
 from convex_evals.pipeline.grading.kit.errors import (
     CallTimedOut,
     DeploymentLost,
@@ -12,13 +13,12 @@ from convex_evals.pipeline.grading.kit.errors import (
     TimeIsUp,
     ToolCrashed,
 )
-from convex_evals.pipeline.grading.report import Outcome
 
 # No answer can cause these: they are mistakes in the grader's own text.
 _AUTHORS_MISTAKES = (EvalBroken, pytest.FixtureLookupError, NameError, ImportError, SyntaxError)
 
 
-def classify(error: BaseException, *, meets_answer: bool = True) -> Outcome:
+def classify(error: BaseException, *, meets_answer: bool = True) -> TestStatus:
     """Whatever an answer can cause is its failure: wrong values, the KeyError of a grader that looks at them, and the
     time and memory that looking at them takes, unless the test never meets the answer."""
     for cause in _causes(error):

@@ -1,15 +1,19 @@
 """Writes the report while pytest runs."""
 
 from collections.abc import Generator
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import pytest
 
+from convex_evals.core.comparisons import Comparison, compared
+from convex_evals.core.diagnostics import TestResult, TestStatus
 from convex_evals.pipeline.grading.kit.assertions import difference, show
+from convex_evals.pipeline.grading.kit.errors import CallFailed, Mismatch
 from convex_evals.pipeline.grading.python.browsing import NoBrowser
 from convex_evals.pipeline.grading.python.classify import classify
-from convex_evals.pipeline.grading.report import Outcome, Report, TestReport
+from convex_evals.pipeline.grading.report import Report
 
 LONGEST_MESSAGE: Final = 100_000
 _MEETING: Final = frozenset({"project", "files", "app"})  # fixtures that show what a model made
@@ -25,7 +29,8 @@ class Recorder:
         self._grader = grader
         self._path = report
         self._collected: list[str] = []
-        self._tests: dict[str, TestReport] = {}
+        self._tests: dict[str, TestResult] = {}
+        self._compared = _Compared("", Comparison())
         self._ended: set[str] = set()
         self._problems: list[str] = []
 
@@ -56,10 +61,13 @@ class Recorder:
 
     def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> list[str] | None:
         """`assert received == expected` tells which is which, and where they differ."""
+        received, expected = show(left), show(right)
+        said = f"{received} {op} {expected}"
+        self._compared = _Compared(said, Comparison(expected if op == "==" else f"{op} {expected}", received))
         found = difference(left, right) if op == "==" else None
         if found is None:
-            return [f"{show(left)} {op} {show(right)}"]
-        summary = [f"{show(left)} == {show(right)}", f"expected: {show(right)}", f"received: {show(left)}"]
+            return [said]
+        summary = [said, f"expected: {expected}", f"received: {received}"]
         return [*summary, str(found)] if found.path else summary
 
     def pytest_sessionfinish(self) -> None:
@@ -68,20 +76,45 @@ class Recorder:
 
     def _record(self, name: str, report: pytest.TestReport, call: pytest.CallInfo[None], *, meets_answer: bool) -> None:
         known = self._tests.get(name)
-        if known is not None and known.outcome != "passed":
+        if known is not None and known.status != "passed":
             return
-        seconds = (known.seconds if known else 0.0) + report.duration
-        message, place = self._explain(report, call)
-        self._tests[name] = TestReport(
-            name, _outcome(report, call, meets_answer), message[:LONGEST_MESSAGE], place, seconds
+        status, duration = _status(report, call, meets_answer), report.duration * 1000
+        result = TestResult(name, status, duration_ms=(known.duration_ms if known else 0.0) + duration)
+        if call.excinfo is None:
+            self._tests[name] = replace(result, message=getattr(report, "wasxfail", ""))
+        else:
+            self._tests[name] = self._explained(result, call.excinfo)
+
+    def _explained(self, result: TestResult, raised: pytest.ExceptionInfo[BaseException]) -> TestResult:
+        """The message, the place in the grader, the first line of it that led there, and what was compared."""
+        message = _text(raised.value)
+        comparison = self._comparison(raised.value, message)
+        frames = [entry for entry in raised.traceback if Path(entry.path) == self._grader]
+        return replace(
+            result,
+            message=message[:LONGEST_MESSAGE],
+            file=self._grader.name if frames else None,
+            line=frames[-1].lineno + 1 if frames else None,
+            expected=comparison.expected,
+            received=comparison.received,
+            assertion=" ".join(str(frames[0].statement).split()) if frames else None,
         )
 
-    def _explain(self, report: pytest.TestReport, call: pytest.CallInfo[None]) -> tuple[str, str]:
-        if call.excinfo is None:
-            return getattr(report, "wasxfail", ""), ""
-        text = _text(call.excinfo.value)
-        entries = [entry for entry in call.excinfo.traceback if Path(entry.path) == self._grader]
-        return text, f"{self._grader.name}:{entries[-1].lineno + 1}" if entries else ""
+    def _comparison(self, error: BaseException, message: str) -> Comparison:
+        if isinstance(error, Mismatch):
+            return Comparison(error.expected, error.received)
+        if isinstance(error, CallFailed):
+            return Comparison("success", error.text.partition("\n")[0])
+        if self._compared.said and self._compared.said in message:
+            return self._compared.comparison
+        return compared(message)  # in the words of whoever wrote the grader
+
+
+class _Compared(NamedTuple):
+    """The latest comparison in an `assert`, and the line that pytest makes of it."""
+
+    said: str
+    comparison: Comparison
 
 
 def _text(error: BaseException) -> str:
@@ -99,7 +132,7 @@ def _shorten(report: pytest.TestReport) -> None:
     report.sections = [(name, text[:LONGEST_MESSAGE]) for name, text in report.sections]
 
 
-def _outcome(report: pytest.TestReport, call: pytest.CallInfo[None], meets_answer: bool) -> Outcome:
+def _status(report: pytest.TestReport, call: pytest.CallInfo[None], meets_answer: bool) -> TestStatus:
     if call.excinfo is not None and isinstance(call.excinfo.value, NoBrowser):
         return "unseen"
     if report.skipped or hasattr(report, "wasxfail"):

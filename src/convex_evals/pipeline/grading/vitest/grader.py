@@ -16,10 +16,12 @@ from convex_evals.pipeline.grading.request import GraderRequest
 from convex_evals.pipeline.grading.runner import GraderRun
 from convex_evals.pipeline.grading.types import GradedDeployment
 from convex_evals.pipeline.grading.vitest.commands import write_commands
-from convex_evals.pipeline.grading.vitest.report import read_names, read_results
+from convex_evals.pipeline.grading.vitest.report import read_compared, read_names, read_results
 from convex_evals.pipeline.tools import Tools
 
 FALLBACK: Final = Path(__file__).with_name("fallback.mjs")
+FAILURES: Final = Path(__file__).with_name("failures.mjs")
+REPORTER: Final = 'import {{ failuresTo }} from "{failures}";\nexport default failuresTo("{path}");\n'
 SCRATCH: Final = (".vite-temp", ".vite")
 NO_NAME: Final = "(?!)"  # matches no test, so that all are named and none is run
 CONFIG: Final = 'import {{ fallbackTo }} from "{fallback}";\nexport default fallbackTo("{manifest}", "{cache}");\n'
@@ -45,10 +47,13 @@ class VitestGrader:
 
     async def run(self, expected: tuple[str, ...]) -> GraderRun:
         limit = int(self._request.options.test_seconds * 1000)
-        limits = [f"--testTimeout={limit}", f"--hookTimeout={limit}"]
+        reporter, failures = self._request.private / "reporter.mjs", self._report("failures")
+        reporter.write_text(REPORTER.format(failures=FAILURES, path=failures))
+        options = [f"--reporter={reporter}", f"--testTimeout={limit}", f"--hookTimeout={limit}"]
         environment = self._environment(self._request.project, self._request.files)
-        result = await self._vitest("tests", limits, environment)
-        return GraderRun(result, await self._unless_lost(read_results(self._report("tests"), expected)))
+        result = await self._vitest("tests", options, environment)
+        report = read_results(self._report("tests"), expected, self._request.grader.path, read_compared(failures))
+        return GraderRun(result, await self._unless_lost(report))
 
     def _report(self, name: str) -> Path:
         return self._request.private / f"{name}.json"
@@ -79,7 +84,7 @@ class VitestGrader:
     def _confinement(self) -> Confinement:
         """The suite, the model's files and the deployments. What it listens on itself is in a network of its own."""
         request, toolchain = self._request, self._toolchain
-        read = [self._root, request.eval.path, request.files, request.eval.answer, FALLBACK]
+        read = [self._root, request.eval.path, request.files, request.eval.answer, FALLBACK, FAILURES]
         read += [toolchain.node.executable.resolve(), toolchain.packages.folder]
         if self._own_packages is not None:
             read.append(self._own_packages.resolve().parent)
@@ -135,8 +140,7 @@ class VitestGrader:
             return report
         message = f"the deployment at {', '.join(lost)} does not answer"
         tests = (
-            replace(test, outcome="lost", message=message) if test.outcome == "failed" else test
-            for test in report.tests
+            replace(test, status="lost", message=message) if test.status == "failed" else test for test in report.tests
         )
         return replace(report, tests=tuple(tests))
 

@@ -1,6 +1,10 @@
+from pathlib import Path
+
 import pytest
 
-from convex_evals.analysis.diagnostics.deploy import command_output, read_deploy_errors
+from convex_evals.backend.push import PushRefusal
+from convex_evals.backend.push.facts import SourcePlace
+from convex_evals.pipeline.deploy.errors import read_cli_errors, refusal_diagnostic
 
 THROWN = """\
 ✖ Error: Unable to start push to http://127.0.0.1:{port}
@@ -29,20 +33,18 @@ BUNDLED = """\
 
 
 def test_what_a_module_throws_is_told_with_its_place() -> None:
-    (found,) = read_deploy_errors(THROWN.format(port=33917, variable="o"))
+    (found,) = read_cli_errors(THROWN.format(port=33917, variable="o"))
     assert found.place == "convex/schema.ts:25"
     assert found.message.startswith("Uncaught TypeError: o.map is not a function")
 
 
 def test_ports_and_names_that_a_bundler_gives_change_no_fingerprint() -> None:
-    first, second = (
-        read_deploy_errors(THROWN.format(port=port, variable=name))[0] for port, name in ((1, "o"), (2, "e"))
-    )
+    first, second = (read_cli_errors(THROWN.format(port=port, variable=name))[0] for port, name in ((1, "o"), (2, "e")))
     assert first.fingerprint == second.fingerprint == "deploy:refused Uncaught TypeError: _.map is not a function"
 
 
 def test_the_code_of_a_refusal_is_its_name() -> None:
-    (found,) = read_deploy_errors(CODED)
+    (found,) = read_cli_errors(CODED)
     assert (found.name, found.fingerprint) == (
         "IndexFieldsContainCreationTime",
         "deploy:IndexFieldsContainCreationTime",
@@ -51,16 +53,32 @@ def test_the_code_of_a_refusal_is_its_name() -> None:
 
 
 def test_each_complaint_of_the_bundler_is_one() -> None:
-    first, second = read_deploy_errors(BUNDLED)
+    first, second = read_cli_errors(BUNDLED)
     assert (first.message, first.place) == ('Expected identifier but found ")"', "convex/index.ts:12")
     assert (second.message, second.place) == ('Could not resolve "left-pad"', "convex/other.ts:1")
 
 
-def test_only_what_the_cli_said_about_the_project_is_read_from_a_log() -> None:
-    log = "direct push: refused\n$ node convex/bin/main.js dev --once -x\n✖ Mine\n\n(exit code 1)\nanswer: x\n"
-    assert command_output(log).strip() == "✖ Mine"
+@pytest.mark.parametrize(
+    ("place", "module", "shown"),
+    [
+        (SourcePlace("convex/schema.ts", 25, 15), "schema.js", "convex/schema.ts:25"),
+        (None, "notes/list.js", "convex/notes/list.tsx"),
+        (None, "gone.js", "convex/gone.ts"),
+        (None, None, ""),
+    ],
+)
+def test_our_own_deployment_says_where_it_found_the_mistake(
+    tmp_path: Path, place: SourcePlace | None, module: str | None, shown: str
+) -> None:
+    (tmp_path / "convex/notes").mkdir(parents=True)
+    (tmp_path / "convex/notes/list.tsx").touch()
+    found = refusal_diagnostic(
+        PushRefusal("InvalidModules", "Uncaught Error: no\n", module, place), tmp_path / "convex"
+    )
+    assert (found.place, found.message, found.name) == (shown, "Uncaught Error: no", None)
+    assert found.fingerprint == "deploy:refused Uncaught Error: no"
 
 
 @pytest.mark.parametrize("text", ["", "  \n"])
 def test_silence_is_no_complaint(text: str) -> None:
-    assert read_deploy_errors(text) == []
+    assert read_cli_errors(text) == []

@@ -1,6 +1,6 @@
 import pytest
 
-from convex_evals.analysis.diagnostics.comparisons import compared
+from convex_evals.core.comparisons import compared
 
 
 @pytest.mark.parametrize(

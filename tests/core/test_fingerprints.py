@@ -1,6 +1,6 @@
 import pytest
 
-from convex_evals.analysis.diagnostics.fingerprints import LONGEST, normalised
+from convex_evals.core.fingerprints import LONGEST, normalised
 
 
 @pytest.mark.parametrize(

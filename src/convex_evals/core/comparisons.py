@@ -1,4 +1,4 @@
-"""What a failing test expected and what it received, found in its message."""
+"""What a failing test expected and what it received, read from a message that a person or a foreign tool wrote."""
 
 import re
 from typing import Final, NamedTuple

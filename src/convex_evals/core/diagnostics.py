@@ -1,0 +1,135 @@
+"""What a step of grading found: complaints of tools, and results of tests. The values that everything else reads."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from convex_evals.core import fingerprints
+from convex_evals.core.verdicts import StepName
+
+DiagnosticKind = Literal["filesystem", "install", "deploy", "type", "lint", "test"]
+KINDS: Final[dict[StepName, DiagnosticKind]] = {
+    "filesystem": "filesystem",
+    "install": "install",
+    "deploy": "deploy",
+    "tsc": "type",
+    "eslint": "lint",
+    "tests": "test",
+}
+TestStatus = Literal["passed", "failed", "skipped", "unseen", "broken", "hangs", "lost", "crashed"]
+"""`broken` and `hangs` are the grader's own fault, `lost` that of the deployment, `crashed` that of a tool of ours.
+
+`unseen` tests need a browser, and there is none: they count neither way, and the step says so.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """`file` is relative to the project, or the name of the grader's file."""
+
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        """`convex/index.ts:12`, as far as it is known."""
+        return f"{self.file}:{self.line}" if self.file and self.line else self.file or ""
+
+
+NOWHERE: Final = Place()
+UNSPECIFIC: Final = frozenset({"Error", "BadDeployment", "InvalidModules", "ModulesFailed"})
+"""Codes of deployments that say no more than that something is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One thing that a tool said about an answer.
+
+    `name` is what the kind of mistake is called: TS2339, a lint rule, a test, a package, or a deployment's code.
+    """
+
+    step: StepName
+    message: str
+    name: str | None = None
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    expected: str | None = None
+    received: str | None = None
+    assertion: str | None = None  # the line of the grader that was not satisfied
+    tool: str = ""
+    code: str | None = None  # the tool's own word where `name` is ours: npm's E404
+    fingerprint: str = ""
+    """The same for the same mistake, whatever the paths, line numbers and ids in its message."""
+
+    @property
+    def kind(self) -> DiagnosticKind:
+        return KINDS[self.step]
+
+    @property
+    def place(self) -> str:
+        return str(Place(self.file, self.line))
+
+
+@dataclass(frozen=True, slots=True)
+class TestResult:
+    """One test of a grader. `message` says why it did not pass."""
+
+    __test__ = False  # pytest, this is not one of yours
+
+    name: str
+    status: TestStatus
+    message: str = ""
+    file: str | None = None
+    line: int | None = None
+    expected: str | None = None
+    received: str | None = None
+    assertion: str | None = None
+    duration_ms: float = 0.0
+
+    @property
+    def place(self) -> str:
+        return str(Place(self.file, self.line))
+
+
+def type_error(code: str, message: str, place: Place = NOWHERE) -> Diagnostic:
+    return _placed("tsc", "tsc", code, message, place, fingerprints.of_type_error(code, message))
+
+
+def finding(tool: str, rule: str, message: str, place: Place = NOWHERE) -> Diagnostic:
+    """Of a linter."""
+    return _placed("eslint", tool, rule, message, place, fingerprints.of_finding(rule))
+
+
+def bundler_error(message: str, place: Place = NOWHERE) -> Diagnostic:
+    return _placed("deploy", "esbuild", "bundle", message, place, fingerprints.of_bundler_error(message))
+
+
+def refusal(code: str, message: str, place: Place = NOWHERE) -> Diagnostic:
+    """Of a deployment, or of the CLI on its behalf."""
+    name = None if code in UNSPECIFIC else code
+    return _placed("deploy", "convex", name, message, place, fingerprints.of_refusal(name, message))
+
+
+def failed_test(tool: str, test: TestResult) -> Diagnostic:
+    return Diagnostic(
+        "tests",
+        test.message,
+        test.name,
+        test.file,
+        test.line,
+        expected=test.expected,
+        received=test.received,
+        assertion=test.assertion,
+        tool=tool,
+        fingerprint=fingerprints.of_test(test.name, test.message),
+    )
+
+
+def stated(step: StepName, failure: str | None, message: str, place: Place = NOWHERE, tool: str = "") -> Diagnostic:
+    """A complaint in its own words. `failure` is the kind of failure, which is all that names it in the first steps."""
+    name = failure if step in ("filesystem", "install") else None
+    return _placed(step, tool, name, message, place, fingerprints.of_step(KINDS[step], name, message))
+
+
+def _placed(step: StepName, tool: str, name: str | None, message: str, place: Place, fingerprint: str) -> Diagnostic:
+    return Diagnostic(step, message, name, place.file, place.line, place.column, tool=tool, fingerprint=fingerprint)

@@ -1,0 +1,60 @@
+import pytest
+
+from convex_evals.core.diagnostics import (
+    Diagnostic,
+    Place,
+    TestResult,
+    bundler_error,
+    failed_test,
+    finding,
+    refusal,
+    stated,
+    type_error,
+)
+
+MEMBER = "Property 'iter' does not exist on type 'OrderedQuery<{ posts: 1; }>'."
+INITIALIZER = "'total' implicitly has type 'any' because it is referenced in its own initializer."
+
+
+@pytest.mark.parametrize(
+    ("found", "fingerprint"),
+    [
+        (type_error("TS2339", MEMBER), "type:TS2339 Property 'iter' does not exist on type 'OrderedQuery'."),
+        (
+            type_error("TS7022", INITIALIZER),
+            "type:TS7022 '…' implicitly has type '…' because it is referenced in its own initializer.",
+        ),
+        (finding("oxlint", "no-debugger", "No."), "lint:no-debugger"),
+        (bundler_error('Could not resolve "x" in convex/a.ts:1:2'), 'deploy:bundle Could not resolve "x" in FILE'),
+        (refusal("IndexFieldsContainCreationTime", "no"), "deploy:IndexFieldsContainCreationTime"),
+        (
+            refusal("InvalidModules", "Uncaught TypeError: o.map is not a function\n    at a.ts:1:2"),
+            "deploy:refused Uncaught TypeError: _.map is not a function",
+        ),
+        (failed_test("pytest", TestResult("test_tags[one]", "failed", "assert 1 == 2")), "test:test_tags"),
+        (
+            failed_test("vitest", TestResult("a > b", "failed", "x failed: Uncaught TypeError: e.iter is no function")),
+            "runtime:TypeError: _.iter is no function",
+        ),
+        (stated("install", "package-not-found", "404: left-padd\nmore"), "install:package-not-found"),
+        (stated("tests", "grader-hangs", "it took 30 s\nmore"), "test:it took N s"),
+    ],
+)
+def test_a_fingerprint_is_what_the_same_mistake_has_in_common(found: Diagnostic, fingerprint: str) -> None:
+    assert found.fingerprint == fingerprint
+
+
+def test_a_fingerprint_fits_into_an_index() -> None:
+    long = "x" * 100_000
+    made = (
+        finding("", long, ""),
+        failed_test("", TestResult(long, "failed")),
+        refusal(long, long),
+        bundler_error(long),
+    )
+    assert all(len(each.fingerprint) < 250 for each in made)
+
+
+def test_a_place_is_as_exact_as_it_is_known() -> None:
+    assert [str(place) for place in (Place("a.ts", 3, 1), Place("a.ts"), Place())] == ["a.ts:3", "a.ts", ""]
+    assert type_error("TS1", "no", Place("a.ts", 3, 1)).place == "a.ts:3"
