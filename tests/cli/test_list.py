@@ -109,7 +109,7 @@ def test_when_every_eval_is_broken_nothing_is_listed_but_the_problems(
         (["--filter", "["], "Expected a regular expression as filter, found '['"),
         (["--category", "querys"], "There is no category 'querys' in this suite; did you mean queries?"),
         (["--name", "x", "--json"], "There is no eval 'x' in this suite;"),
-        (["--filter", "nothing"], "No eval of 3 matches;"),
+        (["--filter", "nothing"], "No eval matches;"),
         (["--evals"], "Option '--evals' requires an argument"),
         (["extra"], "Got unexpected extra argument"),
         (["--jsn"], "No such option: --jsn (Possible options: --json)"),

@@ -216,7 +216,7 @@ def test_nothing_temporary_is_left(convex_evals: Command, hello_suite: MakeSuite
         (["-m", "replay:no/such"], "'replay:no/such' must name a folder of answers or a run"),
         (["-m", "replay:0a1b2c3d"], "There is no run '0a1b2c3d' in these scores;"),
         (["-m", "empty", "--failed"], "--failed needs an earlier run of empty (default), and there is none."),
-        (["-m", "empty", "-f", "nothing"], "No eval of 1 matches;"),
+        (["-m", "empty", "-f", "nothing"], "No eval matches;"),
         (["-m", "empty", "--backend", "cloud"], "--backend must be embedded, official or the URL of a deployment,"),
         (["-m", "empty", "--backend", "http://127.0.0.1:1"], "--backend http://127.0.0.1:1 needs the deployment's"),
         (["-m", "empty", "--packages-before", "soon"], "--packages-before must be a day like 2026-11-01, but it is"),

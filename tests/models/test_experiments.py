@@ -65,7 +65,7 @@ def test_a_user_may_replace_an_experiment_of_ours(folder: Path) -> None:
     [
         ("[a", "is not valid TOML"),
         ("a = 1", "has a = 1, which must be a table."),
-        ("[A]", "[A], must have a name of small letters, digits, _ and -."),
+        ("[A]", "[A], must have a name of lower-case letters, digits, _ and -."),
         ("[a]\nguidelines = 1", "[a], has guidelines = 1, which must be a text that is not empty."),
         ('[a]\ndelivery = "mail"', "has delivery = 'mail', which must be one of prompt, agents_md."),
         ("[a]\nweb_search = 1", "has web_search = 1, which must be true or false."),

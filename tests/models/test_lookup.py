@@ -130,7 +130,7 @@ def test_the_address_on_the_command_line_is_for_models_at_home(store: ScoresStor
     [
         ("anthropic/claude-sonnet-4-5", "default", "needs a key: set ANTHROPIC_API_KEY"),
         ("local/tiny", "default", "local/tiny needs the address of its server"),
-        ("local/tiny", "web_search", "local/tiny cannot search the web, as the experiment web_search lets it"),
+        ("local/tiny", "web_search", "local/tiny cannot search the web, which the experiment web_search requires"),
     ],
 )
 def test_a_model_that_cannot_be_asked_is_one_sentence(

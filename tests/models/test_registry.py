@@ -68,7 +68,7 @@ def test_an_unknown_model_is_one_sentence_with_a_hint(registry: Registry, name: 
 
 def test_a_name_that_two_providers_have_needs_the_provider(tmp_path: Path) -> None:
     (tmp_path / "models.toml").write_text('[[model]]\nslug = "xai/twin"\n[[model]]\nslug = "groq/twin"\n')
-    with pytest.raises(UsageError, match="'twin' may be xai/twin or groq/twin; give the provider too"):
+    with pytest.raises(UsageError, match="'twin' may be xai/twin or groq/twin; include the provider"):
         load_registry(tmp_path).find("twin")
 
 
@@ -151,7 +151,7 @@ def test_a_user_adds_providers_and_models_and_replaces_ours(tmp_path: Path) -> N
         ("[[models]]", "has the unknown key 'models'; it may have: model, providers."),
         ("[[model]]", "[[model]] number 1, needs 'slug'."),
         ('[[model]]\nslug = "GPT 5"', "has the slug 'GPT 5', which must look like provider/model."),
-        ('[[model]]\nslug = "acme/a"', "[[model]] acme/a, has the provider 'acme', which is none of openai, "),
+        ('[[model]]\nslug = "acme/a"', "[[model]] acme/a, has the provider 'acme', not one of openai, "),
         ('[[model]]\nslug = "openai/a"\n[[model]]\nslug = "openai/a"', "which is there twice."),
         ('[[model]]\nslug = "openai/a"\napi = "soap"', "has api = 'soap', which must be one of openai-responses, "),
         ('[[model]]\nslug = "openai/a"\ncontext_tokens = 0', "has context_tokens = 0, which must be a whole number"),

@@ -14,7 +14,7 @@ def test_a_generation_comes_back_character_for_character(scene: Any) -> None:
     begun = scene.store.begin_attempt(run_id, EVAL)
     usage = Usage(100, 80, 50, 30, 412.5, 2000.25, "stop", "fireworks", 0.0123, "estimated")
     response = "Sure!\r\n```ts\n\0\ud800\U0001f600" * 1000
-    notes = ("Windows line ends became plain ones.", 'The response holds no "files".')
+    notes = ("Windows line endings were converted.", 'The response holds no "files".')
     generation = scene.generation(
         response, prompt="", files=FILES, usage=usage, from_cache=True, truncated=True, notes=notes
     )

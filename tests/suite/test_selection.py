@@ -47,7 +47,7 @@ def test_a_selection_keeps_what_meets_every_condition_in_the_suites_order(
         (Selection(categories=["querys"]), "There is no category 'querys' in this suite; did you mean queries?"),
         (Selection(names=["first"]), "There is no eval 'first' in this suite; did you mean 000-first?"),
         (Selection(names=["zzz"]), "There is no eval 'zzz' in this suite; `convex-evals list` shows what there is."),
-        (Selection(pattern="nothing"), "No eval of 4 matches; `convex-evals list` without filters shows them."),
+        (Selection(pattern="nothing"), "No eval matches; `convex-evals list` without filters shows all 4."),
     ],
 )
 def test_a_selection_that_cannot_be_meant_says_why(suite: Suite, selection: Selection, sentence: str) -> None:

@@ -28,7 +28,7 @@ def plan_variants(experiment: Experiment, sections: Sequence[str] = ()) -> tuple
     """
     guidelines = experiment.read_guidelines()
     if guidelines is None:
-        raise UsageError(f"The experiment {experiment.name} has no guidelines, so nothing of them can be left out.")
+        raise UsageError(f"The experiment {experiment.name} has no guidelines, so there are no sections to leave out.")
     texts = {section.title: section.text for section in guidelines.sections}
     chosen = tuple(dict.fromkeys(sections)) or tuple(texts)
     if not chosen:

@@ -103,7 +103,7 @@ def _read(file: TomlTable) -> dict[str, Experiment]:
 
 def _experiment(name: str, table: TomlTable) -> Experiment:
     if not _NAME.fullmatch(name):
-        raise UsageError(f"{table.where} must have a name of small letters, digits, _ and -.")
+        raise UsageError(f"{table.where} must have a name of lower-case letters, digits, _ and -.")
     experiment = Experiment(
         name=name,
         description=table.text("description") or "",

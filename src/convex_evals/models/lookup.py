@@ -94,7 +94,7 @@ def provider_model(
 ) -> ProviderModel:
     """Raises UsageError when there is no key, no address, or no web search where there must be one."""
     if asking.experiment.web_search and not entry.web_search:
-        raise UsageError(f"{entry.slug} cannot search the web, as the experiment {asking.experiment.name} lets it.")
+        raise UsageError(f"{entry.slug} cannot search the web, which the experiment {asking.experiment.name} requires.")
     entry = located(entry, asking.base_url)
     prompt = asking.prompt_settings(answer_files)
     cache = ResponseCache.of(connections.settings, connections.say)

@@ -75,7 +75,7 @@ class Registry:
             return self.models[name]
         short = [entry for entry in self.models.values() if name and entry.slug.partition("/")[2] == name]
         if len(short) > 1:
-            raise UsageError(f"{name!r} may be {' or '.join(entry.slug for entry in short)}; give the provider too.")
+            raise UsageError(f"{name!r} may be {' or '.join(entry.slug for entry in short)}; include the provider.")
         return short[0] if short else self._unlisted(name)
 
     def _unlisted(self, name: str) -> ModelEntry:
@@ -126,7 +126,7 @@ def _extended(registry: Registry, file: TomlTable) -> Registry:
     for table in file.list_of_tables("model"):
         entry = _entry(table, providers)
         if entry.slug in models:
-            raise UsageError(f"{table.where} has the slug {entry.slug}, which is there twice.")
+            raise UsageError(f"{table.where} has the slug {entry.slug}, which another model has already.")
         models[entry.slug] = entry
     file.finish()
     return Registry(providers, {**registry.models, **models})
@@ -138,7 +138,7 @@ def _providers(table: TomlTable | None) -> dict[str, Provider]:
 
 def _provider(name: str, table: TomlTable) -> Provider:
     if not _NAME.fullmatch(name):
-        raise UsageError(f"{table.where} must have a name of small letters, digits, _ and -.")
+        raise UsageError(f"{table.where} must have a name of lower-case letters, digits, _ and -.")
     api = _api(table)
     if api is None:
         raise UsageError(f"{table.where} needs 'api', one of {', '.join(_APIS)}.")
@@ -184,7 +184,7 @@ def _provider_of(slug: str, table: TomlTable, providers: Mapping[str, Provider])
     name = table.text("provider") or slug.partition("/")[0]
     if name not in providers:
         known = ", ".join(providers)
-        raise UsageError(f"{table.where} has the provider {name!r}, which is none of {known}; add [providers.{name}].")
+        raise UsageError(f"{table.where} has the provider {name!r}, not one of {known}; add [providers.{name}].")
     return providers[name]
 
 

@@ -129,10 +129,10 @@ def entries_below(folder: Path, name: str) -> list[Entry]:
 
 def _read_task(path: Path, names: set[str]) -> tuple[str, list[Entry]]:
     if "TASK.txt" not in names:
-        raise BrokenError(path, "has no TASK.txt", "write the task there, word for word as a model shall read it")
+        raise BrokenError(path, "has no TASK.txt", "write the task there, exactly as models will read it")
     task = read_text(path / "TASK.txt")
     if not task.strip():
-        raise BrokenError(path / "TASK.txt", "is empty", "write the task there, word for word as a model shall read it")
+        raise BrokenError(path / "TASK.txt", "is empty", "write the task there, exactly as models will read it")
     return task, [fingerprint_entry("TASK.txt", read_bytes(path / "TASK.txt"))]
 
 

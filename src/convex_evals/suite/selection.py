@@ -45,7 +45,7 @@ def select(suite: Suite, selection: Selection) -> tuple[Eval, ...]:
     _check_known("eval", selection.names, (_name_spellings(each.category, each.name) for each in suite.evals))
     chosen = tuple(filter(selection.takes, suite.evals))
     if suite.evals and not chosen:
-        raise UsageError(f"No eval of {len(suite.evals)} matches; `convex-evals list` without filters shows them.")
+        raise UsageError(f"No eval matches; `convex-evals list` without filters shows all {len(suite.evals)}.")
     return chosen
 
 

@@ -41,7 +41,7 @@ def test_importing_models_loads_nothing_that_speaks_to_providers(module: str) ->
             "local/tiny needs the address of its server: give it with --base-url, as in http://127.0.0.1:8080/v1, "
             "or in ./models.toml.",
         ),
-        ("reference", "reference has no provider that could be asked."),
+        ("reference", "reference is built in and has no provider to ask."),
     ],
 )
 def test_what_is_missing_is_said_in_one_sentence(tmp_path: Path, slug: str, sentence: str) -> None:
@@ -106,4 +106,4 @@ async def test_it_is_asked_with_the_prompt_and_its_files_are_read(
     cut = await model.generate(eval_, 2)
     assert cut.truncated and cut.response == ANSWER
     assert cut.files == {"convex/index.ts": "export {};\n"}
-    assert "The model was stopped before it was done (length)." in cut.notes
+    assert "The model was stopped before it finished (length)." in cut.notes

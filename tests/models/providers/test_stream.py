@@ -65,7 +65,7 @@ async def test_a_server_that_does_not_count_tokens_is_not_said_to_have_counted_n
     provider_server.script(provider_server.says("Hello.", usage=None))
     reply = await asker.ask()
     assert (reply.usage.input_tokens, reply.usage.output_tokens, reply.usage.cost_usd) == (None, None, None)
-    assert reply.notes == ("The provider did not say how many tokens it took.",)
+    assert reply.notes == ("The provider did not report token usage.",)
 
 
 async def test_another_name_of_the_model_that_answered_is_noted(provider_server: Any, asker: Any) -> None:
@@ -94,7 +94,7 @@ NO_TOKENS = {"prompt_tokens": 11, "completion_tokens": 0, "total_tokens": 11}
         ("cuts", [], OutageError, "cannot be reached, or was lost"),
         ("ends_early", [], ProviderError, "ended without a `finish_reason`"),
         ("says", ["   "], ProviderError, "the answer is empty (it ended with stop)"),
-        ("says", ["Hello.", "stop", NO_TOKENS], ProviderError, "said to have 0 tokens"),
+        ("says", ["Hello.", "stop", NO_TOKENS], ProviderError, "reports 0 output tokens"),
         ("sends", ["data: {not json\n\n"], ProviderError, "sent an unreadable response"),
         ("sends", ['data: {"choices": 7}\n\n'], ProviderError, "sent an unreadable response"),
         ("sends", ["<html>Sign in</html>", "text/html"], ProviderError, "sent an unreadable response"),

@@ -113,70 +113,70 @@ CASES = [
         "# Files\n## app/[slug]/(main)/$id.tsx\n```tsx\n1;\n```\n",
         {"app/[slug]/(main)/$id.tsx": "1;\n"},
     ),
-    Case("Windows line ends", ASKED_FOR.replace("\n", "\r\n"), BOTH, ("Windows line ends became plain ones.",)),
+    Case("Windows line ends", ASKED_FOR.replace("\n", "\r\n"), BOTH, ("Windows line endings were converted.",)),
     Case("Windows line ends in one file only", "## a.ts\n```ts\n1;\r\n```\n", {"a.ts": "1;\r\n"}),
     Case("a byte order mark", f"\ufeff{ASKED_FOR}", BOTH),
     Case(
         "a file that is there twice",
         f"# Files\n## convex/a.ts\n```ts\nfirst;\n```\n## ./convex/a.ts\n{BLOCK}",
         A,
-        ("./convex/a.ts is taken for convex/a.ts.", "convex/a.ts is there 2 times: the last one is taken."),
+        ("./convex/a.ts is read as convex/a.ts.", "convex/a.ts appears 2 times; the last one is used."),
     ),
     Case(
         "an extract of a file after the file",
         f"# Files\n## convex/a.ts\n{BLOCK}\n# How `convex/a.ts` works\n```ts\nconst a\n```\n",
         A,
-        ("convex/a.ts: 1 extract not taken.",),
+        ("convex/a.ts: 1 extract ignored.",),
     ),
     Case(
         "commands to run",
         f"## Setup\n```bash\nnpm install\n```\n## convex/a.ts\n{BLOCK}\n## Usage\n```bash\nnpx convex dev\n```\n",
         A,
-        ("2 code blocks without a file name: not taken.",),
+        ("2 code blocks without a file name: ignored.",),
     ),
     Case(
         "a product with a dot is no file",
         f"## convex/a.ts\n{BLOCK}\n## Node.js\n```ts\n1;\n```\n",
         A,
-        ("1 code block without a file name: not taken.",),
+        ("1 code block without a file name: ignored.",),
     ),
     Case(
         "an endpoint is no file",
         f"## convex/a.ts\n{BLOCK}\n### /api/messages\n```ts\n1;\n```\n",
         A,
-        ("1 code block without a file name: not taken.",),
+        ("1 code block without a file name: ignored.",),
     ),
     Case(
         "drafts before the answer",
         f"Let me think.\n```ts convex/a.ts\ndraft;\n```\n\n{ASKED_FOR}",
         BOTH,
-        ("1 file before the section of files: not taken.",),
+        ("1 file before the files section: ignored.",),
     ),
     Case("a list of files at the end", f"## convex/a.ts\n{BLOCK}\n## Files\n- convex/a.ts\n"),
     Case(
         "the whole answer in a block",
         f"```markdown\n{ASKED_FOR}```\n",
         BOTH,
-        ("The whole answer stands in one code block.",),
+        ("The whole answer is in one code block.",),
     ),
     Case(
         "the whole answer in a block without a language, between sentences",
         f"Here:\n\n```\n{ASKED_FOR}```\n\nGood luck!\n",
         BOTH,
-        ("The whole answer stands in one code block.",),
+        ("The whole answer is in one code block.",),
     ),
     Case(
         "the whole answer in a longer block",
         f"````md\n{ASKED_FOR}````\n",
         BOTH,
-        ("The whole answer stands in one code block.",),
+        ("The whole answer is in one code block.",),
     ),
     *(
         Case(
             f"reasoning in <{tag}>",
             f"<{tag}>\nMaybe:\n# Files\n## convex/b.ts\n```ts\nb\n</{tag}>\n\n{ASKED_FOR}",
             BOTH,
-            ("Reasoning is left out.",),
+            ("Reasoning was removed.",),
         )
         for tag in ("think", "thinking", "reasoning", "analysis")
     ),
@@ -184,7 +184,7 @@ CASES = [
         "reasoning whose opening tag was in the prompt",
         f"Let me see.\n```ts convex/b.ts\nb\n```\n</think>\n{ASKED_FOR}",
         BOTH,
-        ("Reasoning is left out.",),
+        ("Reasoning was removed.",),
     ),
     Case(
         "reasoning tags in a file",
@@ -249,7 +249,7 @@ def test_a_file_without_an_end_is_cut_off_whatever_the_provider_says() -> None:
 def test_a_response_that_was_stopped_is_truncated_although_every_block_ends(reason: str) -> None:
     parsed = parse_response(ASKED_FOR, reason)
     assert parsed.truncated
-    assert parsed.problems == (f"The model was stopped before it was done ({reason}).",)
+    assert parsed.problems == (f"The model was stopped before it finished ({reason}).",)
 
 
 @pytest.mark.parametrize("reason", [None, "stop", "end_turn", "STOP", "stop_sequence"])

@@ -46,7 +46,7 @@ class Secret:
         raise TypeError("a Secret cannot be pickled; send Settings.without_secrets() to other processes")
 
     def __getstate__(self) -> NoReturn:
-        raise TypeError("a Secret has no state to show; call reveal() where the text is needed")
+        raise TypeError("a Secret does not show its state; call reveal() where the text is needed")
 
 
 # The first variable that is set wins.

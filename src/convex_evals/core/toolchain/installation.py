@@ -122,7 +122,7 @@ class Installation:
         for package in incomplete_packages(self.folder, tree):
             raise ToolchainError(
                 f"{self.packages.name} is incomplete: {package.location} should be version {package.version}, "
-                f"but is missing or another; empty the npm folder of the cache and try again."
+                f"but is missing or a different version; empty the npm folder of the cache and try again."
             )
 
     def _refuse(self, reasons: Iterable[str]) -> None:
@@ -145,7 +145,7 @@ def _read_tree(lock: bytes, name: str) -> ResolvedTree:
         return ResolvedTree.read(lock)
     except ValueError as error:
         raise ToolchainError(
-            f"The lock file of {name} is not one that npm 7 or newer wrote; write it anew with: npm install"
+            f"The lock file of {name} is not one that npm 7 or newer wrote; regenerate it with: npm install"
         ) from error
 
 

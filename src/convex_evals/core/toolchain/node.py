@@ -66,7 +66,7 @@ async def _ask_version(executable: Path) -> str:
             [executable, "--version"], cwd=Path("/"), timeout=10, environment=base_environment(Path("/nonexistent"))
         )
     except ProcessError as error:
-        raise ToolchainError(f"{error} Please {advice}.") from error
+        raise ToolchainError(f"{error} To fix it, {advice}.") from error
     match = re.fullmatch(r"v((\d+)\.\d+\.\d+)\S*\s*", result.output.text)
     if not result.ok or match is None:
         raise ToolchainError(f"{executable} does not answer --version like Node ({result.ending}); {advice}.")

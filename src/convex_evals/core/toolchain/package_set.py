@@ -84,7 +84,7 @@ class PackageSet:
             ]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ToolchainError(
-                f"The lock file of {self.name} is not one that npm 7 or newer wrote; write it anew with: npm install"
+                f"The lock file of {self.name} is not one that npm 7 or newer wrote; regenerate it with: npm install"
             ) from error
 
 

@@ -73,7 +73,7 @@ def open_provider(
     """
     entry = replace(entry, base_url=base_url or entry.base_url)
     if entry.api in ("built-in", "recorded"):
-        raise UsageError(f"{entry.slug} has no provider that could be asked.")
+        raise UsageError(f"{entry.slug} is built in and has no provider to ask.")
     if entry.api == "openai-chat" and entry.base_url is None and entry.provider != "openai":
         raise UsageError(
             f"{entry.slug} needs the address of its server: give it with --base-url, as in http://127.0.0.1:8080/v1, "

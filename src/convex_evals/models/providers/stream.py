@@ -185,11 +185,11 @@ class StreamingClient:
         usage = read_usage(answer, self.access.entry)
         slug = self.access.entry.slug
         if usage.finish_reason is None:
-            raise ProviderError(f"{slug}: the answer broke off.")
+            raise ProviderError(f"{slug}: the answer ended early.")
         if not answer.text.strip():
             raise ProviderError(f"{slug}: the answer is empty (it ended with {usage.finish_reason}).")
         if usage.output_tokens == 0:
-            raise ProviderError(f"{slug}: the answer is said to have 0 tokens, so something is wrong with it.")
+            raise ProviderError(f"{slug}: the provider reports 0 output tokens for an answer that has text.")
         return Reply(answer.text, usage, _notes(answer.response, self.access.entry))
 
 
@@ -230,5 +230,5 @@ def _notes(response: ModelResponse, entry: ModelEntry) -> tuple[str, ...]:
     if response.model_name not in (None, "", entry.model):
         notes.append(f"Answered by {response.model_name}.")
     if response.usage.unmeasured_requests:
-        notes.append("The provider did not say how many tokens it took.")
+        notes.append("The provider did not report token usage.")
     return tuple(notes)

@@ -166,7 +166,7 @@ class Reader:
     def _read_fence(self, lines: Sequence[str], number: int, fence: Fence) -> int:
         if self._opens_wrapper(lines, number, fence):
             self._wrapper = fence
-            self.notes.append("The whole answer stands in one code block.")
+            self.notes.append("The whole answer is in one code block.")
             return number + 1
         name = self._name_outside(fence)
         nests = fence.is_markdown or (name is not None and name.text.lower().endswith((".md", ".mdx")))

@@ -32,7 +32,7 @@ class Choice:
     cut_off: bool = False  # a file has no end
 
 
-NOTHING = "The response holds no files."
+NOTHING = "The response contains no files."
 
 
 def parse_response(text: str, finish_reason: str | None = None) -> ParsedResponse:
@@ -41,7 +41,7 @@ def parse_response(text: str, finish_reason: str | None = None) -> ParsedRespons
     problems: list[str] = []
     answer = without_reasoning(_lines(final_channel(text), notes))
     if answer.removed:
-        notes.append("Reasoning is left out.")
+        notes.append("Reasoning was removed.")
     if answer.unfinished:
         problems.append("The reasoning never ends, so there is no answer.")
     reader = Reader()
@@ -49,7 +49,7 @@ def parse_response(text: str, finish_reason: str | None = None) -> ParsedRespons
     choice = _choose_format(reader.candidates, answer.lines)
     notes += [*reader.notes, *choice.notes]
     if is_cut_off(finish_reason):
-        problems.append(f"The model was stopped before it was done ({finish_reason}).")
+        problems.append(f"The model was stopped before it finished ({finish_reason}).")
     problems += choice.problems
     if not choice.files:
         problems.append(NOTHING)
@@ -69,7 +69,7 @@ def _lines(text: str, notes: list[str]) -> list[str]:
     """Only when every line ends the Windows way is that the response's doing; otherwise a file has such lines in it."""
     text = text.removeprefix("\ufeff")
     if "\r\n" in text and text.count("\r\n") == text.count("\n"):
-        notes.append("Windows line ends became plain ones.")
+        notes.append("Windows line endings were converted.")
         text = text.replace("\r\n", "\n")
     return text.split("\n")
 
@@ -174,7 +174,7 @@ def _choose(candidates: Sequence[Candidate]) -> Choice:
         _choose_block(name, blocks, choice)
     unnamed = sum(candidate.name is None for candidate in candidates)
     if unnamed:
-        choice.notes.append(f"{_count(unnamed, 'code block')} without a file name: not taken.")
+        choice.notes.append(f"{_count(unnamed, 'code block')} without a file name: ignored.")
     return choice
 
 
@@ -184,14 +184,14 @@ def _below_files(candidates: Sequence[Candidate], choice: Choice) -> Sequence[Ca
         return candidates
     before = sum(candidate.name is not None for candidate in candidates) - sum(each.name is not None for each in below)
     if before:
-        choice.notes.append(f"{_count(before, 'file')} before the section of files: not taken.")
+        choice.notes.append(f"{_count(before, 'file')} before the files section: ignored.")
     return below
 
 
 def _name(given: str, choice: Choice) -> str:
     plain = plain_name(given)
     if plain != given:
-        choice.notes.append(f"{given} is taken for {plain}.")
+        choice.notes.append(f"{given} is read as {plain}.")
     return plain
 
 
@@ -200,9 +200,9 @@ def _choose_block(name: str, blocks: Sequence[Candidate], choice: Choice) -> Non
     extracts = len(blocks) - len(certain) if certain else 0
     possible = certain or blocks
     if extracts:
-        choice.notes.append(f"{name}: {_count(extracts, 'extract')} not taken.")
+        choice.notes.append(f"{name}: {_count(extracts, 'extract')} ignored.")
     if len(possible) > 1:
-        choice.notes.append(f"{name} is there {len(possible)} times: the last one is taken.")
+        choice.notes.append(f"{name} appears {len(possible)} times; the last one is used.")
     if possible[-1].complete:
         choice.files[name] = possible[-1].text
     else:
