@@ -83,7 +83,7 @@ def test_a_provider_that_is_down_ends_the_run_soon_and_it_can_be_resumed(
     assert result.returncode == 3
     assert len(provider_server.requests) <= 8 * 5  # those in flight, five times each
     url = provider_server.url
-    sentence = f"local/tiny: {url} is overloaded or limits us (503): Loading. It was asked 5 times."
+    sentence = f"local/tiny: {url} is overloaded or limits our rate (503): Loading. It was asked 5 times."
     assert result.stderr.count(f"{sentence} Nothing more is asked of local/tiny") == 1
     with ScoresStore.open(tmp_path / "scores" / "scores.db") as store:
         (record,) = store.runs()
@@ -105,7 +105,7 @@ def test_a_server_that_is_not_there_ends_the_run_soon(
         arguments = ("--base-url", url, "--evals", str(hello_suite(20)), "--jobs", "1")
         result = convex_evals("run", "-m", "local/tiny", *arguments)
     assert result.returncode == 3
-    assert f"local/tiny: {url} cannot be reached, or was lost" in result.stderr
+    assert f"local/tiny: {url} cannot be reached, or the connection was lost" in result.stderr
     assert result.stderr.count("Nothing more is asked of local/tiny; the rest of its run can be resumed.") == 1
     with ScoresStore.open(tmp_path / "scores" / "scores.db") as store:
         (record,) = store.runs()

@@ -27,7 +27,7 @@ Plain = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class CacheKey:
-    """Everything that decides what a model is asked. With a `scope`, only that run may use the response."""
+    """Everything that determines what a model is asked. With a `scope`, only that run may use the response."""
 
     model: str  # its slug
     settings: Mapping[str, Plain]  # how it is asked: effort, limits, address
@@ -42,7 +42,7 @@ class CacheKey:
 
 @dataclass(frozen=True, slots=True)
 class CachedResponse:
-    """`usage` is what asking took then; whoever takes the response from the cache uses nothing."""
+    """`usage` is what asking took then; a response from the cache uses nothing."""
 
     response: str
     usage: Usage
@@ -109,7 +109,7 @@ class CachedModelSummary:
 
 @dataclass(frozen=True, slots=True)
 class ResponseCache:
-    """`say` is told, in a sentence, when an entry cannot be used or written. That is never an error: one asks again."""
+    """`say` is told, in a sentence, when an entry cannot be read or written; the model is then asked again."""
 
     folder: Path
     say: Callable[[str], None]
@@ -176,7 +176,7 @@ def _reason(error: Exception) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CachingTransport:
-    """A reply is in the cache before anybody else has it, so whoever is killed after that need not ask again."""
+    """A reply is cached before it is returned, so a run that is killed after that need not ask again."""
 
     inner: Transport
     cache: ResponseCache

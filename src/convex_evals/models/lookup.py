@@ -32,7 +32,7 @@ Say = Callable[[str], None]
 class Connections:
     """What all models of a command share: keys, the response cache, and how much providers take at once.
 
-    `say` is told what is odd but no error.
+    `say` is told what is odd but not an error.
     """
 
     settings: Settings
@@ -106,7 +106,7 @@ def provider_model(
 
 
 def _mention_neighbours(entry: ModelEntry, registry: Registry, say: Say) -> None:
-    """A slip of the pen in the name of a model that no list has would otherwise be the provider's to notice."""
+    """Otherwise only the provider would notice a typo in the name of an unlisted model."""
     near = [] if entry.listed else get_close_matches(entry.slug, [*registry.models], n=3, cutoff=0.85)
     if near:
         say(f"{entry.slug} is not listed, and is asked for as it is; listed are: {', '.join(near)}.")

@@ -2,10 +2,10 @@
 
 InfrastructureError
 └── ProviderError               generation-failed   no usable answer came; asking again may help
-    ├── BusyError                                   too much is asked of the provider: ask less, and later
+    ├── BusyError                                   the provider is overloaded or limits our rate
     ├── OutageError                                 the provider failed, or the connection to it
-    ├── DeadlineError           generation-timeout  the answer took longer than anybody waits
-    ├── RequestRefusedError     generation-refused  the provider will not take this request, however often it comes
+    ├── DeadlineError           generation-timeout  the answer was not complete in time
+    ├── RequestRefusedError     generation-refused  the provider refuses this request; asking again cannot help
     └── ModelUnusableError      model-unusable      key, account or name of the model: no request can succeed
 
 The second column is the kind of failure (`pipeline/failures.py`) that the runner records.
@@ -17,9 +17,9 @@ from convex_evals.core.errors import InfrastructureError
 
 
 class ProviderError(InfrastructureError):
-    """`retry_after` is how many seconds the provider wants to be left alone, if it says so.
+    """`retry_after` is how many seconds the provider asks us to wait, if it does.
 
-    With `ends_run` nobody needs to ask the model anything else: its run ends, and can be resumed.
+    With `ends_run` the model is not asked anything else: its run ends, and can be resumed.
     """
 
     failure: ClassVar[str] = "generation-failed"
@@ -50,7 +50,7 @@ class RequestRefusedError(ProviderError):
 
 
 class ModelUnusableError(ProviderError):
-    """Ends the run of the model at once; the rest of it can be resumed when the cause is mended."""
+    """Ends the run of the model at once; the rest of it can be resumed when the cause is fixed."""
 
     failure = "model-unusable"
     retried = False

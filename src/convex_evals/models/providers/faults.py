@@ -36,7 +36,7 @@ LATER = frozenset({408, 409, 425})  # other statuses of 4xx come again however o
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """Explains what goes wrong when one model is asked."""
+    """Turns what the libraries raise for one model into errors of ours."""
 
     entry: ModelEntry
     redaction: Redaction
@@ -47,21 +47,21 @@ class Faults:
             case raised.ModelAuthenticationError():
                 return errors.ModelUnusableError(self._key_refused(error))
             case raised.ModelQuotaExceededError():
-                return errors.ModelUnusableError(self._sentence("has no credit or quota left for us", error))
+                return errors.ModelUnusableError(self._sentence("has no credit or quota left for this key", error))
             case raised.ModelNotFoundError():
                 return errors.ModelUnusableError(self._sentence(f"has no model {self.entry.model!r}", error))
             case raised.ModelRateLimitError() | raised.ModelUnavailableError():
-                return errors.BusyError(self._sentence("is overloaded or limits us", error), error.retry_after)
+                return errors.BusyError(self._sentence("is overloaded or limits our rate", error), error.retry_after)
             case raised.ModelServerError():
                 return errors.OutageError(self._sentence("failed", error), error.retry_after)
             case raised.ModelConnectionError():
-                return errors.OutageError(self._sentence("cannot be reached, or was lost", error))
+                return errors.OutageError(self._sentence("cannot be reached, or the connection was lost", error))
             case raised.ModelHTTPError(status_code=status) if status in LATER:
                 return errors.OutageError(self._sentence("failed", error), error.retry_after)
             case raised.ModelRequestRejectedError() | raised.ModelHTTPError():
                 return errors.RequestRefusedError(self._sentence("refuses the request", error))
             case raised.UserError():
-                return errors.ModelUnusableError(self._sentence("cannot be asked like this", error))
+                return errors.ModelUnusableError(self._sentence("cannot be asked with these settings", error))
             case _:
                 return errors.ProviderError(self._sentence("sent an unreadable response", error))
 

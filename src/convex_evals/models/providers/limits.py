@@ -1,4 +1,4 @@
-"""How many questions may be with a provider at once: as many as it takes without complaint."""
+"""How many questions may be in flight to a provider: adapted to what it accepts."""
 
 import asyncio
 from collections import deque
@@ -12,7 +12,7 @@ from convex_evals.core.settings import Secret
 
 @dataclass(slots=True)
 class Limit:
-    """Grows by one after as many successes as it allows at once; is halved when the provider has had too much.
+    """Grows by one after as many successes as it allows at once; halved when the provider is overloaded.
 
     Complaints about questions that were sent before it was last halved say nothing new, and do not halve it again.
     """
@@ -29,7 +29,7 @@ class Limit:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[float]:
-        """Waits for one's turn, first come, first served, and has it until the end. The value is when it began."""
+        """Waits for a turn, first come, first served, and holds it until the block ends. Yields when it began."""
         await self._take()
         try:
             while quiet := self.quiet_seconds:
@@ -46,7 +46,7 @@ class Limit:
             self._hand_out()
 
     def complained(self, began: float, retry_after: float | None = None) -> None:
-        """The provider had too much when it was asked a question whose turn began then."""
+        """The provider was overloaded by a question whose turn began then."""
         now = self.clock()
         self._quiet_until = max(self._quiet_until, now + (retry_after or 0.0))
         if began > self._halved_at:
@@ -56,7 +56,7 @@ class Limit:
 
     @property
     def quiet_seconds(self) -> float:
-        """For how long the provider still wants to be left alone."""
+        """For how long the provider still asks us to wait."""
         return max(0.0, self._quiet_until - self.clock())
 
     async def _take(self) -> None:
@@ -97,5 +97,5 @@ class Limits:
 
 
 def _first_limit(provider: str) -> Limit:
-    """A machine at home has one graphics card, and takes whatever it is asked without complaint."""
+    """A local server usually has one GPU, and never says that it is overloaded."""
     return Limit(allowed=1, most=4) if provider == "local" else Limit()

@@ -16,7 +16,7 @@ from convex_evals.models.providers.question import Question, Reply
 
 @dataclass(frozen=True, slots=True)
 class RequestPolicy:
-    """Seconds. Waiting for one's turn is not waiting for an answer."""
+    """In seconds. Waiting for a turn does not count."""
 
     deadline: float = 1800.0  # for everything: all tries, and the pauses between them
     first_token: float = 900.0  # models that think silently take their time
@@ -28,9 +28,9 @@ class RequestPolicy:
     longest_pause: float = ASKING.longest_pause
 
     def pause(self, failed: int, retry_after: float | None = None, chance: float | None = None) -> float:
-        """Before the next try, after `failed` ones: twice as long each time, and never the same for two who wait.
+        """Before the next try, after `failed` ones: twice as long each time, with jitter.
 
-        What the provider asks for is the least; `chance` is a number from 0 to 1, random unless given.
+        Never shorter than the provider asks for. `chance` is a number from 0 to 1, random unless given.
         """
         chance = random.random() if chance is None else chance
         policy = RetryPolicy(self.tries, self.first_pause, longest_pause=self.longest_pause)
@@ -49,7 +49,7 @@ class Client(Protocol):
 
 @dataclass(slots=True)
 class RetryTransport:
-    """Once nothing can be had of the model any more, whoever still waits for a turn is told so without asking."""
+    """Once the model turns out to be unusable, questions that still wait for a turn fail without being sent."""
 
     client: Client
     limit: Limit

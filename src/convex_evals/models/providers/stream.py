@@ -67,7 +67,7 @@ class Late(Exception):
 
 @dataclass(slots=True)
 class Watch:
-    """Looks at the clock while a response comes in."""
+    """Measures a response as it streams in."""
 
     policy: RequestPolicy
     seconds: float  # that are left
@@ -159,7 +159,7 @@ def _pieces(event: ModelResponseStreamEvent) -> tuple[bool, bool]:
 
 @dataclass(frozen=True, slots=True)
 class StreamingClient:
-    """Every question has a connection of its own, so there is nothing to close and nothing that grows old."""
+    """Opens a connection per question, so there is none to keep alive or to close."""
 
     access: Access
     faults: Faults
@@ -178,7 +178,7 @@ class StreamingClient:
                 return await stream(self.access.model(http), question, self.policy, seconds)
         except Late as error:
             return error.explained(self.access.entry.slug)
-        except Exception as error:  # whatever a library makes of a strange reply, it is no answer
+        except Exception as error:  # whatever the library raises for a malformed response
             return self.faults.explain(error)
 
     def _reply(self, answer: Streamed) -> Reply:
