@@ -1,4 +1,4 @@
-"""Can packages be had? Asked with the ordinary clients, so that their proxies, mirrors and certificates count."""
+"""Whether package registries answer, asked with their own clients so that proxies, mirrors and certificates count."""
 
 import asyncio
 import importlib.util
@@ -46,7 +46,7 @@ async def pypi_fact(settings: Settings) -> Fact:
 
 
 def _pypi_client(settings: Settings) -> Sequence[str] | None:
-    """An argument list that looks one small package up and installs nothing."""
+    """An argument list that looks up one small package and installs nothing."""
     pip = ["install", "--dry-run", "--ignore-installed", "--no-deps", "--no-cache-dir", "--retries=0", "--quiet", "six"]
     if importlib.util.find_spec("pip") is not None:
         return [sys.executable, "-m", "pip", *pip]

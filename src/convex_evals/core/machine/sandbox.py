@@ -1,4 +1,4 @@
-"""Which mechanisms this machine has to lock answers in. Each is tried, not guessed from version numbers.
+"""Which mechanisms this machine has to confine answers. Each is tried, not guessed from version numbers.
 
 What must hold for code that a model wrote: (a) nothing on the host changes or leaks, (b) no answer influences a verdict
 but by being right, (c) what an answer does to itself is its own failure.
@@ -49,7 +49,7 @@ class SandboxSupport:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What nothing here sees to, as half sentences."""
+        """What no mechanism here covers, as clauses."""
         return tuple(mechanism.lack for mechanism in MECHANISMS if not mechanism.works(self))
 
     @property
@@ -144,7 +144,7 @@ def _filters(status: str) -> int:
 
 
 async def _bounds_scratch(scratch: Path) -> bool:
-    """Whether it takes some, refuses more, and nothing of it arrives here."""
+    """Whether it accepts some data, refuses more, and leaves nothing behind."""
     script = 'cd "$0" && echo x > small && ! head -c 2000000 /dev/zero > large'
     confinement = Confinement(read=(), scratch=scratch, scratch_bytes=1_000_000)
     worked = await _works(["sh", "-c", script, scratch], confinement=confinement)
@@ -165,7 +165,7 @@ async def _works(
 async def _run(
     arguments: Sequence[Argument], limits: Limits = UNLIMITED, confinement: Confinement = UNCONFINED
 ) -> ProcessResult | None:
-    """None: it could not be started so."""
+    """None when it could not be started like this."""
     try:
         return await _start(arguments, limits, confinement)
     except ProcessLimitError:

@@ -16,7 +16,7 @@ SYSTEM: Final = tuple(
         *("/dev/zero", "/dev/urandom", "/dev/random"),
     )
 )
-"""What programs read to start and run at all. Nobody's own files are among it."""
+"""What programs read to start and run at all; no user's own files."""
 
 LIBRARIES: Final = tuple(
     Path(path)
@@ -35,7 +35,7 @@ SCRATCH_BYTES: Final = 64 * 1024 * 1024
 Network = Literal["host", "own"]
 Sockets = Literal["any", "ip", "tcp", "none"]
 Sandbox = Literal["required", "available", "none"]
-"""Whether programs start confined or not at all, as far as this kernel can confine them, or unconfined."""
+"""`required`: confined or not at all; `available`: as far as this kernel can; `none`: unconfined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Confinement:
     read: tuple[Path, ...] | None = None
     write: tuple[Path, ...] = ()
     system: tuple[Path, ...] = SYSTEM
-    """What of the system it reads; LIBRARIES is less than that."""
+    """The part of the system it may read; LIBRARIES is a smaller one."""
     network: Network = "host"
     """`own`: nothing is reachable but `ports`."""
     ports: tuple[int, ...] = ()

@@ -42,6 +42,6 @@ class Limits:
         }
         bounds = {name: (value, value) for name, value in named.items() if value is not None}
         if self.cpu_seconds is not None:
-            # SIGXCPU at the first bound, SIGKILL a second later for whoever ignores it.
+            # SIGXCPU at the first bound, SIGKILL a second later for a program that ignores it.
             bounds["CPU"] = (self.cpu_seconds, self.cpu_seconds + 1)
         return {"CORE": (0, 0), **bounds}

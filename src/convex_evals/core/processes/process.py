@@ -136,7 +136,7 @@ async def start(
 
 async def _start(channel: socket.socket, request: wire.Request) -> Process:
     try:
-        with suppress(BrokenPipeError, ConnectionResetError):  # whoever refuses says why before going away
+        with suppress(BrokenPipeError, ConnectionResetError):  # a supervisor that refuses says why before it closes
             await asyncio.get_running_loop().sock_sendall(channel, wire.encode(request))
         answer = await _receive(channel, request["program"])
         if "failure" in answer:

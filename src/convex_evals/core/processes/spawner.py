@@ -81,7 +81,7 @@ class Spawner:
 def _reap(pid: int) -> None:
     try:
         os.waitpid(pid, 0)
-    except ChildProcessError:  # whoever else waits for children in this process was faster
+    except ChildProcessError:  # something else in this process reaped it first
         return
 
 

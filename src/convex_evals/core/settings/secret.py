@@ -71,12 +71,12 @@ _SUFFIX: Final = "_API_KEY"
 
 
 def key_variables(provider: str) -> tuple[str, ...]:
-    """Where the key of a provider is looked for. One that a user made up has NAME_API_KEY."""
+    """The variables that may hold a provider's key. A user-defined provider has NAME_API_KEY."""
     return PROVIDER_VARIABLES.get(provider) or (f"{provider.upper().replace('-', '_')}{_SUFFIX}",)
 
 
 def provider_of(variable: str) -> str | None:
-    """The provider, with _ for -, whose key a variable would be if a user had made such a provider up."""
+    """The user-defined provider, with _ for -, whose key this variable would hold."""
     known = any(variable in variables for variables in PROVIDER_VARIABLES.values())
     name = variable.removesuffix(_SUFFIX)
     return name.lower() if name not in ("", variable) and variable.isupper() and not known else None

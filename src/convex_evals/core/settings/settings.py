@@ -41,7 +41,7 @@ class Settings:
     env_file: Path | None = None
 
     def provider_key(self, provider: str) -> Secret | None:
-        """Of a provider that we know, or of one that the user made up: `my-box` has the key in MY_BOX_API_KEY."""
+        """Of a known or a user-defined provider: the key of `my-box` is in MY_BOX_API_KEY."""
         found = [key.secret for key in self.provider_keys if key.provider == provider]
         found += [key.secret for key in self.other_keys if key.provider == provider.replace("-", "_")]
         return found[0] if found else None
@@ -132,7 +132,7 @@ def _provider_keys(variables: Variables) -> tuple[ProviderKey, ...]:
 
 
 def _other_keys(variables: Variables) -> tuple[ProviderKey, ...]:
-    """Most of them have nothing to do with models, so none of them can be wrong: they are only kept at hand."""
+    """Most have nothing to do with models, so none is checked; a user-defined provider may need one."""
     found = []
     for name in sorted(set(variables.names())):
         provider, text = provider_of(name), variables.text(name)

@@ -35,7 +35,7 @@ class Variables:
         return (name for source in self.sources for name in source.values)
 
     def words(self, name: str) -> tuple[str, ...]:
-        """A comma-separated list without blanks and repetitions."""
+        """A comma-separated list, without empty items and duplicates."""
         parts = (part.strip() for part in (self.text(name) or "").split(","))
         return tuple(dict.fromkeys(part for part in parts if part))
 
@@ -75,7 +75,7 @@ class Variables:
         return text.rstrip("/")
 
     def folder(self, name: str) -> Path | None:
-        """Absolute; it need not exist yet, but nothing else may be in its place."""
+        """Absolute; it need not exist yet, but must not be something else."""
         path = self.path(name)
         if path is not None and path.exists() and not path.is_dir():
             raise SettingsError(f"{self._origin(name)} must name a folder, but {str(path)!r} is a file.")
@@ -135,7 +135,7 @@ def read_env_file(path: Path) -> dict[str, str]:
         with path.open(encoding="utf-8-sig") as stream:
             for binding in parse_stream(stream):
                 if binding.error:
-                    # The line itself may hold a key, so only its number is said.
+                    # The line itself may hold a key, so the message has only its number.
                     raise SettingsError(
                         f"{path}, line {_line_number(binding.original)}: write NAME=value on this line."
                     )

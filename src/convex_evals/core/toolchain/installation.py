@@ -1,4 +1,4 @@
-"""One installation of a set: resolved first, looked at, fetched, and looked at again."""
+"""One installation of a package set: resolve, check, fetch, check again."""
 
 import asyncio
 import time
@@ -91,7 +91,7 @@ class Installation:
         write_size(self.folder, size)
 
     async def _npm(self, call: NpmCall, *arguments: str) -> None:
-        """Twice, if npm stumbles over something that is not the machine's: then it is the packages."""
+        """Tries again when npm fails for no known reason; if it fails twice, the packages are to blame."""
         error = await self._try(call, arguments)
         if error is not None and error.unexplained and self.packages.lock is None:
             error = await self._try(call, arguments)
@@ -106,7 +106,7 @@ class Installation:
         return None if result.ok else npm_error(result, f"Installing {self.packages.name}")
 
     async def _watch(self, call: Coroutine[None, None, ProcessResult]) -> ProcessResult:
-        """Stops npm when what it has written is too much already."""
+        """Stops npm once it has written too much."""
         running = asyncio.create_task(call)
         try:
             while not (await asyncio.wait({running}, timeout=_LOOK_SECONDS))[0]:

@@ -112,7 +112,7 @@ def _odd(entry: "os.DirEntry[str]") -> str | None:
 
 
 def _entries(folder: Path) -> Iterator["os.DirEntry[str]"]:
-    """Everything below a folder; what disappears meanwhile is passed over."""
+    """Everything below a folder; what disappears meanwhile is skipped."""
     waiting = [str(folder)]
     while waiting:
         try:

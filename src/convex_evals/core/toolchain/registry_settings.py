@@ -1,4 +1,4 @@
-"""What of the user's npm settings an installation needs: where packages come from and how to get there, nothing else.
+"""The part of the user's npm settings that an installation needs: where packages come from and how to get there.
 
 npm itself sees no file of the user's: it gets these settings in its environment, and an empty HOME.
 """
@@ -60,7 +60,7 @@ def read_registry_settings(settings: Settings, node: Node) -> RegistrySettings:
 
 
 def _config_files(settings: Settings, node: Node, variables: Mapping[str, str]) -> list[Path]:
-    """The strongest first. The npm that came with us knows no file of the machine, so other npms' count."""
+    """The strongest first. Our own npm has no global file, so those of other npms count."""
     user = Path(variables.get(f"{_PREFIX}userconfig") or settings.home / ".npmrc")
     if chosen := variables.get(f"{_PREFIX}globalconfig"):
         return [user, Path(chosen)]

@@ -1,4 +1,4 @@
-"""What npm resolved a set to, before anything of it is installed: only packages of the registry at versions are."""
+"""What npm resolved a set to, before anything is installed: only versions of registry packages are allowed."""
 
 import json
 import re

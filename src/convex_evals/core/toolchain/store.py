@@ -24,7 +24,7 @@ _REPORT_SECONDS: Final = 0.5
 
 
 def no_progress(line: str) -> None:
-    """For callers who do not want to hear."""
+    """For callers that show no progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class PackageStore:
 
 @asynccontextmanager
 async def _reporting(packages: PackageSet, folder: Path, progress: Progress) -> AsyncIterator[None]:
-    """Says now and then how many of the packages have arrived."""
+    """Reports now and then how many packages have arrived."""
     expected = sum(not package.nested for package in packages.locked_packages())
 
     async def report() -> None:
