@@ -40,8 +40,6 @@ PACKAGES = [
     "convex_evals.suite",
 ]
 WITH_FACES_OF_THEIR_OWN = {"convex_evals.backend.bench", "convex_evals.backend.conformance"}
-
-
 CORE = "convex_evals.core"  # its packages are built on each other; the face is for the other parts
 
 

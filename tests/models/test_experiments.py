@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from convex_evals.core.errors import UsageError
-from convex_evals.models import Asking
+from convex_evals.models import AskOptions
 from convex_evals.models.experiments import Experiment, find_experiment, load_experiments
 from convex_evals.models.prompt import built_in_guidelines
 
@@ -108,25 +108,25 @@ def test_guidelines_for_an_experiment_without_any_are_refused(folder: Path) -> N
 @pytest.mark.parametrize(
     "asking",
     [
-        Asking(),
-        Asking(Experiment("mine", guidelines="none", web_search=True)),
-        Asking(Experiment("default_without_queries", without=("Queries",))),
-        Asking(Experiment("guided", guidelines=Path("/a/guide.md"), delivery="agents_md")),
-        Asking(base_url="http://127.0.0.1:8080/v1", cache_scope="x"),
+        AskOptions(),
+        AskOptions(Experiment("mine", guidelines="none", web_search=True)),
+        AskOptions(Experiment("default_without_queries", without=("Queries",))),
+        AskOptions(Experiment("guided", guidelines=Path("/a/guide.md"), delivery="agents_md")),
+        AskOptions(base_url="http://127.0.0.1:8080/v1", cache_scope="x"),
     ],
 )
-def test_a_run_remembers_how_it_asks(asking: Asking) -> None:
-    assert Asking.from_json(asking.experiment.name, asking.as_json()) == asking
+def test_a_run_remembers_how_it_asks(asking: AskOptions) -> None:
+    assert AskOptions.from_json(asking.experiment.name, asking.as_json()) == asking
 
 
 def test_guidelines_are_remembered_by_their_complete_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    recorded = Asking(find_experiment("default").with_guidelines(Path("guide.md"))).as_json()
+    recorded = AskOptions(find_experiment("default").with_guidelines(Path("guide.md"))).as_json()
     assert recorded["guidelines"] == str(tmp_path / "guide.md")
 
 
 def test_a_run_that_remembers_nothing_has_its_experiments_name() -> None:
-    assert Asking.from_json("old", None) == Asking(Experiment("old"))
+    assert AskOptions.from_json("old", None) == AskOptions(Experiment("old"))
 
 
 @pytest.mark.parametrize(
@@ -142,5 +142,5 @@ def test_a_run_that_remembers_nothing_has_its_experiments_name() -> None:
 )
 def test_an_address_that_cannot_be_one_is_refused_without_its_password(url: str, complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint) as refused:
-        Asking(base_url=url)
+        AskOptions(base_url=url)
     assert "secret" not in str(refused.value)

@@ -5,7 +5,7 @@ import pytest
 
 from convex_evals.core.errors import UsageError
 from convex_evals.core.settings import read_settings
-from convex_evals.models import BUILT_IN, Asking, Connections, find_model, prompt_fingerprint_of
+from convex_evals.models import BUILT_IN, AskOptions, Connections, find_model, prompt_fingerprint_of
 from convex_evals.models.cache import CachingTransport
 from convex_evals.models.experiments import find_experiment
 from convex_evals.models.prompt import prompt_fingerprint
@@ -107,7 +107,7 @@ def connections(tmp_path: Path) -> Connections:
 
 
 def test_a_model_of_a_provider_is_asked_as_the_experiment_wants(store: ScoresStore, connections: Connections) -> None:
-    asking = Asking(find_experiment("no_guidelines"))
+    asking = AskOptions(find_experiment("no_guidelines"))
     model = find_model("gpt-5.2", store, ["convex/**"], asking=asking, connections=connections)
     assert isinstance(model, ProviderModel)
     assert (model.name, model.provider) == ("openai/gpt-5.2", "openai")
@@ -116,7 +116,7 @@ def test_a_model_of_a_provider_is_asked_as_the_experiment_wants(store: ScoresSto
 
 
 def test_the_address_on_the_command_line_is_for_models_at_home(store: ScoresStore, connections: Connections) -> None:
-    asking = Asking(base_url="http://127.0.0.1:9/v1")
+    asking = AskOptions(base_url="http://127.0.0.1:9/v1")
     addresses = {}
     for name in ("local/tiny", "openai/gpt-5.2"):
         model = find_model(name, store, asking=asking, connections=connections)
@@ -137,7 +137,7 @@ def test_a_model_that_cannot_be_asked_is_one_sentence(
     store: ScoresStore, connections: Connections, name: str, experiment: str, sentence: str
 ) -> None:
     with pytest.raises(UsageError, match=sentence):
-        find_model(name, store, asking=Asking(find_experiment(experiment)), connections=connections)
+        find_model(name, store, asking=AskOptions(find_experiment(experiment)), connections=connections)
 
 
 def test_a_slip_of_the_pen_in_an_open_list_is_mentioned(store: ScoresStore, tmp_path: Path) -> None:

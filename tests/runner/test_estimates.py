@@ -6,7 +6,7 @@ import pytest
 
 from convex_evals.core.errors import UsageError
 from convex_evals.core.settings import read_settings
-from convex_evals.models import Asking, Connections, find_model
+from convex_evals.models import AskOptions, Connections, find_model
 from convex_evals.models.cache import CachingTransport
 from convex_evals.models.experiments import find_experiment
 from convex_evals.models.pricing import CHARACTERS_PER_TOKEN
@@ -16,7 +16,7 @@ from convex_evals.runner import Estimate, Plan, Request, open_budget, plan_run
 from convex_evals.scores import Generation, PlannedEval, RunPlan, ScoresStore, Usage
 from convex_evals.suite import Suite, load_suite
 
-ASKING = Asking(find_experiment("no_guidelines"), base_url="http://127.0.0.1:9/v1")
+ASKING = AskOptions(find_experiment("no_guidelines"), base_url="http://127.0.0.1:9/v1")
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from convex_evals.core.errors import UsageError
-from convex_evals.models import Asking, find_model
+from convex_evals.models import AskOptions, find_model
 from convex_evals.models.experiments import Experiment
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.runner import Plan, Request, WorkItem, plan_regrading, plan_rest, plan_run, source_of, suite_of
@@ -45,7 +45,7 @@ def test_trials_come_one_after_the_other_each_in_the_order_of_the_suite(
 def test_a_run_is_recorded_with_everything_that_decides_its_results(make_suite: MakeSuite, store: ScoresStore) -> None:
     suite = make_suite(2)
     options = GradingOptions(linter="eslint", admin_key="secret")
-    asked = Request(suite, suite.evals, options, Asking(Experiment("without_guidelines")), 3, ("nightly",))
+    asked = Request(suite, suite.evals, options, AskOptions(Experiment("without_guidelines")), 3, ("nightly",))
     run = plan_run(find_model("empty", store), asked).begin(store, "t" * 64)
     recorded = store.find_run(run.id)
     assert (recorded.model, recorded.provider, recorded.experiment) == ("empty", "built-in", "without_guidelines")

@@ -5,7 +5,13 @@ Importing this costs little; the libraries that speak to providers are loaded wh
 
 from convex_evals.models.ablation import Variant, VariantKind, plan_variants
 from convex_evals.models.cache import ResponseCache
-from convex_evals.models.experiments import DEFAULT_EXPERIMENT, Asking, Experiment, find_experiment, load_experiments
+from convex_evals.models.experiments import (
+    DEFAULT_EXPERIMENT,
+    AskOptions,
+    Experiment,
+    find_experiment,
+    load_experiments,
+)
 from convex_evals.models.lookup import UNASKED, Connections, find_model, located, prompt_fingerprint_of, takes_base_url
 from convex_evals.models.model import BUILT_IN, Model
 from convex_evals.models.pricing import (
@@ -36,8 +42,8 @@ __all__ = [
     "CHARACTERS_PER_TOKEN",
     "DEFAULT_EXPERIMENT",
     "UNASKED",
+    "AskOptions",
     "AskSettings",
-    "Asking",
     "Connections",
     "Expected",
     "Experiment",

@@ -133,7 +133,7 @@ _FIXED: Final = (BUILT_IN, NO_GUIDELINES)
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class AskOptions:
     """`base_url` is where `local/NAME` is served. With `cache_scope` the run uses only cached responses of its own."""
 
     experiment: Experiment = field(default_factory=lambda: Experiment(DEFAULT_EXPERIMENT))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from convex_evals.core.errors import UsageError
 from convex_evals.core.settings import Settings, read_settings
 from convex_evals.models.cache import CachingTransport, ResponseCache
-from convex_evals.models.experiments import Asking
+from convex_evals.models.experiments import AskOptions
 from convex_evals.models.model import BUILT_IN, EmptyModel, Model, ReferenceModel
 from convex_evals.models.prompt import prompt_fingerprint
 from convex_evals.models.providers import AskSettings, Limits, ProviderModel, open_provider
@@ -45,7 +45,7 @@ def find_model(
     store: "ScoresStore",
     answer_files: Sequence[str] | None = None,
     *,
-    asking: Asking | None = None,
+    asking: AskOptions | None = None,
     connections: Connections | None = None,
 ) -> Model:
     """The model of this name, to be asked in this way. Raises UsageError.
@@ -65,7 +65,7 @@ def find_model(
         return EmptyModel() if entry.slug == "empty" else ReferenceModel(globs)
     connections = connections or Connections(read_settings())
     _mention_neighbours(entry, registry, connections.say)
-    return provider_model(entry, asking or Asking(), globs, connections)
+    return provider_model(entry, asking or AskOptions(), globs, connections)
 
 
 def prompt_fingerprint_of(model: Model) -> str | None:
@@ -90,7 +90,7 @@ def takes_base_url(entry: ModelEntry) -> bool:
 
 
 def provider_model(
-    entry: ModelEntry, asking: Asking, answer_files: Sequence[str], connections: Connections
+    entry: ModelEntry, asking: AskOptions, answer_files: Sequence[str], connections: Connections
 ) -> ProviderModel:
     """Raises UsageError when there is no key, no address, or no web search where there must be one."""
     if asking.experiment.web_search and not entry.web_search:

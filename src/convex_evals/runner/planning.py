@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
 from convex_evals.models import (
-    Asking,
+    AskOptions,
     Connections,
     Model,
     RunReplay,
@@ -44,7 +44,7 @@ class Request:
     suite: Suite
     evals: Sequence[Eval]
     options: GradingOptions
-    asking: Asking = field(default_factory=Asking)
+    asking: AskOptions = field(default_factory=AskOptions)
     trials: int = 1
     labels: tuple[str, ...] = ()
     notes: Mapping[str, Any] = field(default_factory=dict)
@@ -142,9 +142,9 @@ def is_filtered(run: RunRecord) -> bool:
     return bool(run.options.get(_FILTERED))
 
 
-def asking_of(run: RunRecord) -> Asking:
+def asking_of(run: RunRecord) -> AskOptions:
     """How the models of the run were asked."""
-    return Asking.from_json(run.experiment, run.options.get(_ASKING))
+    return AskOptions.from_json(run.experiment, run.options.get(_ASKING))
 
 
 def source_of(run: RunRecord) -> str | None:

@@ -14,7 +14,7 @@ from convex_evals.cli.runs.reporting import open_scores, perform
 from convex_evals.cli.runs.spending import estimate_lines
 from convex_evals.core.errors import UsageError
 from convex_evals.core.settings import Settings, read_settings
-from convex_evals.models import Asking, load_experiments, load_registry
+from convex_evals.models import AskOptions, load_experiments, load_registry
 from convex_evals.runner import Estimate, last_failures
 from convex_evals.scores import ScoresStore
 from convex_evals.suite import Eval, find_suite, load_suite
@@ -124,7 +124,7 @@ def _complain_about_name(text: str) -> str | None:
 
 def _complain_about_url(text: str) -> str | None:
     try:
-        Asking(base_url=text.strip())
+        AskOptions(base_url=text.strip())
     except UsageError as error:
         return str(error).removeprefix("--base-url ").capitalize()
     return None

@@ -9,7 +9,7 @@ from convex_evals.cli.runs.options import Purpose, RunOptions
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import new_id, prefix
 from convex_evals.core.settings import Settings
-from convex_evals.models import Asking, Connections, find_experiment, find_model
+from convex_evals.models import AskOptions, Connections, find_experiment, find_model
 from convex_evals.runner import (
     CHECK,
     REGRADE,
@@ -66,13 +66,13 @@ def prepare_request(asked: RunOptions) -> tuple[Request, tuple[Problem, ...]]:
     return Request(suite, evals, options, asking), problems
 
 
-def asking_for(asked: RunOptions) -> Asking:
+def asking_for(asked: RunOptions) -> AskOptions:
     """Raises UsageError."""
     experiment = find_experiment(asked.experiment)
     if asked.guidelines is not None:
         experiment = experiment.with_guidelines(asked.guidelines.absolute())
     experiment.read_guidelines()  # also for models that are not asked: a slip is a slip
-    return Asking(experiment, asked.base_url, new_id() if asked.no_cache else None)
+    return AskOptions(experiment, asked.base_url, new_id() if asked.no_cache else None)
 
 
 def _plans(asked: RunOptions, request: Request, store: ScoresStore, connections: Connections) -> Iterator[Plan]:
