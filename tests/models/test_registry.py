@@ -152,7 +152,7 @@ def test_a_user_adds_providers_and_models_and_replaces_ours(tmp_path: Path) -> N
         ("[[model]]", "[[model]] number 1, needs 'slug'."),
         ('[[model]]\nslug = "GPT 5"', "has the slug 'GPT 5', which must look like provider/model."),
         ('[[model]]\nslug = "acme/a"', "[[model]] acme/a, has the provider 'acme', not one of openai, "),
-        ('[[model]]\nslug = "openai/a"\n[[model]]\nslug = "openai/a"', "which is there twice."),
+        ('[[model]]\nslug = "openai/a"\n[[model]]\nslug = "openai/a"', "which another model has already."),
         ('[[model]]\nslug = "openai/a"\napi = "soap"', "has api = 'soap', which must be one of openai-responses, "),
         ('[[model]]\nslug = "openai/a"\ncontext_tokens = 0', "has context_tokens = 0, which must be a whole number"),
         ('[[model]]\nslug = "openai/a"\nreasoning = "much"', "has reasoning = 'much', which must be one of none, "),
