@@ -37,6 +37,7 @@ PACKAGES = [
     "convex_evals.models.prompt",
     "convex_evals.models.providers",
     "convex_evals.models.responses",
+    "convex_evals.pipeline.grading.kit",
     "convex_evals.suite",
 ]
 WITH_FACES_OF_THEIR_OWN = {"convex_evals.backend.bench", "convex_evals.backend.conformance"}

@@ -5,8 +5,7 @@ from pathlib import PurePosixPath
 
 from ast_grep_py import SgNode, SgRoot
 
-from convex_evals.pipeline.grading.kit.sources import LANGUAGES, NOT_WRITTEN
-from convex_evals.pipeline.grading.kit.syntax import Module
+from convex_evals.pipeline.grading.kit import LANGUAGES, NOT_WRITTEN, Module
 
 
 def parse_module(path: str, text: str) -> Module | None:

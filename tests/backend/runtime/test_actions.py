@@ -230,12 +230,6 @@ async def test_actions_run_side_by_side_and_the_pool_shrinks_again(
     assert (await own_stage.value("return 1;", "action")) == 1
 
 
-async def test_a_prestarted_worker_is_found_by_the_first_action(own_stage: Stage) -> None:
-    await own_stage.runtime.prestart_actions()
-    await own_stage.value("return 1;", "action")
-    assert len(own_stage.runtime._actions._all) == 1
-
-
 async def test_module_state_never_survives_an_action(stage: Stage) -> None:
     stage.deploy_source("let n = 0; export const f = { isAction: true, invokeAction: async () => `${++n}` };")
     assert [(await stage.run("test:f", kind="action")).result for _ in range(3)] == ["1"] * 3

@@ -16,8 +16,7 @@ from convex_evals.analysis.differences.declarations import (
 from convex_evals.analysis.differences.validators import Constants
 from convex_evals.analysis.evidence import Aspect, Difference
 from convex_evals.analysis.modules import parse_modules
-from convex_evals.pipeline.grading.kit.sources import NOT_WRITTEN
-from convex_evals.pipeline.grading.kit.syntax import Module
+from convex_evals.pipeline.grading.kit import NOT_WRITTEN, Module
 
 SCHEMA: Final = "convex/schema.ts"
 MANIFEST: Final = "package.json"

@@ -8,7 +8,7 @@ from ast_grep_py import SgNode
 
 from convex_evals.analysis.differences.validators import Constants, canonical
 from convex_evals.analysis.modules import first_argument, object_entries
-from convex_evals.pipeline.grading.kit.syntax import Chain, Code, Module
+from convex_evals.pipeline.grading.kit import Chain, Code, Module
 
 _KINDS: Final = frozenset(
     {"query", "mutation", "action", "internalQuery", "internalMutation", "internalAction", "httpAction"}

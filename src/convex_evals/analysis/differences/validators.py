@@ -6,7 +6,7 @@ from typing import Final
 from ast_grep_py import SgNode
 
 from convex_evals.analysis.modules import first_argument
-from convex_evals.pipeline.grading.kit.syntax import literal
+from convex_evals.pipeline.grading.kit import literal
 
 Constants = Mapping[str, SgNode]
 _SYNONYMS: Final = {"float64": "number", "bigint": "int64"}

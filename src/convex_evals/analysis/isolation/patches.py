@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from convex_evals.analysis.isolation.patch import Patch
 from convex_evals.analysis.isolation.relations import is_exported, is_indifferent, needs, needs_index
 from convex_evals.analysis.isolation.units import IMPORTS, SplitFile, Unit, same_text, split_file
-from convex_evals.pipeline.grading.kit.syntax import Import
+from convex_evals.pipeline.grading.kit import Import
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from convex_evals.analysis.isolation.patch import Patch
 from convex_evals.analysis.isolation.units import WHOLE
-from convex_evals.pipeline.grading.kit.syntax import Import
+from convex_evals.pipeline.grading.kit import Import
 
 SCHEMA: Final = "convex/schema.ts"
 _INDEX: Final = re.compile(r"\.(?:index|searchIndex|vectorIndex)\(\s*[\"'](\w+)[\"']")

@@ -7,7 +7,7 @@ from typing import Final
 from ast_grep_py import SgNode
 
 from convex_evals.analysis.modules import parse_module
-from convex_evals.pipeline.grading.kit.syntax import Import, Module, literal
+from convex_evals.pipeline.grading.kit import Import, Module, literal
 
 IMPORTS: Final = "imports"
 WHOLE: Final = "file"

@@ -8,7 +8,7 @@ from ast_grep_py import SgNode
 
 from convex_evals.analysis.modules import first_argument, object_entries
 from convex_evals.analysis.surface.surface import Member, Surface
-from convex_evals.pipeline.grading.kit.syntax import Module
+from convex_evals.pipeline.grading.kit import Module
 
 Types = frozenset[str]
 NOTHING: Final[Types] = frozenset()

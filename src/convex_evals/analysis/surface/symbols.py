@@ -9,7 +9,7 @@ from convex_evals.analysis.modules import parse_module, parse_modules
 from convex_evals.analysis.surface.scopes import Scopes
 from convex_evals.analysis.surface.surface import GENERATED_SERVER, Surface, nearest
 from convex_evals.core.diagnostics import Diagnostic
-from convex_evals.pipeline.grading.kit.syntax import Module
+from convex_evals.pipeline.grading.kit import Module
 
 _NO_MEMBER: Final = re.compile(r"Property '(?P<name>[^']+)' does not exist on type '(?P<owner>\w+)")
 _NO_EXPORT: Final = re.compile(r"Module '\"(?P<owner>[^\"]+)\"' has no exported member(?: named)? '(?P<name>[^']+)'")

@@ -116,7 +116,6 @@ class SyncClient:
         self._subscriptions: dict[int, Subscription] = {}
         self._responses: dict[int, dict[str, Any]] = {}
         self._query_set = 0
-        self._identity = 0
         self._next_query = 0
         self._next_request = 0
         self.version: dict[str, Any] = {"querySet": 0, "identity": 0, "ts": "AAAAAAAAAAA="}
@@ -148,27 +147,6 @@ class SyncClient:
 
     async def send(self, message: Mapping[str, object]) -> None:
         await self._socket.send(json.dumps(message))
-
-    async def authenticate_admin(self, key: str, acting_as: Mapping[str, object] | None = None) -> None:
-        message: dict[str, object] = {
-            "type": "Authenticate",
-            "baseVersion": self._identity,
-            "tokenType": "Admin",
-            "value": key,
-        }
-        if acting_as is not None:
-            message["impersonating"] = dict(acting_as)
-        await self._authenticate(message)
-
-    async def authenticate_user(self, token: str) -> None:
-        await self._authenticate(
-            {"type": "Authenticate", "baseVersion": self._identity, "tokenType": "User", "value": token}
-        )
-
-    async def _authenticate(self, message: Mapping[str, object]) -> None:
-        self._identity += 1
-        await self.send(message)
-        await self.until(lambda: self.version["identity"] >= self._identity)
 
     async def subscribe(self, *queries: tuple[str, Mapping[str, Any]]) -> list[Subscription]:
         """Adds queries in one message and waits for their first results."""

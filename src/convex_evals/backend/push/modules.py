@@ -13,7 +13,6 @@ COMPONENT_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrst
 MAX_MODULES = 4096
 SCHEMA_PATH = "schema.js"
 AUTH_CONFIG_PATH = "auth.config.js"
-DEFINITION_PATH = "convex.config.js"
 HTTP_PATH = "http.js"
 CRONS_PATH = "crons.js"
 

@@ -191,12 +191,6 @@ class ActionPool:
         self._is_stopped = False
         self._shrink: asyncio.TimerHandle | None = None
 
-    async def prestart(self, key: str, command: WorkerCommand) -> None:
-        """Starts a worker ahead of the first action."""
-        if not self._all:
-            async with await self.take(key, command):
-                pass
-
     async def take(self, key: str, command: WorkerCommand) -> "PooledWorker":
         """Waits while all workers are busy."""
         return PooledWorker(self, key, await self._find_or_start(key, command))

@@ -114,9 +114,6 @@ class CodeStore:
             del self._environments[forgotten]
         return known
 
-    def environment(self, environment_id: str) -> dict[str, str]:
-        return self._environments[environment_id]
-
     def answer(self, question: Message) -> Message:
         match question["ask"]:
             case "code":

@@ -64,10 +64,6 @@ class FunctionRuntime:
         await asyncio.gather(*(each.stop() for each in workers))
         self._sandbox.remove()
 
-    async def prestart_actions(self) -> None:
-        """Starts the first action worker ahead of the first action."""
-        await self._actions.prestart(ISOLATE, self._sandbox.actions())
-
     def load(self, application: Application) -> None:
         """Makes its functions callable. Workers fetch the code when they need it."""
         self._code.add_application(application)

@@ -10,7 +10,7 @@ from typing import Final
 from convex_evals.core.errors import ProcessError
 from convex_evals.core.processes import LIBRARIES, Confinement, base_environment, run
 from convex_evals.pipeline.confinement import LIMITS, linked_packages
-from convex_evals.pipeline.grading.kit.app import BUNDLE
+from convex_evals.pipeline.grading.kit import BUNDLE
 from convex_evals.pipeline.grading.request import GraderRequest
 from convex_evals.pipeline.grading.types import BuiltApp
 from convex_evals.pipeline.tools import Tools

@@ -9,11 +9,17 @@ from urllib.parse import urlsplit
 import pytest
 
 from convex_evals.core.distribution import BROWSER
-from convex_evals.pipeline.grading.kit.app import App, serve_app
-from convex_evals.pipeline.grading.kit.chromium import BrowserNetwork, Chromium
-from convex_evals.pipeline.grading.kit.deployment import Deployment
-from convex_evals.pipeline.grading.kit.errors import AppBroken, EvalBroken, ToolCrashed
-from convex_evals.pipeline.grading.kit.transport import Clock
+from convex_evals.pipeline.grading.kit import (
+    App,
+    AppBroken,
+    BrowserNetwork,
+    Chromium,
+    Clock,
+    Deployment,
+    EvalBroken,
+    ToolCrashed,
+    serve_app,
+)
 from convex_evals.pipeline.grading.python.job import Job
 
 _MOST_COMPLAINTS: Final = 3

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from convex_evals.core.diagnostics import TestStatus
-from convex_evals.pipeline.grading.kit.errors import (
+from convex_evals.pipeline.grading.kit import (
     CallTimedOut,
     DeploymentLost,
     DeploymentTrouble,

@@ -4,12 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from convex_evals.pipeline.grading.kit.contents import clean
-from convex_evals.pipeline.grading.kit.deployment import Deployment
-from convex_evals.pipeline.grading.kit.errors import EvalBroken
-from convex_evals.pipeline.grading.kit.sources import Sources
-from convex_evals.pipeline.grading.kit.transport import Clock, Transport
-from convex_evals.pipeline.grading.kit.web_server import WebServer
+from convex_evals.pipeline.grading.kit import Clock, Deployment, EvalBroken, Sources, Transport, WebServer, clean
 from convex_evals.pipeline.grading.python.job import Job
 from convex_evals.pipeline.grading.types import GradedDeployment
 

@@ -7,8 +7,7 @@ from types import FrameType
 
 import pytest
 
-from convex_evals.pipeline.grading.kit.errors import CallTimedOut, TimeIsUp
-from convex_evals.pipeline.grading.kit.transport import Clock
+from convex_evals.pipeline.grading.kit import CallTimedOut, Clock, TimeIsUp
 
 # Calls end first, so that a test that waits for a slow function fails, with the name of the function.
 CALLS_END_EARLIER = 1.0

@@ -9,8 +9,7 @@ import pytest
 
 from convex_evals.core.comparisons import Comparison, compared
 from convex_evals.core.diagnostics import TestResult, TestStatus
-from convex_evals.pipeline.grading.kit.assertions import difference, show
-from convex_evals.pipeline.grading.kit.errors import CallFailed, Mismatch
+from convex_evals.pipeline.grading.kit import CallFailed, Mismatch, difference, show
 from convex_evals.pipeline.grading.python.browsing import NoBrowser
 from convex_evals.pipeline.grading.python.classify import classify
 from convex_evals.pipeline.grading.report import Report

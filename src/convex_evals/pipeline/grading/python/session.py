@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.pipeline.grading.kit.transport import Clock
+from convex_evals.pipeline.grading.kit import Clock
 from convex_evals.pipeline.grading.python.browsing import Browsing
 from convex_evals.pipeline.grading.python.fixtures import Fixtures
 from convex_evals.pipeline.grading.python.job import Job
