@@ -8,7 +8,7 @@ import pytest
 
 from convex_evals.runner.benchmarks import BenchmarkChange, difference
 from convex_evals.runner.leaderboard import leaderboard
-from convex_evals.runner.planning import CHECK
+from convex_evals.runner.plans import CHECK
 from convex_evals.scores import Benchmark, Fingerprints, Outcome, PlannedEval, RunPlan, ScoresStore
 
 EVALS = tuple(PlannedEval(f"000-a/{number:03}-b", "content", "grader") for number in range(4))

@@ -23,7 +23,7 @@ from convex_evals.runner.events import (
     Watcher,
 )
 from convex_evals.runner.execution import Execution, RunContext
-from convex_evals.runner.planning import (
+from convex_evals.runner.plans import (
     ABLATION,
     CHECK,
     REGRADE,

@@ -10,7 +10,7 @@ from convex_evals.core.errors import UsageError
 from convex_evals.models import Experiment, prompt_fingerprint
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.runner.options import pipeline_fingerprint
-from convex_evals.runner.planning import VALIDATE
+from convex_evals.runner.plans import VALIDATE
 from convex_evals.runner.results import NOT_SCORES, missing_text
 from convex_evals.scores import Benchmark, PlannedEval, RunRecord
 from convex_evals.suite import Suite

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 from convex_evals.core.errors import UsageError
 from convex_evals.models import Expected, OutputBasis, ProviderModel, expect_generation, output_basis
 from convex_evals.runner.budget import Budget
-from convex_evals.runner.planning import Plan
+from convex_evals.runner.plans import Plan
 from convex_evals.runner.work import ActiveRun, WorkItem
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
 from convex_evals.core.verdicts import StepName
-from convex_evals.runner.planning import ABLATION, CHECK, VALIDATE, is_filtered
+from convex_evals.runner.plans import ABLATION, CHECK, VALIDATE, is_filtered
 from convex_evals.scores import AttemptRecord, PlannedEval, RunFilter, RunRecord
 from convex_evals.statistics import Repeats, Score, Tallies, Tally, flakiness, repeats, score
 from convex_evals.suite import Suite

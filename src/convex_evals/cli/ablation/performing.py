@@ -8,9 +8,9 @@ from convex_evals.cli.ablation.findings import METHOD, Finding, Findings, findin
 from convex_evals.cli.ablation.planning import AblatedRun, find_ablation, plan_ablation, plan_rest_of, runs_of
 from convex_evals.cli.main import INTERRUPTED
 from convex_evals.cli.output import count, table, table_lines, write_json
+from convex_evals.cli.runs.command import open_scores, print_plans
 from convex_evals.cli.runs.options import RunOptions
-from convex_evals.cli.runs.preparing import Prepared
-from convex_evals.cli.runs.reporting import open_scores, print_plans
+from convex_evals.cli.runs.plans import Prepared
 from convex_evals.cli.runs.session import Session, carry_out_plans
 from convex_evals.cli.runs.spending import cost_text
 from convex_evals.cli.runs.summaries import planned_text

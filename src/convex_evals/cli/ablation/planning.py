@@ -6,7 +6,7 @@ from typing import Any, Self, cast
 
 from convex_evals.cli.output import remark
 from convex_evals.cli.runs.options import RunOptions
-from convex_evals.cli.runs.preparing import Prepared, prepare_request
+from convex_evals.cli.runs.plans import Prepared, prepare_request
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import PREFIX_LENGTH, new_id, prefix
 from convex_evals.core.settings import Settings

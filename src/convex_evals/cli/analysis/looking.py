@@ -14,7 +14,7 @@ from convex_evals.analysis.trends import Trend, find_trends, read_reports
 from convex_evals.cli.analysis.performing import AnalysisOptions
 from convex_evals.cli.output import count, print_json, print_table, table, visible
 from convex_evals.cli.runs.as_json import diagnostic_json
-from convex_evals.cli.runs.looking import existing_scores, find_attempt
+from convex_evals.cli.runs.lookup import existing_scores, find_attempt
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
 from convex_evals.core.plain import to_plain

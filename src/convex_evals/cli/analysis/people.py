@@ -11,7 +11,7 @@ from convex_evals.analysis import run_reference
 from convex_evals.analysis.evidence import Action
 from convex_evals.analysis.labels import add_label
 from convex_evals.analysis.report import Label, find_report, record_action, report_folder
-from convex_evals.cli.runs.looking import existing_scores, find_attempt
+from convex_evals.cli.runs.lookup import existing_scores, find_attempt
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
 from convex_evals.core.verdicts import FailureClass

@@ -15,9 +15,8 @@ from convex_evals.analysis.procedure import failed_details
 from convex_evals.analysis.recommendations import summary_of
 from convex_evals.analysis.report import FailureReport, Report, report_json
 from convex_evals.cli.output import count, remark, visible, write_json
-from convex_evals.cli.runs.looking import existing_scores
-from convex_evals.cli.runs.sandbox import check_sandbox
-from convex_evals.cli.runs.session import cores
+from convex_evals.cli.runs.lookup import existing_scores
+from convex_evals.cli.runs.session import check_sandbox, cores
 from convex_evals.core.ids import prefix
 from convex_evals.core.processes import Sandbox
 from convex_evals.core.settings import Settings, read_settings

@@ -24,7 +24,7 @@ def group() -> None:
 def list_versions(json: Json = False, scores: Scores = None) -> None:
     """List benchmark versions, the newest first."""
     from convex_evals.cli.output import count, print_json
-    from convex_evals.cli.runs.looking import existing_scores
+    from convex_evals.cli.runs.lookup import existing_scores
 
     with existing_scores(scores) as store:
         found = store.benchmarks()
@@ -44,7 +44,7 @@ def mint(name: Version, evals: EvalsFolder = None, scores: Scores = None) -> Non
     Every reference answer must have passed: these scores need a complete `convex-evals validate` of exactly this suite.
     """
     from convex_evals.cli.output import count
-    from convex_evals.cli.runs.looking import existing_scores
+    from convex_evals.cli.runs.lookup import existing_scores
     from convex_evals.models import load_experiments
     from convex_evals.runner import benchmarks
     from convex_evals.suite import find_suite, load_suite
@@ -59,7 +59,7 @@ def mint(name: Version, evals: EvalsFolder = None, scores: Scores = None) -> Non
 def show(name: Version, json: Json = False, scores: Scores = None) -> None:
     """Show the fingerprints of a benchmark version."""
     from convex_evals.cli.output import print_json
-    from convex_evals.cli.runs.looking import existing_scores
+    from convex_evals.cli.runs.lookup import existing_scores
 
     with existing_scores(scores) as store:
         found = _find(store, name)
@@ -83,7 +83,7 @@ def diff(
 ) -> None:
     """Show what changed from one benchmark version to another, and how many evals stay comparable."""
     from convex_evals.cli.output import print_json
-    from convex_evals.cli.runs.looking import existing_scores
+    from convex_evals.cli.runs.lookup import existing_scores
     from convex_evals.runner.benchmarks import difference
 
     with existing_scores(scores) as store:

@@ -21,7 +21,7 @@ def compare(
     """
     from convex_evals.cli.output import print_json, print_lines
     from convex_evals.cli.runs import comparison as shown
-    from convex_evals.cli.runs.looking import existing_scores
+    from convex_evals.cli.runs.lookup import existing_scores
     from convex_evals.core.errors import UsageError
     from convex_evals.runner import RunResults, compare_runs
 

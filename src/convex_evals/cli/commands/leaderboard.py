@@ -24,7 +24,7 @@ def leaderboard(
     """
     from convex_evals.cli.leaderboard import leaderboard_csv, leaderboard_json, leaderboard_lines
     from convex_evals.cli.output import print_json, print_lines
-    from convex_evals.cli.runs.looking import existing_scores
+    from convex_evals.cli.runs.lookup import existing_scores
     from convex_evals.core.errors import UsageError
     from convex_evals.runner.benchmarks import find_benchmark
     from convex_evals.runner.leaderboard import leaderboard

@@ -14,6 +14,6 @@ def run(options: RunOptions) -> None:
     EVALS_EXPERIMENT replace options that are not given. The exit code is 0 when every eval has a verdict, passed
     or failed, and 3 when some have none.
     """
-    from convex_evals.cli.runs.reporting import perform
+    from convex_evals.cli.runs.command import perform
 
     raise typer.Exit(perform(options))

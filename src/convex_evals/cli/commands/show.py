@@ -26,8 +26,8 @@ def show(
     """Show a run as a table of evals and steps, or everything about one of its evals."""
     from convex_evals.cli.output import print_json
     from convex_evals.cli.runs.as_json import run_json
-    from convex_evals.cli.runs.looking import existing_scores, find_attempt
-    from convex_evals.cli.runs.showing import print_eval, print_evidence, print_run, shown_json
+    from convex_evals.cli.runs.display import print_eval, print_evidence, print_run, shown_json
+    from convex_evals.cli.runs.lookup import existing_scores, find_attempt
     from convex_evals.core.errors import UsageError
 
     asks_for_evidence = log is not None or files or prompt or response

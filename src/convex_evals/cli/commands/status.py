@@ -28,7 +28,7 @@ def status(
     those of `validate`, `models check` and `ablate` do not count.
     """
     from convex_evals.cli.output import print_json
-    from convex_evals.cli.runs.looking import existing_scores
+    from convex_evals.cli.runs.lookup import existing_scores
     from convex_evals.scores import RunFilter
 
     with existing_scores(scores) as store:
@@ -51,7 +51,7 @@ def _last_of_each_model(store: "ScoresStore") -> tuple["RunRecord", ...]:
 
 def _print_runs(store: "ScoresStore", runs: tuple["RunRecord", ...], evals: "Path | None") -> None:
     from convex_evals.cli.output import print_lines, print_table, table
-    from convex_evals.cli.runs.looking import can_resume, condition
+    from convex_evals.cli.runs.lookup import can_resume, condition
     from convex_evals.cli.runs.spending import cost_text
     from convex_evals.core.ids import prefix
     from convex_evals.runner import Spending
@@ -101,7 +101,7 @@ def _scores(store: "ScoresStore", runs: tuple["RunRecord", ...], evals: "Path | 
 
 def _print_failed(store: "ScoresStore", runs: tuple["RunRecord", ...]) -> None:
     from convex_evals.cli.output import print_table, table
-    from convex_evals.cli.runs.looking import result_details
+    from convex_evals.cli.runs.lookup import result_details
     from convex_evals.cli.runs.summaries import reason
     from convex_evals.core.ids import prefix
 
@@ -116,7 +116,7 @@ def _print_failed(store: "ScoresStore", runs: tuple["RunRecord", ...]) -> None:
 
 def _runs_json(store: "ScoresStore", runs: tuple["RunRecord", ...], evals: "Path | None") -> dict[str, object]:
     from convex_evals.cli.runs.as_json import run_score_json, run_summary_json
-    from convex_evals.cli.runs.looking import can_resume, condition
+    from convex_evals.cli.runs.lookup import can_resume, condition
     from convex_evals.cli.runs.spending import spending_json
     from convex_evals.runner import RunScore, Spending
 
@@ -138,7 +138,7 @@ def _runs_json(store: "ScoresStore", runs: tuple["RunRecord", ...], evals: "Path
 
 def _failed_json(store: "ScoresStore", runs: tuple["RunRecord", ...]) -> dict[str, object]:
     from convex_evals.cli.runs.as_json import eval_json, run_summary_json
-    from convex_evals.cli.runs.looking import result_details
+    from convex_evals.cli.runs.lookup import result_details
 
     return {
         "runs": [

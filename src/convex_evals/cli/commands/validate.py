@@ -18,6 +18,6 @@ def validate(options: RunOptions) -> None:
     With several trials, graders that do not pass their reference answer every time are named as flaky. The exit code is
     1 when one failed or an eval is broken, 3 when one has no verdict.
     """
-    from convex_evals.cli.runs.reporting import perform
+    from convex_evals.cli.runs.command import perform
 
     raise typer.Exit(perform(replace(options, models=["reference"], purpose="validate")))

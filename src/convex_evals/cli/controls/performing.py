@@ -9,8 +9,7 @@ from pathlib import Path
 from convex_evals.cli.controls.progress import watching
 from convex_evals.cli.controls.showing import print_findings
 from convex_evals.cli.output import count, remark, write_json
-from convex_evals.cli.runs.sandbox import check_sandbox
-from convex_evals.cli.runs.session import cores
+from convex_evals.cli.runs.session import check_sandbox, cores
 from convex_evals.controls import (
     TARGET,
     Checkup,

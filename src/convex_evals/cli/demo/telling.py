@@ -10,7 +10,7 @@ from convex_evals.cli.demo.explaining import Explanation
 from convex_evals.cli.demo.next_commands import next_commands
 from convex_evals.cli.output import count, visible
 from convex_evals.cli.progress.cells import SIGNS
-from convex_evals.cli.runs.looking import can_resume, result_details
+from convex_evals.cli.runs.lookup import can_resume, result_details
 from convex_evals.cli.runs.summaries import headline, reason
 from convex_evals.core.ids import prefix
 from convex_evals.core.verdicts import Status

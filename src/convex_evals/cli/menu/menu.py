@@ -9,8 +9,8 @@ from convex_evals.cli.menu.questions import ask_one, ask_several, ask_text
 from convex_evals.cli.menu.wishes import Scope, Wishes
 from convex_evals.cli.models.listing import ListedModel, list_models
 from convex_evals.cli.output import count
-from convex_evals.cli.runs.preparing import Prepared, prepare
-from convex_evals.cli.runs.reporting import open_scores, perform
+from convex_evals.cli.runs.command import open_scores, perform
+from convex_evals.cli.runs.plans import Prepared, prepare
 from convex_evals.cli.runs.spending import estimate_lines
 from convex_evals.core.errors import UsageError
 from convex_evals.core.settings import Settings, read_settings

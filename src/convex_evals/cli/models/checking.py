@@ -7,7 +7,7 @@ from typing import Any
 
 from convex_evals.cli.output import remark, visible
 from convex_evals.cli.runs.as_json import cost_json, eval_json, usage_json
-from convex_evals.cli.runs.looking import result_details
+from convex_evals.cli.runs.lookup import result_details
 from convex_evals.cli.runs.options import RunOptions
 from convex_evals.cli.runs.session import Session, carry_out
 from convex_evals.cli.runs.summaries import reason

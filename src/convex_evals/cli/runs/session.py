@@ -11,9 +11,11 @@ from convex_evals.cli.output import remark
 from convex_evals.cli.progress import watching
 from convex_evals.cli.progress.event_log import event_stream, logging_events
 from convex_evals.cli.runs.options import RunOptions
-from convex_evals.cli.runs.preparing import Prepared, prepare
-from convex_evals.cli.runs.sandbox import check_sandbox
+from convex_evals.cli.runs.plans import Prepared, prepare
 from convex_evals.cli.runs.until_sure import next_line
+from convex_evals.core.errors import SandboxError
+from convex_evals.core.machine import probe_sandbox
+from convex_evals.core.processes import Sandbox
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import prepare_toolchain
 from convex_evals.runner import (
@@ -118,6 +120,23 @@ async def _execute(
         told = logging_events(watcher, events)
         context = RunContext(store, settings, folder, jobs, told, asked.keep, budget)
         return await Execution(runs, context).carry_out()
+
+
+async def check_sandbox(sandbox: Sandbox) -> tuple[str, ...]:
+    """What does not confine answers here although it should; says so. Raises SandboxError where it must not be so."""
+    if sandbox == "none":
+        remark("Answers run unconfined (--sandbox none): they can read and change whatever you can.")
+        return ("everything",)
+    support = await probe_sandbox()
+    missing = support.missing
+    if not missing:
+        return ()
+    lacks = f"This machine cannot lock answers in: {'; '.join(missing)}"
+    if sandbox == "required" or not support.files:
+        flag = "--sandbox available" if support.files else "--sandbox none"
+        raise SandboxError(f"{lacks}. See `convex-evals doctor`, or accept the risk with {flag}.")
+    remark(f"{lacks}. They are graded all the same (--sandbox available).")
+    return missing
 
 
 def cores() -> int:

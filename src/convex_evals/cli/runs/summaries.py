@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from convex_evals.cli.output import count, visible
 from convex_evals.cli.progress.board import clock_time
-from convex_evals.cli.runs.looking import can_resume, result_details
+from convex_evals.cli.runs.lookup import can_resume, result_details
 from convex_evals.cli.runs.spending import spending_line
 from convex_evals.core.ids import prefix
 from convex_evals.runner import NOT_SCORES, VALIDATE, RunScore, Spending, Standing

@@ -11,7 +11,7 @@ from convex_evals.cli.output import count, print_lines, print_table, remark, tab
 from convex_evals.cli.runs.as_json import runs_json
 from convex_evals.cli.runs.comparison import changed_lines
 from convex_evals.cli.runs.options import RunOptions
-from convex_evals.cli.runs.preparing import Prepared, prepare
+from convex_evals.cli.runs.plans import Prepared, prepare
 from convex_evals.cli.runs.session import Session, carry_out
 from convex_evals.cli.runs.spending import estimate_json, estimate_lines
 from convex_evals.cli.runs.summaries import summary_lines
