@@ -18,5 +18,6 @@ from convex_evals.cli.menu.wishes import Scope, Wishes
 def test_wishes_are_a_command_line_that_says_the_same(wishes: Wishes, command: str) -> None:
     assert wishes.command == f"convex-evals {command}"
     asked = wishes.asked()
-    assert (asked.models, asked.categories, asked.names) == (wishes.models, wishes.scope.categories, wishes.scope.names)
+    scope = wishes.scope
+    assert (asked.models, asked.categories, asked.names) == (wishes.models, list(scope.categories), list(scope.names))
     assert (asked.failed, asked.trials, asked.base_url) == (wishes.scope.failed, wishes.trials, wishes.base_url)
