@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from convex_evals.controls import controls_folder, generate_mutants, load_controls, strays
-from convex_evals.controls.equivalents import FILE_NAME, read_equivalents
+from convex_evals.controls.survival import FILE_NAME, read_equivalents
 from convex_evals.core.distribution import checkout_root
 from convex_evals.suite import Eval, Suite, load_suite, read_answer
 

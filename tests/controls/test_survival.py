@@ -1,8 +1,7 @@
 from pathlib import Path
 
 from convex_evals.controls import Mutant, catch_rate, generate_mutants, share
-from convex_evals.controls.equivalents import read_equivalents
-from convex_evals.controls.survival import Survival, judge_mutants
+from convex_evals.controls.survival import Survival, judge_mutants, read_equivalents
 from convex_evals.core.verdicts import Status
 from convex_evals.pipeline.types import Grade
 from convex_evals.statistics import wilson_interval

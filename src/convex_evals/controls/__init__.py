@@ -1,11 +1,8 @@
 """Do graders tell right from wrong? Answers whose verdict is known beforehand are graded, and the verdicts compared."""
 
-from convex_evals.controls.as_json import findings_json
-from convex_evals.controls.checking import Checkup, Watcher, check, plan_checkup
+from convex_evals.controls.checkup import Case, Checkup, Watcher, check, plan_checkup
 from convex_evals.controls.control import Control, read_control
-from convex_evals.controls.findings import Findings
-from convex_evals.controls.gradings import Case
-from convex_evals.controls.judging import Judged
+from convex_evals.controls.findings import Findings, Judged, findings_json
 from convex_evals.controls.library import controls_folder, load_controls, strays
 from convex_evals.controls.mutants import OPERATORS, Mutant, generate_mutants, select_mutants
 from convex_evals.controls.scaffold import Scaffold, plan_eval, suite_for_writing

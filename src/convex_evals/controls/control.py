@@ -9,15 +9,15 @@ Why: The index is named, but its fields are not compared.
 @@ …
 """
 
-from collections.abc import Mapping
+import ast
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, get_args
 
-from convex_evals.controls.grader_tests import has_test
 from convex_evals.controls.patches import PatchError, apply_patch, parse_patch
 from convex_evals.core.verdicts import STEPS, StepName
-from convex_evals.suite import BrokenError, Eval, read_text
+from convex_evals.suite import BrokenError, Eval, Grader, GraderKind, read_text
 
 Kind = Literal["wrong", "alternative"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -92,3 +92,27 @@ def _patched(path: Path, diff: str, answer: Mapping[str, str]) -> Mapping[str, s
     if files == dict(answer):
         raise BrokenError(path, "changes nothing", "make the diff again")
     return files
+
+
+def has_test(grader: Grader, stated: str) -> bool:
+    """Whether a test of the grader is meant: its name begins with what is stated."""
+    source = read_text(grader.path)
+    if grader.kind is GraderKind.VITEST:
+        return stated.rpartition(" > ")[2] in source
+    wanted = stated.partition("[")[0].rpartition("::")[2]
+    return any(name.startswith(wanted) for name in _python_tests(source))
+
+
+def is_among(stated: str, failed: tuple[str, ...]) -> bool:
+    """Whether the stated test is one of those that failed, whatever parameters it had."""
+    return any(name.startswith(stated) or name.rpartition("::")[2].startswith(stated) for name in failed)
+
+
+def _python_tests(source: str) -> Iterator[str]:
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:  # the grading says so better
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
+            yield node.name

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from convex_evals.controls.control import Control, read_control
-from convex_evals.controls.equivalents import FILE_NAME as EQUIVALENTS
+from convex_evals.controls.survival import FILE_NAME as EQUIVALENTS
 from convex_evals.suite import BrokenError, Eval, Problem, Suite, children
 
 FOLDER: Final = "controls"

@@ -21,7 +21,7 @@ from convex_evals.runner.events import (
     Watcher,
 )
 from convex_evals.runner.pool import Tries
-from convex_evals.runner.stopping import Stop
+from convex_evals.runner.stop import Stop
 from convex_evals.runner.work import ActiveRun, Halt, WorkItem
 from convex_evals.scores import Generation, OpenAttempt, Outcome
 

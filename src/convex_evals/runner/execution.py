@@ -20,7 +20,7 @@ from convex_evals.runner.attempts import Attempts, RecordedAnswer
 from convex_evals.runner.budget import Budget
 from convex_evals.runner.events import Stopping, Watcher
 from convex_evals.runner.pool import GradingPool
-from convex_evals.runner.stopping import Stop, heeding_signals
+from convex_evals.runner.stop import Stop, signal_handlers
 from convex_evals.runner.work import ActiveRun, Halt, WorkItem
 from convex_evals.scores import RunStatus
 
@@ -59,7 +59,7 @@ class Execution:
     async def carry_out(self) -> bool:
         """Returns False when the user stopped it. What is not done of a run can be resumed, whoever ended it."""
         try:
-            with heeding_signals(self._stop):
+            with signal_handlers(self._stop):
                 for run in self.runs:
                     await self._close_if_done(run)
                 await self._until_stopped()

@@ -15,8 +15,8 @@ from convex_evals.core.files import remove_folder
 from convex_evals.core.settings import Settings
 from convex_evals.core.steps import StepResult
 from convex_evals.pipeline.types import Assignment, Grade
-from convex_evals.runner.grading import GradingWorker, grading_worker
 from convex_evals.runner.referee import Again, Referee
+from convex_evals.runner.worker import GradingWorker, grading_worker
 
 
 class Tries:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-POLITE: Final = (signal.SIGINT,)
-FIRM: Final = (signal.SIGTERM, signal.SIGHUP)
+GRACEFUL: Final = (signal.SIGINT,)
+IMMEDIATE: Final = (signal.SIGTERM, signal.SIGHUP)
 
 
 class Stop:
@@ -18,28 +18,28 @@ class Stop:
         self.now = asyncio.Event()
         self._on_request = on_request
 
-    def ask(self) -> None:
+    def request(self) -> None:
         if self.requested:
             self.now.set()
         else:
             self.requested = True
             self._on_request()
 
-    def insist(self) -> None:
+    def stop_now(self) -> None:
         self.requested = True
         self.now.set()
 
 
 @contextmanager
-def heeding_signals(stop: Stop) -> Iterator[None]:
-    """While this lasts, signals speak to `stop` instead of ending the process."""
+def signal_handlers(stop: Stop) -> Iterator[None]:
+    """Until it ends, signals are requests to `stop` and do not end the process."""
     loop = asyncio.get_running_loop()
-    for number in POLITE:
-        loop.add_signal_handler(number, stop.ask)
-    for number in FIRM:
-        loop.add_signal_handler(number, stop.insist)
+    for number in GRACEFUL:
+        loop.add_signal_handler(number, stop.request)
+    for number in IMMEDIATE:
+        loop.add_signal_handler(number, stop.stop_now)
     try:
         yield
     finally:
-        for number in (*POLITE, *FIRM):
+        for number in (*GRACEFUL, *IMMEDIATE):
             loop.remove_signal_handler(number)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from convex_evals.controls import Case, Findings, Watcher, check, findings_json, plan_checkup
-from convex_evals.controls.checking import without_code
+from convex_evals.controls.checkup import without_code
 from convex_evals.core.settings import read_settings
 from convex_evals.pipeline.types import Grade, GradingOptions
 from convex_evals.runner import GradingPool

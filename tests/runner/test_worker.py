@@ -16,8 +16,8 @@ import pytest
 from convex_evals.core.settings import Settings, read_settings
 from convex_evals.core.steps import StepResult
 from convex_evals.pipeline.types import Assignment, Grade, GradingOptions
-from convex_evals.runner import grading
-from convex_evals.runner.grading import LIMITS, GradingWorker, grading_worker
+from convex_evals.runner import worker as worker_module
+from convex_evals.runner.worker import LIMITS, GradingWorker, grading_worker
 from convex_evals.suite import Suite
 
 MakeSuite = Callable[..., Suite]
@@ -134,7 +134,7 @@ async def test_cancelling_a_grading_stops_everything_below(
 async def test_a_worker_that_cannot_start_says_why(
     make_suite: MakeSuite, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(grading, "COMMAND", ("/bin/sh", "-c", "echo no module >&2; exit 3"))
+    monkeypatch.setattr(worker_module, "COMMAND", ("/bin/sh", "-c", "echo no module >&2; exit 3"))
     async with grading_worker(settings, tmp_path / "worker") as worker:
         step = broken_step(await worker.grade(assignment(make_suite(1), tmp_path / "1"), ignore))
     assert (step.name, step.excerpt) == ("filesystem", "The grading worker died: exit code 3, no module.")
@@ -144,8 +144,8 @@ async def test_a_worker_that_cannot_start_says_why(
 async def test_a_worker_that_does_not_end_is_stopped(
     make_suite: MakeSuite, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(grading, "COMMAND", ("/bin/sh", "-c", "exec sleep 60"))
-    monkeypatch.setitem(grading.GATE_SECONDS, "filesystem", 0.5)
+    monkeypatch.setattr(worker_module, "COMMAND", ("/bin/sh", "-c", "exec sleep 60"))
+    monkeypatch.setitem(worker_module.GATE_SECONDS, "filesystem", 0.5)
     async with grading_worker(settings, tmp_path / "worker") as worker:
         step = broken_step(await worker.grade(assignment(make_suite(1), tmp_path / "1"), ignore))
         assert worker._process is None
@@ -155,7 +155,7 @@ async def test_a_worker_that_does_not_end_is_stopped(
 async def test_a_worker_that_hangs_at_a_later_step_is_stopped_when_the_time_for_that_step_is_over(
     make_suite: MakeSuite, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(grading, "SPARE_SECONDS", -298.0)
+    monkeypatch.setattr(worker_module, "SPARE_SECONDS", -298.0)
     async with grading_worker(settings, tmp_path / "worker") as worker:
         task = assignment(make_suite(1, seconds=280), tmp_path / "1")
         step = broken_step(await worker.grade(task, ignore))
@@ -173,8 +173,8 @@ while True:
 async def test_a_worker_that_takes_too_much_memory_dies_alone(
     make_suite: MakeSuite, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(grading, "COMMAND", (sys.executable, "-c", HOG))
-    monkeypatch.setattr(grading, "LIMITS", replace(LIMITS, data=1 << 30))
+    monkeypatch.setattr(worker_module, "COMMAND", (sys.executable, "-c", HOG))
+    monkeypatch.setattr(worker_module, "LIMITS", replace(LIMITS, data=1 << 30))
     async with grading_worker(settings, tmp_path / "worker") as worker:
         step = broken_step(await worker.grade(assignment(make_suite(1), tmp_path / "1"), ignore))
     assert step.excerpt == "The grading worker died: exit code 1, MemoryError."
@@ -198,7 +198,7 @@ SAYS_TOO_MUCH = "import os, time; os.write(1, b'\\xff' * 8); time.sleep(60)"
 async def test_a_worker_that_announces_a_message_beyond_the_limit_is_not_believed(
     make_suite: MakeSuite, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(grading, "COMMAND", (sys.executable, "-c", SAYS_TOO_MUCH))
+    monkeypatch.setattr(worker_module, "COMMAND", (sys.executable, "-c", SAYS_TOO_MUCH))
     async with grading_worker(settings, tmp_path / "worker") as worker:
         step = broken_step(await worker.grade(assignment(make_suite(1), tmp_path / "1"), ignore))
     assert step.failure == "worker-died"
@@ -207,7 +207,7 @@ async def test_a_worker_that_announces_a_message_beyond_the_limit_is_not_believe
 async def test_a_worker_whose_folder_has_grown_too_large_is_replaced(
     make_suite: MakeSuite, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(grading, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(worker_module, "MOST_BYTES", 1 << 20)
     suite = make_suite(1)
     async with grading_worker(settings, tmp_path / "worker") as worker:
         await worker.grade(assignment(suite, tmp_path / "1"), ignore)

@@ -2,16 +2,16 @@ import signal
 
 import pytest
 
-from convex_evals.runner.stopping import Stop, heeding_signals
+from convex_evals.runner.stop import Stop, signal_handlers
 
 
 async def test_asking_once_stops_new_work_and_asking_again_stops_all_work() -> None:
     told: list[str] = []
     stop = Stop(on_request=lambda: told.append("once"))
     assert (stop.requested, stop.now.is_set()) == (False, False)
-    stop.ask()
+    stop.request()
     assert (stop.requested, stop.now.is_set()) == (True, False)
-    stop.ask()
+    stop.request()
     assert (stop.requested, stop.now.is_set()) == (True, True)
     assert told == ["once"]
 
@@ -19,13 +19,13 @@ async def test_asking_once_stops_new_work_and_asking_again_stops_all_work() -> N
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 async def test_signals_of_the_system_stop_all_work(number: signal.Signals) -> None:
     stop = Stop()
-    with heeding_signals(stop):
+    with signal_handlers(stop):
         signal.raise_signal(number)
         await stop.now.wait()
 
 
 async def test_afterwards_signals_mean_what_they_meant_before() -> None:
     before = signal.getsignal(signal.SIGTERM)
-    with heeding_signals(Stop()):
+    with signal_handlers(Stop()):
         pass
     assert signal.getsignal(signal.SIGTERM) == before

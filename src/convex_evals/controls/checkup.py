@@ -1,22 +1,35 @@
-"""Checks evals: grades the reference answer, an empty project and the controls, and judges what comes out."""
+"""Checks evals: grades the reference answer, an empty project, the controls and mutants, and judges what comes out."""
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Literal
 
-from convex_evals.controls.equivalents import FILE_NAME, read_equivalents
-from convex_evals.controls.findings import Findings
-from convex_evals.controls.gradings import Case, grade_cases
-from convex_evals.controls.judging import Judged, judge_empty, judge_passing, judge_wrong
+from convex_evals.controls.findings import Findings, Judged, judge_empty, judge_passing, judge_wrong
 from convex_evals.controls.library import EvalControls, load_controls
 from convex_evals.controls.mutants import Mutant, generate_mutants, select_mutants
-from convex_evals.controls.survival import Survival, judge_mutants
-from convex_evals.pipeline.types import Grade, GradingOptions
+from convex_evals.controls.survival import FILE_NAME, Survival, judge_mutants, read_equivalents
+from convex_evals.pipeline.types import Assignment, Grade, GradingOptions
 from convex_evals.runner import GradingPool
 from convex_evals.suite import Eval, Suite, read_answer
 
 REFERENCE = "reference answer"
 EMPTY = "empty project"
+CaseKind = Literal["reference", "empty", "wrong", "alternative", "mutant"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Case:
+    """One answer to be graded. The name says which of its kind it is."""
+
+    eval: Eval
+    kind: CaseKind
+    name: str
+    files: Mapping[str, str]
+
+
+OnGrade = Callable[[Case, Grade], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,3 +120,16 @@ def _survival(checkup: Checkup, grades: Mapping[str, Grade]) -> Survival | None:
     equivalents = read_equivalents(checkup.folder / FILE_NAME)
     graded = [mutant for mutant in checkup.mutants if mutant.id in grades]
     return judge_mutants(graded, grades, equivalents, {mutant.id for mutant in checkup.mutants})
+
+
+async def grade_cases(cases: Iterable[Case], pool: GradingPool, options: GradingOptions, on_grade: OnGrade) -> None:
+    """Grades all of them; `on_grade` is told of each as it is done."""
+    waiting = iter(enumerate(cases))
+
+    async def work() -> None:
+        for place, case in waiting:
+            on_grade(case, await pool.grade(Assignment(case.eval, case.files, options, pool.folder / f"case-{place}")))
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(pool.size):
+            group.create_task(work())
