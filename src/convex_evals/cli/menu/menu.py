@@ -6,7 +6,7 @@ from typing import Final
 
 from convex_evals.cli.menu.choices import Offer, offer_categories, offer_evals, offer_missing, offer_models
 from convex_evals.cli.menu.questions import ask_one, ask_several, ask_text
-from convex_evals.cli.menu.wishes import Scope, Wishes
+from convex_evals.cli.menu.selection import MenuSelection, Scope
 from convex_evals.cli.models.listing import ListedModel, list_models
 from convex_evals.cli.output import count
 from convex_evals.cli.runs.command import open_scores, perform
@@ -30,34 +30,34 @@ def open_menu() -> int:
     settings = read_settings()
     evals = load_suite(find_suite(None)).evals
     while True:
-        wishes = _ask(settings, evals)
-        prepared = _describe(wishes, settings)
+        chosen = _ask(settings, evals)
+        prepared = _describe(chosen, settings)
         choices = [Offer(START, "start it")] if prepared.plans else []
         match ask_one("And now?", [*choices, Offer(CHANGE, "choose again"), Offer(LEAVE, "leave")]):
             case "start":
-                return perform(wishes.asked())
+                return perform(chosen.options())
             case "leave":
                 return 0
 
 
-def _ask(settings: Settings, evals: Sequence[Eval]) -> Wishes:
+def _ask(settings: Settings, evals: Sequence[Eval]) -> MenuSelection:
     known = list_models(load_registry(), settings, None)
-    wishes = _ask_models(known)
-    if any(_is_asked(name, known) for name in wishes.models):
-        wishes = replace(wishes, experiment=_ask_experiment())
-    wishes = replace(wishes, scope=_ask_scope(wishes, evals))
+    chosen = _ask_models(known)
+    if any(_is_asked(name, known) for name in chosen.models):
+        chosen = replace(chosen, experiment=_ask_experiment())
+    chosen = replace(chosen, scope=_ask_scope(chosen, evals))
     trials = ask_text("How often is each task asked?", "1", _complain_about_number)
-    return replace(wishes, trials=int(trials))
+    return replace(chosen, trials=int(trials))
 
 
-def _ask_models(known: Sequence[ListedModel]) -> Wishes:
+def _ask_models(known: Sequence[ListedModel]) -> MenuSelection:
     chosen = ask_several("Which models?", [*offer_models(known), AT_HOME_OFFER, *offer_missing(known)])
     if not any(name.startswith(AT_HOME) for name in chosen):
-        return Wishes(chosen)
+        return MenuSelection(chosen)
     if AT_HOME in chosen:
         name = ask_text("What does the server call the model?", "", _complain_about_name)
         chosen = [f"{AT_HOME}{name}" if each == AT_HOME else each for each in chosen]
-    return Wishes(chosen, base_url=ask_text("Where is the server?", USUAL_URL, _complain_about_url))
+    return MenuSelection(chosen, base_url=ask_text("Where is the server?", USUAL_URL, _complain_about_url))
 
 
 def _ask_experiment() -> str:
@@ -65,9 +65,9 @@ def _ask_experiment() -> str:
     return ask_one("Which experiment?", [Offer(each.name, f"{each.name} · {each.description}") for each in experiments])
 
 
-def _ask_scope(wishes: Wishes, evals: Sequence[Eval]) -> Scope:
+def _ask_scope(chosen: MenuSelection, evals: Sequence[Eval]) -> Scope:
     offers = [Offer("all", f"all {len(evals)}"), Offer("categories", "categories"), Offer("single", "single ones")]
-    if _have_failed(wishes):
+    if _have_failed(chosen):
         offers.append(Offer("failed", "what failed last time"))
     match ask_one("Which evals?", offers):
         case "categories":
@@ -80,19 +80,19 @@ def _ask_scope(wishes: Wishes, evals: Sequence[Eval]) -> Scope:
             return Scope()
 
 
-def _have_failed(wishes: Wishes) -> bool:
+def _have_failed(chosen: MenuSelection) -> bool:
     """Whether each of the models has a run in which something failed."""
-    with open_scores(wishes.asked(dry_run=True)) as store:
-        return all(_has_failed(name, wishes.experiment, store) for name in wishes.models)
+    with open_scores(chosen.options(dry_run=True)) as store:
+        return all(_has_failed(name, chosen.experiment, store) for name in chosen.models)
 
 
 def _has_failed(model: str, experiment: str, store: ScoresStore) -> bool:
     return bool(last_failures(store, model, experiment))
 
 
-def _describe(wishes: Wishes, settings: Settings) -> Prepared:
+def _describe(chosen: MenuSelection, settings: Settings) -> Prepared:
     """Says what would be done, what it would cost, and how to do it without the menu."""
-    asked = wishes.asked(dry_run=True)
+    asked = chosen.options(dry_run=True)
     with open_scores(asked) as store:
         prepared = prepare(asked, store, settings)
         estimates = [each for plan in prepared.plans if (each := Estimate.of(plan, store)) is not None]
@@ -104,7 +104,7 @@ def _describe(wishes: Wishes, settings: Settings) -> Prepared:
         print("\n".join(estimate_lines(estimate)))
     if not estimates:
         print("no provider is asked, so it costs nothing")
-    print(f"\n  {wishes.command}\n")
+    print(f"\n  {chosen.command}\n")
     return prepared
 
 

@@ -19,14 +19,14 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class MenuSelection:
     models: Sequence[str]
     base_url: str | None = None
     experiment: str = DEFAULT_EXPERIMENT
     scope: Scope = Scope()
     trials: int = 1
 
-    def asked(self, *, dry_run: bool = False) -> RunOptions:
+    def options(self, *, dry_run: bool = False) -> RunOptions:
         return RunOptions(
             models=list(self.models),
             categories=list(self.scope.categories),
