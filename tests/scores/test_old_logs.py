@@ -1,7 +1,10 @@
 """Logs as they were written before version 0005 of the tables."""
 
+from pathlib import Path
+
 import pytest
 
+import convex_evals
 from convex_evals.core.diagnostics import Diagnostic
 from convex_evals.core.verdicts import StepName
 from convex_evals.scores.migrations.old_logs import OldStep, read_diagnostics
@@ -169,3 +172,9 @@ def test_a_step_that_nobody_can_parse_speaks_for_itself(
 
 def test_a_step_that_said_nothing_complains_about_nothing() -> None:
     assert read("deploy", "", "deploy-refused") == ()
+
+
+def test_only_the_revision_that_fills_the_tables_reads_old_logs() -> None:
+    source = Path(convex_evals.__file__).parent
+    users = [path.name for path in source.rglob("*.py") if "old_logs import" in path.read_text()]
+    assert users == ["v0005_diagnostics.py"]
