@@ -12,7 +12,7 @@ from convex_evals.analysis import Request, analyse
 from convex_evals.analysis.classification import RulesEngine
 from convex_evals.analysis.report import Report, report_markdown
 from convex_evals.analysis.scoring import LabelledCase, read_cases
-from convex_evals.analysis.scoring.errors import read_error
+from convex_evals.analysis.scoring.cases import read_error
 from convex_evals.core.settings import Settings
 from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import STEPS, Status, StepName

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from convex_evals.analysis.evidence import Action, PriorFinding
-from convex_evals.analysis.report.keeping import read_report
+from convex_evals.analysis.report.files import read_report
 from convex_evals.analysis.report.types import PriorReport, Report
 from convex_evals.core.wording import listed
 

@@ -27,7 +27,7 @@ from convex_evals.analysis.report import (
     report_folder,
     report_paths,
 )
-from convex_evals.analysis.report.folders import ReportPaths
+from convex_evals.analysis.report.files import ReportPaths
 from convex_evals.core.errors import SuiteError, UsageError
 from convex_evals.core.processes import Sandbox
 from convex_evals.core.settings import Settings

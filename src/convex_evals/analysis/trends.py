@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from convex_evals.analysis.patterns import title_of
-from convex_evals.analysis.report.folders import report_folder
-from convex_evals.analysis.report.keeping import read_report
+from convex_evals.analysis.report.files import read_report, report_folder
 from convex_evals.analysis.report.types import FailureReport, Report
 
 

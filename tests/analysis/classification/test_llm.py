@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from convex_evals.analysis.classification import choose_engine
-from convex_evals.analysis.classification.choosing import Analyst
+from convex_evals.analysis.classification.choice import Analyst
 from convex_evals.analysis.classification.llm import LlmEngine, MalformedReply, read_judgement
 from convex_evals.analysis.evidence import Cause, Evidence
 from convex_evals.core.errors import UsageError

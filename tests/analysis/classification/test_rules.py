@@ -3,15 +3,28 @@
 import pytest
 
 from convex_evals.analysis.classification.rules import RULES, RulesEngine
-from convex_evals.analysis.classification.rules.api import invented_api
-from convex_evals.analysis.classification.rules.declarations import declarations_beyond_the_task
-from convex_evals.analysis.classification.rules.gaps import documented_gap, says_nothing, undocumented_failure
-from convex_evals.analysis.classification.rules.lint import is_taste, lint_of_taste
-from convex_evals.analysis.classification.rules.reading import another_reading, missing_detail
-from convex_evals.analysis.classification.rules.reference import plain, same_as_reference, unstable_verdict
+from convex_evals.analysis.classification.rules.ambiguity import another_reading, missing_detail
+from convex_evals.analysis.classification.rules.gaps import (
+    documented_gap,
+    plain,
+    same_as_reference,
+    says_nothing,
+    undocumented_failure,
+    unstable_verdict,
+)
+from convex_evals.analysis.classification.rules.mistakes import (
+    broken_types_or_lint,
+    invented_api,
+    types_of_the_environment,
+)
 from convex_evals.analysis.classification.rules.rule import Rule
-from convex_evals.analysis.classification.rules.strictness import exact_wording, stricter_input_check
-from convex_evals.analysis.classification.rules.types import broken_types_or_lint, types_of_the_environment
+from convex_evals.analysis.classification.rules.strictness import (
+    declarations_beyond_the_task,
+    exact_wording,
+    is_taste,
+    lint_of_taste,
+    stricter_input_check,
+)
 from convex_evals.analysis.evidence import (
     Cause,
     Counterfactuals,

@@ -1,8 +1,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from convex_evals.analysis.differences import compare_answers
 from convex_evals.analysis.evidence import Evidence
 from convex_evals.analysis.isolation import Bound, isolate_cause, locate_cause
+from convex_evals.analysis.isolation.isolate import with_names_of_answer
 from convex_evals.core.diagnostics import Diagnostic
 
 MODEL = """\
@@ -101,3 +103,22 @@ def test_without_probes_the_lines_next_to_the_complaint_are_shown() -> None:
     assert found.found == "located"
     assert found.note.startswith("Probes are off.")
     assert found.hunks[0].line == 4
+
+
+SCHEMA = 'export default defineSchema({ a: defineTable({ b: v.string() }).index("%s", ["b"]) });\n'
+QUERY = 'export const q = query(async (ctx) => ctx.db.query("a").withIndex("%s").collect());\n'
+
+
+def project(index: str) -> dict[str, str]:
+    return {"convex/schema.ts": SCHEMA % index, "convex/index.ts": QUERY % index}
+
+
+def test_an_index_that_covers_the_same_fields_has_the_name_that_the_answer_gave_it() -> None:
+    answer, reference = project("byB"), project("by_b")
+    assert with_names_of_answer(reference, compare_answers(answer, reference)) == answer
+
+
+def test_an_index_that_covers_something_else_keeps_its_name() -> None:
+    reference = project("by_b")
+    answer = {**project("byB"), "convex/schema.ts": (SCHEMA % "byB").replace('["b"]', '["b", "c"]')}
+    assert with_names_of_answer(reference, compare_answers(answer, reference)) == reference

@@ -1,5 +1,4 @@
-from convex_evals.analysis.isolation.patch import Patch
-from convex_evals.analysis.isolation.patches import Patches
+from convex_evals.analysis.isolation.patches import Patch, Patches
 
 MODEL = {
     "convex/index.ts": """\

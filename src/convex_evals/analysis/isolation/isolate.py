@@ -1,17 +1,74 @@
-"""From the differences to the cause: which of them, applied to the answer, turn the failing step green."""
+"""The search for the cause: suspects first, then fewer and fewer changes, down to lines."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from convex_evals.analysis.evidence import Cause, Evidence, Hunk
-from convex_evals.analysis.isolation.lines import LineHunk, line_hunks, shown_hunk, with_hunks
+from convex_evals.analysis.evidence import Cause, Difference, Evidence, Hunk
 from convex_evals.analysis.isolation.minimise import BoundReached, Minimum, minimise
-from convex_evals.analysis.isolation.patch import Patch
-from convex_evals.analysis.isolation.patches import Patches
+from convex_evals.analysis.isolation.patches import LineHunk, Patch, Patches, line_hunks, shown_hunk, with_hunks
 from convex_evals.analysis.isolation.probes import Bound, Probe
-from convex_evals.analysis.isolation.renaming import with_names_of_answer
-from convex_evals.analysis.isolation.suspects import by_suspicion, suspicion
 from convex_evals.core.wording import count
+
+_CALLED: Final = "called "
+
+
+def with_names_of_answer(reference: Mapping[str, str], differences: Iterable[Difference]) -> dict[str, str]:
+    """Indexes that cover the same fields are called in the reference what the answer calls them."""
+    names = {
+        (each.expected or "").removeprefix(_CALLED): (each.received or "").removeprefix(_CALLED)
+        for each in differences
+        if each.aspect == "index" and (each.expected or "").startswith(_CALLED)
+    }
+    if not names:
+        return dict(reference)
+    pattern = re.compile(rf"([\"'])({'|'.join(map(re.escape, names))})\1")
+    return {
+        path: pattern.sub(lambda found: f"{found[1]}{names[found[2]]}{found[1]}", text)
+        for path, text in reference.items()
+    }
+
+
+AT_THE_PLACE = 6
+NAMED = 3
+CALLED = 2
+SAME_FILE = 1
+
+
+def by_suspicion(patches: Sequence[Patch], evidence: Evidence) -> list[Patch]:
+    """Most suspicious first; equals stay in their order."""
+    return sorted(patches, key=lambda patch: -suspicion(patch, evidence))
+
+
+def suspicion(patch: Patch, evidence: Evidence) -> int:
+    """Points for every complaint about the lines, the names or the file of a patch, the best one counting."""
+    points = [0]
+    for each in evidence.failed_diagnostics[:20]:
+        same_file = each.file == patch.file
+        at_place = same_file and each.line is not None and patch.covers(each.line)
+        said = f"{each.message}\n{each.assertion or ''}\n{each.name or ''}"
+        named = any(re.search(rf"\b{re.escape(name)}\b", said) for name in patch.key.split(", ") if len(name) > 3)
+        called = patch.key in _called_by(each.name or "", evidence.grader)
+        points.append(AT_THE_PLACE * at_place + NAMED * named + CALLED * called + SAME_FILE * same_file)
+    return max(points) + _declared_otherwise(patch, evidence)
+
+
+def _called_by(test: str, grader: str) -> set[str]:
+    """The functions that a test of the grader calls by their paths."""
+    name = test.partition("[")[0].rpartition(" > ")[2]
+    start = grader.find(f"def {name}(") if name else -1
+    if start < 0:
+        return set()
+    body = re.split(r"\n(?=\S)", grader[start:], maxsplit=1)[0]
+    return {path.rpartition(":")[2] for path in re.findall(r"[\"']([\w/]+:\w+)[\"']", body)}
+
+
+def _declared_otherwise(patch: Patch, evidence: Evidence) -> int:
+    """A difference in what is declared weighs more than one in how a function is written."""
+    if patch.file.endswith("schema.ts"):
+        return sum(each.aspect in ("table", "field", "index") for each in evidence.differences) and 2
+    return 2 * any(each.place == patch.file and each.name == patch.key for each in evidence.differences)
+
 
 OFF: Final = "No change was tried, because probes are off."
 SUSPECTS: Final = 3  # tried alone before the search begins

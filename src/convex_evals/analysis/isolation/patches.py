@@ -1,12 +1,38 @@
-"""The difference between an answer and the reference as patches, and an answer with some of them applied."""
+"""The difference between an answer and the reference as patches and lines, and an answer with some of them applied."""
 
+import json
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from pathlib import PurePosixPath
+from posixpath import normpath
+from typing import Any, Final
 
-from convex_evals.analysis.isolation.patch import Patch
-from convex_evals.analysis.isolation.relations import is_exported, is_indifferent, needs, needs_index
-from convex_evals.analysis.isolation.units import IMPORTS, SplitFile, Unit, same_text, split_file
+from convex_evals.analysis.evidence import Hunk
+from convex_evals.analysis.isolation.units import IMPORTS, WHOLE, SplitFile, Unit, same_text, split_file
 from convex_evals.pipeline.grading.kit import Import
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Takes one unit of one file from the reference; None means that a side does not have it."""
+
+    file: str
+    key: str
+    model: Unit | None
+    expected: Unit | None
+
+    @property
+    def hunk(self) -> Hunk:
+        model, expected = (unit.text.strip("\n") if unit else "" for unit in (self.model, self.expected))
+        return Hunk(self.file, model, expected, self.model.line if self.model else 0, self.key)
+
+    def covers(self, line: int) -> bool:
+        """Whether a line of the model's file belongs to it."""
+        if self.model is None:
+            return False
+        return self.model.line <= line <= self.model.line + self.model.text.strip("\n").count("\n")
 
 
 @dataclass(frozen=True)
@@ -122,3 +148,113 @@ def _import(each: Import) -> str:
         return f'{kind} {each.alias} from "{each.source}";'
     name = each.name if each.name == each.alias else f"{each.name} as {each.alias}"
     return f'{kind} {{ {name} }} from "{each.source}";'
+
+
+@dataclass(frozen=True, slots=True)
+class LineHunk:
+    """Lines of the model's unit that become lines of the reference's."""
+
+    start: int
+    end: int
+    model: tuple[str, ...]
+    expected: tuple[str, ...]
+
+
+def line_hunks(patch: Patch) -> tuple[LineHunk, ...]:
+    """None when one side does not have the unit: then there is nothing to choose."""
+    if patch.model is None or patch.expected is None:
+        return ()
+    model, expected = _lines(patch.model.text), _lines(patch.expected.text)
+    matcher = SequenceMatcher(None, [line.strip() for line in model], [line.strip() for line in expected], False)
+    return tuple(
+        LineHunk(start, end, tuple(model[start:end]), tuple(expected[first:last]))
+        for tag, start, end, first, last in matcher.get_opcodes()
+        if tag != "equal" and not same_text("\n".join(model[start:end]), "\n".join(expected[first:last]))
+    )
+
+
+def with_hunks(patch: Patch, hunks: Collection[LineHunk]) -> str:
+    """The model's unit with these hunks applied."""
+    assert patch.model is not None
+    lines = _lines(patch.model.text)
+    for hunk in sorted(hunks, key=lambda each: each.start, reverse=True):
+        lines[hunk.start : hunk.end] = hunk.expected
+    return "\n".join(lines)
+
+
+def shown_hunk(patch: Patch, hunk: LineHunk) -> Hunk:
+    assert patch.model is not None
+    line = patch.model.line + hunk.start
+    return Hunk(patch.file, _dedented(hunk.model), _dedented(hunk.expected), line, patch.key)
+
+
+def _lines(text: str) -> list[str]:
+    return text.strip("\n").splitlines()
+
+
+def _dedented(lines: tuple[str, ...]) -> str:
+    indents = [len(line) - len(line.lstrip()) for line in lines if line.strip()]
+    return "\n".join(line[min(indents, default=0) :].rstrip() for line in lines)
+
+
+SCHEMA: Final = "convex/schema.ts"
+_INDEX: Final = re.compile(r"\.(?:index|searchIndex|vectorIndex)\(\s*[\"'](\w+)[\"']")
+_EXPORTED: Final = re.compile(r"^export\b", re.MULTILINE)
+_WORD: Final = re.compile(r"[A-Za-z_$][\w$]*")
+_INDIFFERENT: Final = frozenset({"README.md", "package-lock.json", "tsconfig.json", "bun.lock", "bun.lockb"})
+
+
+def is_exported(patch: Patch) -> bool:
+    """Or otherwise more than a piece that other pieces of its file use."""
+    if patch.model is not None or patch.expected is None or patch.key == WHOLE:
+        return True
+    return _EXPORTED.search(patch.expected.text) is not None
+
+
+def needs(patch: Patch, other: Patch, imports: Collection[Import]) -> bool:
+    """Whether code of `patch` uses what `other` adds: a declaration of its file, or of a file it imports."""
+    if other.model is not None or patch.expected is None:
+        return False
+    words = set(_WORD.findall(patch.expected.text))
+    if other.file == patch.file:
+        return bool(words.intersection(other.key.split(", ")))
+    for each in imports:
+        if each.alias in words and _target(patch.file, each.source) == _stem(other.file):
+            return other.key in (WHOLE, each.name)
+    return False
+
+
+def needs_index(patch: Patch, other: Patch, model: Mapping[str, str]) -> bool:
+    """Whether code of `patch` names an index that only the schema of the reference has."""
+    if other.file != SCHEMA or patch.file == SCHEMA or other.expected is None or patch.expected is None:
+        return False
+    added = set(_INDEX.findall(other.expected.text)) - set(_INDEX.findall(model.get(SCHEMA, "")))
+    return any(f'"{name}"' in patch.expected.text for name in added)
+
+
+def is_indifferent(path: str, model: Mapping[str, str], expected: Mapping[str, str]) -> bool:
+    """What has no effect on a verdict: a README, a lock, a name in package.json, a tsconfig that is assumed anyway."""
+    name = PurePosixPath(path).name
+    if name == "package.json" and path in model and path in expected:
+        return bool(_dependencies(model[path]) == _dependencies(expected[path]))
+    return name in _INDIFFERENT and path not in model
+
+
+def _dependencies(text: str) -> Any:
+    try:
+        content = json.loads(text)
+    except ValueError:
+        return text
+    if not isinstance(content, dict):
+        return text
+    return content.get("dependencies"), content.get("devDependencies"), content.get("type")
+
+
+def _target(file: str, source: str) -> str:
+    if not source.startswith("."):
+        return source
+    return _stem(normpath(f"{PurePosixPath(file).parent.as_posix()}/{source}"))
+
+
+def _stem(path: str) -> str:
+    return re.sub(r"\.[cm]?[jt]sx?$", "", path)

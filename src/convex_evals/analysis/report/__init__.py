@@ -1,8 +1,7 @@
 """The report: what is in it, how it reads, where it is kept."""
 
 from convex_evals.analysis.report.codec import report_from_json, report_json
-from convex_evals.analysis.report.folders import report_folder, report_paths
-from convex_evals.analysis.report.keeping import find_report, keep_report, record_action
+from convex_evals.analysis.report.files import find_report, keep_report, record_action, report_folder, report_paths
 from convex_evals.analysis.report.markdown import report_markdown
 from convex_evals.analysis.report.types import (
     FailureReport,

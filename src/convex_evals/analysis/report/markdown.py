@@ -1,14 +1,93 @@
-"""The report in Markdown, section by section."""
+"""The report as Markdown. Untrusted text is shown as text, whatever it says."""
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from convex_evals.analysis.evidence import Action
-from convex_evals.analysis.report.failures import failure_lines
-from convex_evals.analysis.report.text import code, inline
-from convex_evals.analysis.report.types import PriorReport, Recommendations, RepeatFacts, Report, RunFacts
+from convex_evals.analysis.report.types import (
+    FailureReport,
+    PriorReport,
+    Recommendations,
+    RepeatFacts,
+    Report,
+    RunFacts,
+)
 from convex_evals.core.ids import prefix
-from convex_evals.core.wording import count
+from convex_evals.core.wording import count, visible
+
+_SPECIAL = re.compile(r"([\\`*\[\]|<>&~]|(?<!\w)_|_(?!\w)|^[#+>-])")
+
+
+def inline(text: str) -> str:
+    """One line of plain words: no markup, no HTML, no table cell of its own."""
+    line = " ".join(visible(text).split())
+    return _SPECIAL.sub(r"\\\1", line)
+
+
+def code(text: str) -> str:
+    """`text` on one line, with as many backquotes around it as it takes."""
+    line = " ".join(visible(text).split()).replace("|", "\\|")
+    if not line:
+        return ""
+    ticks = "`" * (_longest_run(line) + 1)
+    pad = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{ticks}{pad}{line}{pad}{ticks}"
+
+
+def fenced(text: str, language: str = "ts", indent: str = "") -> str:
+    """A block that nothing in the text can close."""
+    fence = "`" * max(3, _longest_run(text) + 1)
+    lines = [f"{fence}{language}", *visible(text).strip("\n").splitlines(), fence]
+    return "\n".join(f"{indent}{line}".rstrip() for line in lines)
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in re.findall(r"`+", text)), default=0)
+
+
+def failure_lines(number: int, failure: FailureReport) -> Iterator[str]:
+    """The heading and its list. Whatever a model wrote is in code or escaped."""
+    trial = f" (trial {failure.trial})" if failure.trial > 1 else ""
+    yield f"### {number}) {inline(failure.eval)}{trial} — {failure.failure_class}"
+    yield f"- **Failed step**: {failure.failed_step}"
+    yield f"- **Error**: {code(failure.error) or 'nothing was said'}"
+    yield from _snippet("Model snippet", failure.model_snippet)
+    yield from _snippet("Expected snippet", failure.expected_snippet)
+    yield f"- **Cause**: {inline(failure.cause_note)}"
+    yield f"- **Reasoning**: {inline(failure.classification.reasoning)}"
+    yield "- **Evidence**:"
+    yield from (f"  - {inline(line)}" for line in failure.evidence or ("None beyond the error.",))
+    yield f"- **Confidence**: {_confidence(failure)}"
+    yield f"- **History**: {inline(' '.join(filter(None, (failure.history, failure.cure))))}"
+    if failure.label is not None:
+        yield f"- **Label**: {_label(failure)}"
+
+
+def _snippet(title: str, text: str) -> Iterator[str]:
+    if not text.strip():
+        yield f"- **{title}**: none"
+        return
+    yield f"- **{title}**:"
+    yield ""
+    yield fenced(text, indent="  ")
+    yield ""
+
+
+def _confidence(failure: FailureReport) -> str:
+    judged = failure.classification
+    by = f"{judged.engine}, {judged.rule}" if judged.rule else judged.engine
+    note = f" {inline(judged.note)}" if judged.note else ""
+    return f"{judged.confidence:.0%} ({by}).{note}"
+
+
+def _label(failure: FailureReport) -> str:
+    label = failure.label
+    assert label is not None
+    said = f"{label.failure_class} by {inline(label.author)} on {label.date}: {inline(label.why)}"
+    engine = failure.classification.failure_class
+    return said if engine == label.failure_class else f"{said} The engine had said {engine}."
+
 
 NONE: Final = "None."
 

@@ -1,4 +1,4 @@
-"""Graders that insist on more than the task says."""
+"""Checks that insist on more than the task says: rules of taste, declarations, input, exact words."""
 
 import re
 from typing import Final
@@ -7,6 +7,89 @@ from convex_evals.analysis.classification.rules.rule import complaint, first_wor
 from convex_evals.analysis.classification.types import Classification
 from convex_evals.analysis.evidence import Evidence
 from convex_evals.core.wording import listed, shortened
+
+# Breaking these changes nothing that a program does.
+TASTE: Final = frozenset(
+    re.findall(
+        r"\S+",
+        """array-type arrow-body-style arrow-parens camelcase comma-dangle consistent-indexed-object-style
+    consistent-type-definitions consistent-type-imports curly dot-notation eol-last explicit-function-return-type
+    explicit-module-boundary-types func-style id-length import-order indent jsx-quotes max-len max-lines
+    member-ordering method-signature-style naming-convention newline-per-chained-call no-console no-else-return
+    no-empty-function no-empty-interface no-empty-object-type no-inferrable-types no-magic-numbers no-multi-spaces
+    no-multiple-empty-lines no-negated-condition no-nested-ternary no-non-null-assertion no-plusplus no-shadow
+    no-ternary no-trailing-spaces no-undef no-underscore-dangle no-unescaped-entities no-unnecessary-type-assertion
+    no-unused-vars no-use-before-define no-useless-constructor no-useless-return no-var object-shorthand one-var order
+    padding-line-between-statements prefer-arrow-callback prefer-const prefer-destructuring prefer-for-of
+    prefer-function-type prefer-nullish-coalescing prefer-optional-chain prefer-readonly prefer-template prop-types
+    quote-props quotes react-in-jsx-scope require-await semi sort-imports sort-keys space-before-function-paren
+    spaced-comment unified-signatures""",
+    )
+)
+
+
+def lint_of_taste(evidence: Evidence) -> Classification | None:
+    """Only rules of taste were broken, in code that is otherwise fine."""
+    rules = tuple(dict.fromkeys(each.name for each in evidence.failed_diagnostics if each.name))
+    if evidence.failed_step != "eslint" or not rules or not all(is_taste(rule) for rule in rules):
+        return None
+    if evidence.counterfactuals.passes_without_lint is False:
+        return None
+    return Classification(
+        "OVERLY_STRICT",
+        0.75,
+        f"Only rules of taste were broken: {listed(rules)}.",
+        f"The linter complains about nothing but {listed(rules)}, which changes nothing that the program does. "
+        f"The task asks for working code, not for this style.",
+        first_words(evidence),
+        "lint_of_taste",
+    )
+
+
+def is_taste(rule: str) -> bool:
+    """Whatever plug-in the rule comes from."""
+    return rule.rpartition("/")[2] in TASTE
+
+
+RETURNS: Final = "returns"
+
+
+def declarations_beyond_the_task(evidence: Evidence) -> Classification | None:
+    """It behaves as it should, and fails over a declaration that the task does not ask for."""
+    facts = evidence.counterfactuals
+    if evidence.failed_step != "tests" or not facts.behaviour_passes:
+        return None
+    demanded = _demanded(evidence)
+    if demanded is None:
+        return None
+    return Classification(
+        "OVERLY_STRICT",
+        0.75 if evidence.task else 0.6,
+        f"No test of behaviour fails; the grader compares declarations that were not asked for: {demanded}.",
+        f"The only tests that failed compare declarations ({complaint(evidence)}); none that calls a function did. "
+        f"What they demand ({demanded}) is not in the task, so the answer was free to leave it out.",
+        first_words(evidence),
+        "declarations_beyond_the_task",
+    )
+
+
+def _demanded(evidence: Evidence) -> str | None:
+    """What the comparison insists on beyond the task; None when the task asks for it."""
+    if evidence.counterfactuals.unstated:
+        return listed(evidence.counterfactuals.unstated)
+    if re.search(r"\breturns? validat", evidence.task, re.IGNORECASE):
+        return None
+    if _lacks_returns(evidence):
+        return "a returns validator"
+    return None if evidence.counterfactuals.demands else "more than behaviour"
+
+
+def _lacks_returns(evidence: Evidence) -> bool:
+    declared = [each for each in evidence.differences if each.aspect == RETURNS]
+    if declared:
+        return all(each.received is None for each in declared)
+    return f"{RETURNS}:" in evidence.cause.expected_snippet and f"{RETURNS}:" not in evidence.cause.model_snippet
+
 
 _GUARD: Final = re.compile(r"if\s*\((?P<condition>[^\n]*?)\)\s*\{?\s*throw\b[^\n]*")
 _COMPARED: Final = re.compile(r"(?:\bargs\.)?(?P<name>\w+)(?:\.(?:length|trim\(\)|size))*\s*(?:[<>]=?|===?|!==?)")

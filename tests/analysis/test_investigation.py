@@ -2,7 +2,7 @@ from pathlib import Path
 
 from tests.scores.old_database import RECORDED, RUN, write_old_database
 
-from convex_evals.analysis.gathering import Recorded, complete, evidence_of
+from convex_evals.analysis.investigation import Recorded, complete, evidence_of
 from convex_evals.core.diagnostics import Diagnostic
 from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import Status, StepName

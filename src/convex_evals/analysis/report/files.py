@@ -1,16 +1,48 @@
-"""Reports on disk: written whole or not at all, and updated without losing what people added."""
+"""Where reports are kept: the folder of a model, a report as two files, and actions written into it later."""
 
+import hashlib
 import json
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from convex_evals.analysis.evidence import Action
 from convex_evals.analysis.report.codec import report_from_json, report_json
-from convex_evals.analysis.report.folders import ReportPaths
 from convex_evals.analysis.report.markdown import report_markdown
 from convex_evals.analysis.report.types import Report
 from convex_evals.core.errors import InfrastructureError, UsageError
 from convex_evals.core.files import write_file
+from convex_evals.core.ids import prefix
+
+LONGEST: Final = 80
+FOLDER: Final = "reports"
+
+
+@dataclass(frozen=True, slots=True)
+class ReportPaths:
+    markdown: Path
+    json: Path
+
+
+def report_folder(root: Path, provider: str, model: str) -> Path:
+    """A model that is called after its provider is not called so twice."""
+    own = model.removeprefix(f"{provider}/")
+    return root / _safe(provider) / _safe(own)
+
+
+def report_paths(root: Path, provider: str, model: str, run: str, date: str) -> ReportPaths:
+    stem = report_folder(root, provider, model) / f"{prefix(run)}_{date}"
+    return ReportPaths(stem.with_name(f"{stem.name}.md"), stem.with_name(f"{stem.name}.json"))
+
+
+def _safe(name: str) -> str:
+    """One folder, whatever the name: `replay:/home/ada/answers` has slashes and `..` would lead out."""
+    text = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-") or "unnamed"
+    if text == name and len(text) <= LONGEST:
+        return text
+    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{text[:LONGEST]}-{digest}"
 
 
 def keep_report(report: Report, paths: ReportPaths) -> Report:
