@@ -40,7 +40,7 @@ def analyst(provider_server: Any, tmp_path: Path) -> Engine:
 
     def make(**changes: Any) -> LlmEngine:
         settings = read_settings(environment={"HOME": str(tmp_path)}, cwd=tmp_path)
-        transport = open_provider(entry, settings, patience=RequestPolicy(tries=1))
+        transport = open_provider(entry, settings, policy=RequestPolicy(tries=1))
         return LlmEngine(transport, model=entry.slug, **changes)
 
     return make
