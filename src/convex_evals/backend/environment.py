@@ -21,8 +21,6 @@ URLS: Final = "_canonical_urls"
 
 Destination = Literal["convexCloud", "convexSite"]
 
-ROOT = ""
-
 _PAUSED = (
     "Cannot run functions while this deployment is paused. Resume the deployment in the dashboard settings to allow "
     "functions to run."
@@ -155,15 +153,15 @@ def read_state(transaction: Transaction, urls: CanonicalUrls) -> DeploymentState
 
 
 def is_paused(transaction: Transaction) -> bool:
-    return any(row.value.get("user") == "paused" for row in transaction.system.scan(ROOT, "_backend_state"))
+    return any(row.value.get("user") == "paused" for row in transaction.system.scan("", "_backend_state"))
 
 
 def write_paused(transaction: Transaction, paused: bool) -> None:
     system = transaction.system
-    for row in system.scan(ROOT, "_backend_state"):
-        system.delete(ROOT, "_backend_state", row.id)
+    for row in system.scan("", "_backend_state"):
+        system.delete("", "_backend_state", row.id)
     user = "paused" if paused else "running"
-    system.insert(ROOT, "_backend_state", {"system": "none", "usage_limit": "none", "user": user})
+    system.insert("", "_backend_state", {"system": "none", "usage_limit": "none", "user": user})
 
 
 def _bound(instance: ComponentInstance, app_variables: Mapping[str, str]) -> dict[str, str]:

@@ -69,7 +69,6 @@ class ActingAdmin:
 Identity = Anonymous | User | Admin | ActingAdmin
 
 ANONYMOUS = Anonymous()
-
 ADMIN = Admin()
 
 

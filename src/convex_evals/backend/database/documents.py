@@ -62,9 +62,6 @@ class Document:
             self._key = sort_key(self.creation_time) + sort_key(self.id)
         return self._key
 
-    def same_as(self, other: "Document") -> bool:
-        return self.text == other.text
-
     def resolved(self, ts: int) -> "Document":
         """With the commit timestamp in place of its placeholder."""
         return Document(_resolve_fields(self.value, ts)) if _PLACEHOLDER in self.text else self

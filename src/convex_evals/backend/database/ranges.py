@@ -120,7 +120,7 @@ class Comparison(NamedTuple):
     value: Value | Undefined
 
     def __str__(self) -> str:
-        return f'"{self.field}" {_SYMBOLS[self.type]} {_shown(self.value)}'
+        return f'"{self.field}" {_SYMBOLS[self.type]} {display(self.value)}'
 
 
 @dataclass(slots=True)
@@ -134,8 +134,9 @@ class _Range:
 
 
 def compile_range(index: TableIndex, range_json: object) -> Interval:
-    comparisons = _parse(range_json)
-    sorted_range = _sort(index, comparisons)
+    if not isinstance(range_json, list):
+        raise DeveloperError("Invalid index range: it must be an array of comparisons")
+    sorted_range = _sort(index, [_parse_comparison(json) for json in range_json])
     fields = [*sorted_range.equalities, *([sorted_range.bounded] if sorted_range.bounded is not None else [])]
     for name in fields:
         if name not in index.key_fields:
@@ -169,12 +170,6 @@ def key_interval(
         end = after_prefix(key) if upper.included else key
     assert start is not None, "a sort key never consists of 0xff only"
     return Interval(start, end)
-
-
-def _parse(range_json: object) -> list[Comparison]:
-    if not isinstance(range_json, list):
-        raise DeveloperError("Invalid index range: it must be an array of comparisons")
-    return [_parse_comparison(json) for json in range_json]
 
 
 def _parse_comparison(json: object) -> Comparison:
@@ -233,10 +228,6 @@ def _pinned(index: TableIndex, sorted_range: _Range) -> list[str]:
 
 def _already_defined(what: str, comparison: Comparison) -> DeveloperError:
     return DeveloperError(f"Already defined {what} bound in index range. Can't add {comparison}.")
-
-
-def _shown(value: Value | Undefined) -> str:
-    return "undefined" if isinstance(value, Undefined) else display(value)
 
 
 def _list(fields: Sequence[str]) -> str:

@@ -129,7 +129,9 @@ def delete_tables(transaction: Transaction, namespace: str, names: Iterable[str]
             count += 1
         for index in table.user_indexes:
             transaction.system.delete(namespace, "_index", index.row_id)
-        _delete_table_row(transaction, namespace, name)
+        row_of_table = transaction.system.first(namespace, "_tables", "by_name", [name])
+        assert row_of_table is not None
+        transaction.system.delete(namespace, "_tables", row_of_table.id)
     return count
 
 
@@ -194,12 +196,6 @@ def _activatable(transaction: Transaction, namespace: str, schema_id: str) -> St
 
 def _set_state(transaction: Transaction, namespace: str, stored: StoredSchema, row: dict[str, Value]) -> None:
     transaction.system.replace(namespace, "_schemas", stored.id, row)
-
-
-def _delete_table_row(transaction: Transaction, namespace: str, name: str) -> None:
-    row = transaction.system.first(namespace, "_tables", "by_name", [name])
-    assert row is not None
-    transaction.system.delete(namespace, "_tables", row.id)
 
 
 def _check_not_in_schema(transaction: Transaction, namespace: str, name: str) -> None:

@@ -286,7 +286,8 @@ class CommittedState:
 
     def _rebuild(self, before: Catalog | None, after: Catalog, ts: int) -> None:
         """Builds indexes that are new on a table that was there, and drops those that are gone."""
-        old = {index.storage: index for index in _user_indexes(before)} if before is not None else {}
+        tables = before.tables.values() if before is not None else ()
+        old = {index.storage: index for table in tables for index in table.user_indexes}
         new = {index.storage: (table, index) for table in after.tables.values() for index in table.user_indexes}
         for storage, index in old.items():
             if storage not in new:
@@ -317,8 +318,3 @@ def _changed(catalogs: Mapping[str, Catalog], writes: Iterable[Write]) -> Mappin
             catalog = changed.get(write.table.namespace) or Catalog(write.table.namespace)
             changed[write.table.namespace] = catalog.apply(name, write.old, write.new)
     return changed
-
-
-def _user_indexes(catalog: Catalog) -> Iterator[TableIndex]:
-    for table in catalog.tables.values():
-        yield from table.user_indexes

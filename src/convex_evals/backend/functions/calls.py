@@ -14,7 +14,6 @@ from convex_evals.backend.runtime import Failure, LogLine
 if TYPE_CHECKING:
     from convex_evals.backend.database import ReadSet, Transaction
 
-
 Caller = Literal["SyncWorker", "HttpApi", "Tester", "HttpEndpoint", "Cron", "Scheduler", "Action"]
 
 

@@ -143,7 +143,9 @@ class NestedCalls:
             raise calls_too_deep()
         target = self._find(args)
         given = args.mapping("args")
-        attempt = self._snapshot() if called == "SnapshotQuery" else self._attempt
+        attempt = self._attempt
+        if called == "SnapshotQuery":  # sees what the transaction began with, none of its writes; its reads bind nobody
+            attempt = replace(attempt, transaction=attempt.transaction.snapshot_view())
         try:
             check_type(target, "Mutation" if called == "Mutation" else "Query")
             tables = attempt.transaction.catalog(target.instance.id).table_names
@@ -171,10 +173,6 @@ class NestedCalls:
         if target is None:
             raise DeveloperError(f"Could not find public function for '{path.stripped}'{path.in_component}.")
         return target
-
-    def _snapshot(self) -> Attempt:
-        """The state the transaction began with: it sees none of its writes, and its reads bind nobody."""
-        return replace(self._attempt, transaction=self._attempt.transaction.snapshot_view())
 
     async def _within(
         self, attempt: Attempt, target: Target, arguments: Arguments, budgets: Mapping[str, float]

@@ -76,7 +76,7 @@ def _find_in(
     routes = None if module is None else module.http_routes
     prefix = _own_prefix(instance)
     own = "/" + path.removeprefix(prefix) if path.startswith(prefix) else None
-    exact = _exact(routes or (), method, own)
+    exact = next((route for route in routes or () if (route.method, route.path) == (method, own)), None)
     if exact is not None and own is not None:
         return Routed(instance, own, exact)
     longest = _longest_prefix(routes or (), method, own)
@@ -89,10 +89,6 @@ def _find_in(
 def _own_prefix(instance: ComponentInstance) -> str:
     """What stands before the routes of a component. Children are reached through their mount instead."""
     return instance.http_prefix or "/" if instance.path == "" else "/"
-
-
-def _exact(routes: Sequence[HttpRoute], method: str, path: str | None) -> HttpRoute | None:
-    return next((route for route in routes if route.method == method and route.path == path), None)
 
 
 def _longest_prefix(routes: Sequence[HttpRoute], method: str, path: str | None) -> HttpRoute | None:

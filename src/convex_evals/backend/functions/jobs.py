@@ -17,7 +17,6 @@ from convex_evals.backend.values import Value, decode, dumps, size_of
 if TYPE_CHECKING:
     from convex_evals.backend.database import Transaction
 
-
 SCHEDULED_JOBS = "_scheduled_jobs"
 NANOSECONDS = 1_000_000_000
 
@@ -49,7 +48,8 @@ def schedule(transaction: "Transaction", namespace: str, job: Job, parent: Sched
     """
     transaction.count_scheduled(job.args_size)
     ts = round(job.seconds * 1_000_000) * 1000  # seconds as a float are not finer; milliseconds come back exactly
-    canceled = parent is not None and _is_canceled(transaction, parent)
+    scheduling = transaction.system.get(parent.namespace, SCHEDULED_JOBS, parent.id) if parent else None
+    canceled = scheduling is not None and _state_of(scheduling.value) == "canceled"
     now = round(transaction.started_ms * 1_000_000)
     row: dict[str, Value] = {
         "component": job.path.component,
@@ -104,11 +104,6 @@ def _check_exists(application: Application | None, path: FunctionPath) -> None:
             f"Attempted to schedule function, but no exported function {path.function} found in the file: "
             f"{path.module}{path.in_component}. Did you forget to export it?"
         )
-
-
-def _is_canceled(transaction: "Transaction", job: ScheduledJob) -> bool:
-    row = transaction.system.get(job.namespace, SCHEDULED_JOBS, job.id)
-    return row is not None and _state_of(row.value) == "canceled"
 
 
 def _state_of(row: dict[str, Value]) -> Value:

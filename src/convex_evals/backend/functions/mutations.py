@@ -21,7 +21,6 @@ from convex_evals.backend.values import COMMIT_TS, Value, decode_pending, dumps
 if TYPE_CHECKING:
     from convex_evals.backend.database import Transaction
 
-
 SESSION_REQUESTS = "_session_requests"
 
 MOST_RETRIES = 4
@@ -29,42 +28,6 @@ FIRST_BACKOFF_SECONDS = 0.1
 LONGEST_BACKOFF_SECONDS = 2.0
 
 T = TypeVar("T")
-
-
-def find_request(transaction: "Transaction", request: SessionRequest, request_id: str) -> MutationOutcome | None:
-    """The outcome of this request, if it was committed before."""
-    row = transaction.system.first("", SESSION_REQUESTS, "by_session", [request.session_id, request.request_id])
-    if row is None:
-        return None
-    value, ts = row.value["result"], row.value["ts"]
-    assert isinstance(ts, int)
-    return MutationOutcome(dumps(value), None, request_id, _lines(row.value["logLines"]), ts)
-
-
-def record_request(transaction: "Transaction", request: SessionRequest, result: str, log_lines: list[LogLine]) -> None:
-    """Written with the mutation's own transaction; its timestamp is filled in by the commit."""
-    lines: list[Value] = [
-        {"level": line.level, "messages": list(line.messages), "timestamp": line.timestamp_ms} for line in log_lines
-    ]
-    transaction.system.insert(
-        "",
-        SESSION_REQUESTS,
-        {
-            "sessionId": request.session_id,
-            "requestId": request.request_id,
-            "result": decode_pending(orjson.loads(result)),
-            "logLines": lines,
-            "ts": COMMIT_TS,
-        },
-    )
-
-
-def _lines(stored: Value) -> list[LogLine]:
-    assert isinstance(stored, list)
-    return [
-        LogLine(line["level"], tuple(line["messages"]), line["timestamp"])  # type: ignore[arg-type,call-overload,index]
-        for line in stored
-    ]
 
 
 class MutationHook(Protocol):
@@ -81,16 +44,41 @@ class MutationHook(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Idempotency:
-    """The hook of a mutation sent over a socket: the record of its result."""
+    """The hook of a mutation sent over a socket: its result is kept under the session and request that asked for it."""
 
     request: SessionRequest
 
     def begin(self, transaction: "Transaction", request_id: str) -> MutationOutcome | None:
-        return find_request(transaction, self.request, request_id)
+        """The outcome of this request, if it was committed before."""
+        key: list[Value] = [self.request.session_id, self.request.request_id]
+        row = transaction.system.first("", SESSION_REQUESTS, "by_session", key)
+        if row is None:
+            return None
+        lines, ts = row.value["logLines"], row.value["ts"]
+        assert isinstance(lines, list) and isinstance(ts, int)
+        return MutationOutcome(dumps(row.value["result"]), None, request_id, list(map(_log_line, lines)), ts)
 
     def finish(self, transaction: "Transaction", finished: Finished) -> None:
-        if finished.returned is not None:
-            record_request(transaction, self.request, finished.returned.text, finished.log_lines)
+        """The timestamp is filled in by the commit."""
+        if finished.returned is None:
+            return
+        lines: list[Value] = [
+            {"level": line.level, "messages": list(line.messages), "timestamp": line.timestamp_ms}
+            for line in finished.log_lines
+        ]
+        row: dict[str, Value] = {
+            "sessionId": self.request.session_id,
+            "requestId": self.request.request_id,
+            "result": decode_pending(orjson.loads(finished.returned.text)),
+            "logLines": lines,
+            "ts": COMMIT_TS,
+        }
+        transaction.system.insert("", SESSION_REQUESTS, row)
+
+
+def _log_line(stored: Value) -> LogLine:
+    assert isinstance(stored, dict)
+    return LogLine(stored["level"], tuple(stored["messages"]), stored["timestamp"])  # type: ignore[arg-type]
 
 
 class MutationRunner:

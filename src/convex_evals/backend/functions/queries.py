@@ -21,7 +21,6 @@ from convex_evals.backend.identity import cache_key, may_call_internal
 if TYPE_CHECKING:
     from convex_evals.backend.database import ReadSet
 
-
 MOST_ENTRIES = 4096
 MOST_CHARACTERS = 64 * 1024 * 1024
 CLOCK_SECONDS = 17.0  # how long a result that looked at the clock is good: 1 s + 15 s + 1 s

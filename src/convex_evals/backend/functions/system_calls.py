@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from convex_evals.backend.database import Transaction
     from convex_evals.backend.values import Value
 
-
 MOST_ATTEMPTS = 5
 
 

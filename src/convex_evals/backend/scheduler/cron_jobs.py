@@ -90,16 +90,6 @@ def is_planned(transaction: Transaction, run: CronRun) -> bool:
     return not run.in_progress and read_run(transaction, run.key) == run
 
 
-def begin_run(transaction: Transaction, run: CronRun) -> None:
-    transaction.system.patch(run.key.namespace, NEXT_RUNS, run.key.id, {"state": {"type": "inProgress"}})
-
-
-def plan_next(transaction: Transaction, run: CronRun, following: int) -> None:
-    """The run after `run`."""
-    fields: dict[str, Value] = {"state": {"type": "pending"}, "prevTs": run.due, "nextTs": following}
-    transaction.system.patch(run.key.namespace, NEXT_RUNS, run.key.id, fields)
-
-
 @dataclass(frozen=True, slots=True)
 class Report:
     """How a run went. `lines` are texts, as clients would get them."""
@@ -255,26 +245,23 @@ def complete(transaction: Transaction, run: CronRun, report: Report, now: int) -
     if skipped:
         first_skipped = run.due + (following - run.due) // (skipped + 1)
         insert_log(transaction, replace(current, due=first_skipped), Report.skipped(skipped, current.job_id))
-    plan_next(transaction, run, following)
+    planned: dict[str, Value] = {"state": {"type": "pending"}, "prevTs": run.due, "nextTs": following}
+    transaction.system.patch(run.key.namespace, NEXT_RUNS, run.key.id, planned)
 
 
 def _claim(transaction: Transaction, run: CronRun) -> bool:
     """Whether the action may run; if so, nobody else will run it."""
     if is_paused(transaction) or not is_planned(transaction, run):
         return False
-    begin_run(transaction, run)
+    transaction.system.patch(run.key.namespace, NEXT_RUNS, run.key.id, {"state": {"type": "inProgress"}})
     return True
 
 
 def _call(run: CronRun, application: Application | None) -> Call:
-    path = FunctionPath.parse(run.udf_path, _component(run.key.namespace, application))
-    return Call(path, run.args, caller="Cron", request_id=secrets.token_hex(8), allow_internal=True)
-
-
-def _component(namespace: str, application: Application | None) -> str:
-    """The path of the component whose rows are in `namespace`."""
     instances = application.instances.values() if application else ()
-    return next((instance.path for instance in instances if instance.id == namespace), "")
+    component = next((instance.path for instance in instances if instance.id == run.key.namespace), "")
+    path = FunctionPath.parse(run.udf_path, component)
+    return Call(path, run.args, caller="Cron", request_id=secrets.token_hex(8), allow_internal=True)
 
 
 def _report(outcome: CallOutcome, seconds: float) -> Report:

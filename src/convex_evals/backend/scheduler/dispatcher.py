@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final, NamedTuple, cast
 
-from convex_evals.backend.database import Bound, Document, Transaction
+from convex_evals.backend.database import Bound, Transaction
 from convex_evals.backend.deployed import Application
 from convex_evals.backend.environment import is_paused
 from convex_evals.backend.functions import Host
@@ -47,15 +47,11 @@ def namespaces(application: Application | None) -> list[str]:
 def planned_rows(transaction: Transaction, application: Application | None, table: str, limit: int) -> list[Planned]:
     """The first `limit` rows in the order in which they are due; of those due at once, the oldest first."""
     found = (
-        _planned(namespace, row)
+        Planned(RowKey(namespace, row.id), cast(int, row.value["nextTs"]), row.creation_time)
         for namespace in namespaces(application)
         for row in transaction.system.scan(namespace, table, "by_next_ts", lower=ANY_TIME, limit=limit)
     )
     return heapq.nsmallest(limit, found, key=lambda row: (row.due, row.creation_time))
-
-
-def _planned(namespace: str, row: Document) -> Planned:
-    return Planned(RowKey(namespace, row.id), cast(int, row.value["nextTs"]), row.creation_time)
 
 
 def backoff_seconds(failures: int, first: float, longest: float) -> float:

@@ -92,12 +92,6 @@ def fail(transaction: Transaction, key: RowKey, error: str, now: int) -> None:
     _end(transaction, key, {"type": "failed", "error": error}, now)
 
 
-def postpone_job(transaction: Transaction, job: JobRow, until: int) -> None:
-    """After a failure of our own."""
-    attempts: dict[str, Value] = {**job.attempts, "systemErrors": job.system_errors + 1}
-    _patch(transaction, job.key, {"nextTs": until, "attempts": attempts})
-
-
 def _end(transaction: Transaction, key: RowKey, state: dict[str, Value], now: int) -> None:
     _patch(transaction, key, {"state": state, "nextTs": None, "completedTs": now})
 
@@ -190,12 +184,14 @@ class JobRuns:
         await self._write(job, end)
 
     async def _postpone(self, job: JobRow) -> None:
+        """After a failure of our own."""
         seconds = backoff_seconds(job.system_errors, FIRST_BACKOFF_SECONDS, LONGEST_BACKOFF_SECONDS)
         until = self._now() + round(seconds * 1e9)
 
         def postpone(transaction: Transaction) -> None:
             if state_of(transaction, job.key) == "pending":
-                postpone_job(transaction, job, until)
+                attempts: dict[str, Value] = {**job.attempts, "systemErrors": job.system_errors + 1}
+                _patch(transaction, job.key, {"nextTs": until, "attempts": attempts})
 
         await self._write(job, postpone)
 

@@ -81,12 +81,14 @@ class TableDefinition:
             self._check_exist(search.name, (search.search_field, *search.filter_fields))
         for vector in self.vector_indexes.values():
             self._check_exist(vector.name, (vector.vector_field,))
-            if not can_hold_vector(self.validator, vector.vector_field):
+            candidates = _validators_at(self.validator, vector.vector_field.split("."))
+            if not any(map(_may_hold_vector, candidates)):
                 raise errors.not_a_vector_field(self.name, vector.name, vector.vector_field)
 
     def _check_exist(self, index: str, fields: Iterable[str]) -> None:
         for field in fields:
-            if field not in _SYSTEM_FIELDS and not can_have_field(self.validator, field):
+            exists = any(True for _ in _validators_at(self.validator, field.split(".")))
+            if field not in _SYSTEM_FIELDS and not exists:
                 raise errors.unknown_field(self.name, index, field)
 
     def to_json(self) -> dict[str, object]:
@@ -100,6 +102,50 @@ class TableDefinition:
             "stagedVectorIndexes": _index_json(self.vector_indexes, staged=True),
             "documentType": self.validator.to_json(),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    tables: dict[str, TableDefinition]  # sorted by name
+    schema_validation: bool = True
+
+    @classmethod
+    def parse(cls, json: Any) -> "Schema":
+        """From what `schema.export()` wrote. Raises RequestError without the prefixes of a push."""
+        if not isinstance(json, dict) or not isinstance(json.get("tables"), list):
+            raise errors.malformed("The schema has no array of `tables`")
+        tables = sorted(map(TableDefinition.parse, json["tables"]), key=lambda table: table.name)
+        schema = cls({table.name: table for table in tables}, json.get("schemaValidation") is True)
+        if schema.schema_validation:
+            for table in tables:
+                table.check_fields()
+        return schema
+
+    @classmethod
+    def loads(cls, text: str | bytes) -> "Schema":
+        """The inverse of `dumps`."""
+        json = orjson.loads(text)
+        for table in json["tables"]:
+            for index in (*table["indexes"], *table["stagedDbIndexes"]):
+                index["fields"].remove(CREATION_TIME)
+        return cls.parse(json)
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "tables": [table.to_json() for table in self.tables.values()],
+            "schemaValidation": self.schema_validation,
+        }
+
+    def dumps(self) -> str:
+        """The text that is stored. Equal schemas have equal texts."""
+        return orjson.dumps(self.to_json(), option=orjson.OPT_SORT_KEYS).decode()
+
+    @property
+    def indexes(self) -> Iterator[NamedIndex]:
+        """Every index of every table, staged ones included."""
+        for table in self.tables.values():
+            for index in table.all_indexes:
+                yield NamedIndex(table.name, index)
 
 
 _INDEX_LISTS = (
@@ -186,14 +232,6 @@ def _index_json(indexes: dict[str, _Spec], *, staged: bool) -> list[dict[str, ob
     return [index.to_json() for index in indexes.values() if index.staged == staged]
 
 
-def can_have_field(validator: Validator, path: str) -> bool:
-    return any(True for _ in _validators_at(validator, path.split(".")))
-
-
-def can_hold_vector(validator: Validator, path: str) -> bool:
-    return any(_overlaps_vector(found) for found in _validators_at(validator, path.split(".")))
-
-
 def _validators_at(validator: Validator, path: list[str]) -> Iterator[Validator]:
     """Every validator that a value at the path may have to match."""
     match validator:
@@ -212,55 +250,11 @@ def _validators_at(validator: Validator, path: list[str]) -> Iterator[Validator]
             return
 
 
-def _overlaps_vector(validator: Validator) -> bool:
-    return validator == ANY or (isinstance(validator, ArrayValidator) and _overlaps_number(validator.element))
+def _may_hold_vector(validator: Validator) -> bool:
+    return validator == ANY or (isinstance(validator, ArrayValidator) and _may_be_number(validator.element))
 
 
-def _overlaps_number(validator: Validator) -> bool:
+def _may_be_number(validator: Validator) -> bool:
     if isinstance(validator, UnionValidator):
-        return any(map(_overlaps_number, validator.members))
+        return any(map(_may_be_number, validator.members))
     return validator == ANY or is_subset(validator, NUMBER)
-
-
-@dataclass(frozen=True, slots=True)
-class Schema:
-    tables: dict[str, TableDefinition]  # sorted by name
-    schema_validation: bool = True
-
-    @classmethod
-    def parse(cls, json: Any) -> "Schema":
-        """From what `schema.export()` wrote. Raises RequestError without the prefixes of a push."""
-        if not isinstance(json, dict) or not isinstance(json.get("tables"), list):
-            raise errors.malformed("The schema has no array of `tables`")
-        tables = sorted(map(TableDefinition.parse, json["tables"]), key=lambda table: table.name)
-        schema = cls({table.name: table for table in tables}, json.get("schemaValidation") is True)
-        if schema.schema_validation:
-            for table in tables:
-                table.check_fields()
-        return schema
-
-    @classmethod
-    def loads(cls, text: str | bytes) -> "Schema":
-        """The inverse of `dumps`."""
-        json = orjson.loads(text)
-        for table in json["tables"]:
-            for index in (*table["indexes"], *table["stagedDbIndexes"]):
-                index["fields"].remove(CREATION_TIME)
-        return cls.parse(json)
-
-    def to_json(self) -> dict[str, object]:
-        return {
-            "tables": [table.to_json() for table in self.tables.values()],
-            "schemaValidation": self.schema_validation,
-        }
-
-    def dumps(self) -> str:
-        """The text that is stored. Equal schemas have equal texts."""
-        return orjson.dumps(self.to_json(), option=orjson.OPT_SORT_KEYS).decode()
-
-    @property
-    def indexes(self) -> Iterator[NamedIndex]:
-        """Every index of every table, staged ones included."""
-        for table in self.tables.values():
-            for index in table.all_indexes:
-                yield NamedIndex(table.name, index)

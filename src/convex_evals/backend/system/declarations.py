@@ -20,7 +20,6 @@ from convex_evals.backend.values import Value
 if TYPE_CHECKING:
     from convex_evals.backend.database import Transaction
 
-
 Kind = Literal["query", "mutation"]
 Body = Callable[..., Value]
 

@@ -140,7 +140,8 @@ def paginated_table_documents(
     def show(document: dict[str, Value]) -> Value | None:
         return document if chosen.accepts(document) else None
 
-    return paginate(context, _query(context, table, chosen), PageOptions.parse(pagination_opts), show)
+    query = {"source": _source(context, table, chosen), "operators": chosen.operators}
+    return paginate(context, query, PageOptions.parse(pagination_opts), show)
 
 
 def _table(context: Context, name: str) -> Table | None:
@@ -184,10 +185,6 @@ def _index_problem(
         case _:
             text = f"Index {name} is not a search index, but the query is trying to use it as search index."
             return Problem(WHOLE, text)
-
-
-def _query(context: Context, table: str, filters: Filters) -> object:
-    return {"source": _source(context, table, filters), "operators": filters.operators}
 
 
 def _source(context: Context, table: str, filters: Filters) -> object:
