@@ -75,17 +75,17 @@ class AdminKeys:
         return any(matches)
 
 
-def draw_secret() -> str:
+def new_secret() -> str:
     return secrets.token_hex(32)
 
 
 def secret_beside(database: Path) -> str:
-    """The secret in `<database>.secret`, which is drawn when the file does not exist. Raises UsageError."""
+    """The secret in `<database>.secret`, which is created when the file does not exist. Raises UsageError."""
     path = database.with_name(f"{database.name}.secret")
     try:
         return _read(path)
     except FileNotFoundError:
-        _create(path, draw_secret())
+        _create(path, new_secret())
         return _read(path)  # somebody else's, if that was there first
 
 

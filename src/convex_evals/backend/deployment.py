@@ -10,7 +10,7 @@ from pathlib import Path
 
 from starlette.types import ASGIApp
 
-from convex_evals.backend.admin_keys import AdminKeys, draw_secret
+from convex_evals.backend.admin_keys import AdminKeys, new_secret
 from convex_evals.backend.auth import JwtVerifier
 from convex_evals.backend.database import Database
 from convex_evals.backend.deployed import Application, CurrentApplication
@@ -73,7 +73,7 @@ class DeploymentSettings:
     database: Path | None = None
     storage: Path | None = None
     instance_name: str = DEFAULT_NAME
-    instance_secret: str = field(default="", repr=False)  # drawn when empty
+    instance_secret: str = field(default="", repr=False)  # random when empty
     accept_local_key: bool = False  # whether the well-known admin key opens it: for graders that know no other
     redact: bool = False
     network: NetworkPolicy = Network.LOOPBACK  # where functions may connect to, and auth providers be asked
@@ -131,7 +131,7 @@ class Deployment:
         self._public: PublicServers | None = None  # made when a function first calls
         self.url, self.site_url = main.origin, site.origin
         self.instance_name = settings.instance_name
-        secret = settings.instance_secret or draw_secret()
+        secret = settings.instance_secret or new_secret()
         keys = AdminKeys(settings.instance_name, secret, accept_local_key=settings.accept_local_key)
         self.admin_key = keys.issue()
         self.log = FunctionLog()
@@ -214,7 +214,7 @@ class Deployment:
         return Trace(outcome, work)
 
     async def serve_public(self, accepted: socket.socket, *, site: bool) -> None:
-        """Serves a connection that comes from the functions: on it nobody is an administrator, whatever key they show.
+        """Serves a connection that comes from the functions: no key makes its caller an administrator.
 
         `site` says which of the two ports was called. Takes the socket over; returns at once.
         """

@@ -1,4 +1,4 @@
-"""The backend's errors. One tree, drawn once:
+"""The backend's errors. One tree:
 
 BackendError
 ├── DeveloperError        the app's code did something wrong; thrown into it, or returned as a function error (HTTP 200)

@@ -10,7 +10,7 @@ import orjson
 from convex_evals.backend.admin_keys import AdminCredential, AdminKeys
 from convex_evals.backend.errors import RequestError
 
-SHORTEST_HEADER = 7
+MIN_HEADER_LENGTH = 7
 
 STRING_ATTRIBUTES = frozenset(
     {
@@ -98,12 +98,12 @@ def cache_key(identity: Identity) -> str:
 
 class TokenVerifier(Protocol):
     async def verify(self, token: str) -> User:
-        """Raises RequestError: below 500 and not 429 when the token proves nothing, else when nobody can tell now."""
+        """Raises RequestError: 500 and above, or 429, if the token cannot be checked now; below if it is invalid."""
         ...
 
 
 class Authenticator:
-    """Without `keys` nobody is an administrator, whatever they show."""
+    """Without `keys` no credential makes its caller an administrator."""
 
     def __init__(self, keys: AdminKeys | None, tokens: TokenVerifier) -> None:
         self._keys = keys
@@ -113,7 +113,7 @@ class Authenticator:
         """Who sent a request with this `Authorization` header."""
         if header is None:
             return ANONYMOUS
-        if len(header) < SHORTEST_HEADER:
+        if len(header) < MIN_HEADER_LENGTH:
             raise RequestError(400, "InvalidHeaderFailure", "Invalid authentication header")
         scheme, _, credential = header.partition(" ")
         match scheme.lower():

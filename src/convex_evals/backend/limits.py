@@ -1,4 +1,4 @@
-"""What Convex allows: every limit on apps and their data, with the text for whoever exceeds it or comes close.
+"""What Convex allows: every limit on apps and their data, with its error and the warning for coming close.
 
 What a request or a connection may cost is in `http/limits.py`, what a worker may use in `runtime/limits.py`.
 """
@@ -293,7 +293,7 @@ def variables_too_large(total: int) -> RequestError:
     )
 
 
-# ---------------------------------------------------------------------- warnings of whoever comes close
+# ---------------------------------------------------------------------- warnings close to a limit
 
 WARNING_SHARE: Final = 0.8
 

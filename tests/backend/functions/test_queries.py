@@ -7,7 +7,7 @@ import pytest
 from convex_evals.backend.database import ReadSet
 from convex_evals.backend.deployed import FunctionPath
 from convex_evals.backend.functions.calls import QueryOutcome
-from convex_evals.backend.functions.queries import CLOCK_SECONDS, MOST_ENTRIES, QueryCache, QueryKey
+from convex_evals.backend.functions.queries import CLOCK_SECONDS, MAX_ENTRIES, QueryCache, QueryKey
 from convex_evals.backend.identity import ANONYMOUS, Identity, User
 from convex_evals.backend.runtime import LogLine
 
@@ -296,7 +296,7 @@ def test_validity_is_checked_from_the_last_time_it_was_known() -> None:
 
 def test_old_results_make_room() -> None:
     cache = QueryCache(unchanged)
-    keys = [QueryKey(PATH, str(number), None) for number in range(MOST_ENTRIES + 1)]
+    keys = [QueryKey(PATH, str(number), None) for number in range(MAX_ENTRIES + 1)]
     for key in keys:
         cache.put(key, "", outcome(), clock_read=False)
     assert cache.get(keys[0], "", at=10) is None

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 MONTHS = {name.upper(): number for number, name in enumerate(calendar.month_abbr) if name}
 WEEKDAYS = {name: number for number, name in enumerate(("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"))}
-LONGEST_GAP_YEARS = 41  # a fifth weekday of February: 28 years apart, 40 across a century without a leap year
+MAX_GAP_YEARS = 41  # a fifth weekday of February: 28 years apart, 40 across a century without a leap year
 
 DayRule = Callable[[date], bool]
 
@@ -50,7 +50,7 @@ class CronExpression:
         return next((time(*pair) for pair in later if pair >= (earliest.hour, earliest.minute)), None)
 
     def _next_day(self, first: date) -> date | None:
-        day, last = first, first.year + LONGEST_GAP_YEARS
+        day, last = first, first.year + MAX_GAP_YEARS
         while day.year <= last:
             if day.month not in self.months:
                 day = (day.replace(day=1) + timedelta(days=32)).replace(day=1)

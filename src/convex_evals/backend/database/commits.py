@@ -26,7 +26,7 @@ class SearchRead(Protocol):
 class ReadSet:
     """Index intervals by index key, and text searches.
 
-    Reads of user code and reads the backend made on its own are kept apart, because only the former count as
+    Reads by user code and reads by the backend itself are kept apart, because only the former count as
     `databaseQueries`.
     """
 

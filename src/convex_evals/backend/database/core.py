@@ -21,7 +21,7 @@ from convex_evals.backend.values import sort_key
 
 @dataclass(slots=True)
 class TableWrites:
-    """The newest state of every document written: None is deleted. Index orders are kept once somebody asked."""
+    """The newest state of every document written: None is deleted. An index order is kept from its first use on."""
 
     table: Table
     documents: dict[str, Document | None] = field(default_factory=dict)

@@ -22,7 +22,7 @@ from convex_evals.backend.values import sort_key
 
 RETENTION_NS: Final = 30 * 10**9
 COLLECT_EVERY_NS: Final = 10**9
-TICK_NS: Final = 1000  # creation times are milliseconds in a float: less could not be told apart
+TICK_NS: Final = 1000  # creation times are milliseconds in a float, which cannot represent smaller steps
 
 CommitCallback = Callable[[Commit], None]
 
@@ -35,7 +35,7 @@ class _CatalogVersion(NamedTuple):
 class Database:
     """Everything is synchronous and belongs to one thread. Commits are serial; reads never wait.
 
-    The past is kept for `RETENTION_NS`, and as long as a transaction looks at it.
+    Old versions are kept for `RETENTION_NS`, and as long as a transaction reads them.
     """
 
     def __init__(self, file: DatabaseFile | None = None) -> None:

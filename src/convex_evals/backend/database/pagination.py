@@ -216,11 +216,11 @@ def _status(query: CompiledQuery, request: PageRequest, scan: _Scan, *, bounded:
         return "SplitRequired"
     if isinstance(query.source, TextSearch):
         return "SplitRecommended" if len(scan.keys) > SPLIT_SHARE * MAX_CANDIDATES else None
-    most_rows = MAX_ROWS if bounded else min(request.maximum_rows_read or MAX_ROWS, MAX_ROWS)
-    most_bytes = MAX_BYTES if bounded else min(request.maximum_bytes_read or MAX_BYTES, MAX_BYTES)
+    max_rows = MAX_ROWS if bounded else min(request.maximum_rows_read or MAX_ROWS, MAX_ROWS)
+    max_bytes = MAX_BYTES if bounded else min(request.maximum_bytes_read or MAX_BYTES, MAX_BYTES)
     is_large = (
-        len(scan.keys) > SPLIT_SHARE * most_rows
-        or scan.size > SPLIT_SHARE * most_bytes
+        len(scan.keys) > SPLIT_SHARE * max_rows
+        or scan.size > SPLIT_SHARE * max_bytes
         or len(scan.documents) > MANY_RESULTS
     )
     return "SplitRecommended" if is_large else None

@@ -56,7 +56,7 @@ class Runner(Protocol):
     async def run_action(self, call: Call) -> CallOutcome: ...
 
     async def write(self, source: str, work: "Callable[[Transaction], T]") -> T:
-        """Commits what `work` does to a transaction, again and again until nobody interferes."""
+        """Commits what `work` does to a transaction."""
         ...
 
 

@@ -103,13 +103,13 @@ class Call:
     args: object  # parsed JSON as it came: a list of arguments, or a bare object
     identity: Identity = ANONYMOUS
     caller: Caller = "HttpApi"
-    request_id: str = ""  # 16 hex characters; drawn when empty
+    request_id: str = ""  # 16 hex characters; generated when empty
     allow_internal: bool = False  # scheduler, crons and nested calls may run anything
     scheduled_job: ScheduledJob | None = None  # set for a scheduled function and everything it calls
     ip: str | None = None
     user_agent: str | None = None
     parent_execution_id: str | None = None  # the action that makes this call
-    tracer: Tracer | None = field(default=None, compare=False)  # told about every transaction this call causes
+    tracer: Tracer | None = field(default=None, compare=False)  # records every transaction this call causes
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ class Finished:
 
 
 def failure_of(error: DeveloperError) -> CallFailure:
-    """The failure of a call that was refused before, or condemned after, its code ran: no `Uncaught`, no frames."""
+    """The failure of a call that was rejected before or after its code ran: no `Uncaught`, no frames."""
     return CallFailure(_cut(f"{error.message}\n"), error.data if isinstance(error, ConvexError) else None)
 
 

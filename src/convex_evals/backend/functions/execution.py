@@ -46,7 +46,7 @@ async def run_attempt(attempt: Attempt, *, suspect: bool = False) -> Finished:
 
 
 async def _run(attempt: Attempt) -> Finished:
-    """Preflight, the function itself, and the warnings it has earned."""
+    """Checks, runs the function, and adds warnings."""
     try:
         checked = _check(attempt)
     except DeveloperError as error:
@@ -144,7 +144,7 @@ class NestedCalls:
         target = self._find(args)
         given = args.mapping("args")
         attempt = self._attempt
-        if called == "SnapshotQuery":  # sees what the transaction began with, none of its writes; its reads bind nobody
+        if called == "SnapshotQuery":  # sees the state before the transaction, and its reads cause no conflicts
             attempt = replace(attempt, transaction=attempt.transaction.snapshot_view())
         try:
             check_type(target, "Mutation" if called == "Mutation" else "Query")

@@ -33,7 +33,7 @@ class Host:
     is_closing: bool = False
 
     def check_open(self) -> None:
-        """A deployment that is being stopped starts nothing any more, retries included."""
+        """Once a deployment is being stopped, nothing new starts in it, retries included."""
         if self.is_closing:
             raise SystemFailure("this deployment is being stopped")
 

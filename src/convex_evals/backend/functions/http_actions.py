@@ -156,7 +156,7 @@ class HttpActionRequest:
     path: str
     headers: HeaderPairs
     body: AsyncIterator[bytes] | None
-    disconnected: asyncio.Event  # set when nobody waits for the response any more
+    disconnected: asyncio.Event  # set when the client has gone
     request_id: str
     identity: Identity = ANONYMOUS
     ip: str | None = None
@@ -165,7 +165,7 @@ class HttpActionRequest:
 
 @dataclass(frozen=True, slots=True)
 class HttpActionResponse:
-    """`body` must be read to its end, also when nobody wants it: then the run is recorded."""
+    """`body` must be read to its end even if the client has gone, because only then the run is recorded."""
 
     status: int
     headers: HeaderPairs

@@ -1,4 +1,4 @@
-"""Running mutations: an attempt, a commit, and again when somebody else was faster."""
+"""Running mutations: an attempt, a commit, and a retry when another commit came first."""
 
 import asyncio
 import random
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 SESSION_REQUESTS = "_session_requests"
 
-MOST_RETRIES = 4
+MAX_RETRIES = 4
 FIRST_BACKOFF_SECONDS = 0.1
-LONGEST_BACKOFF_SECONDS = 2.0
+MAX_BACKOFF_SECONDS = 2.0
 
 T = TypeVar("T")
 
@@ -86,9 +86,9 @@ class MutationRunner:
         self._host = host
 
     async def run(
-        self, call: Call, hook: MutationHook | None = None, *, most_retries: int | None = MOST_RETRIES
+        self, call: Call, hook: MutationHook | None = None, *, max_retries: int | None = MAX_RETRIES
     ) -> MutationOutcome:
-        """`most_retries` None: as often as it takes."""
+        """`max_retries` None: no limit."""
         retry, suspect = 0, False
         while True:
             try:
@@ -98,7 +98,7 @@ class MutationRunner:
                 continue
             except Conflict as conflict:
                 self._host.turns.lost(call.path)
-                if most_retries is not None and retry >= most_retries:
+                if max_retries is not None and retry >= max_retries:
                     raise _gave_up(call, conflict) from conflict
             if retry > 0:  # the first retry runs alone, so there is nothing to wait for
                 await asyncio.sleep(_backoff(retry))
@@ -144,7 +144,7 @@ class MutationRunner:
 
 
 def _backoff(retry: int) -> float:
-    longest = min(FIRST_BACKOFF_SECONDS * 2**retry, LONGEST_BACKOFF_SECONDS)
+    longest = min(FIRST_BACKOFF_SECONDS * 2**retry, MAX_BACKOFF_SECONDS)
     return random.uniform(0, longest)
 
 

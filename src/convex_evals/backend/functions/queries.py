@@ -21,8 +21,8 @@ from convex_evals.backend.identity import cache_key, may_call_internal
 if TYPE_CHECKING:
     from convex_evals.backend.database import ReadSet
 
-MOST_ENTRIES = 4096
-MOST_CHARACTERS = 64 * 1024 * 1024
+MAX_ENTRIES = 4096
+MAX_CHARACTERS = 64 * 1024 * 1024
 CLOCK_SECONDS = 17.0  # how long a result that looked at the clock is good: 1 s + 15 s + 1 s
 
 
@@ -67,7 +67,7 @@ class QueryCache:
         expires_at = self._clock() + CLOCK_SECONDS if clock_read else None
         entry = self._entries[slot] = _Entry(outcome, outcome.ts, expires_at)
         self._characters += entry.size
-        while len(self._entries) > MOST_ENTRIES or self._characters > MOST_CHARACTERS:
+        while len(self._entries) > MAX_ENTRIES or self._characters > MAX_CHARACTERS:
             self._forget(next(iter(self._entries)))
 
     def _lookup(self, slot: tuple[QueryKey, str | None], at: int) -> QueryOutcome | None:
@@ -138,7 +138,7 @@ class QueryRunner:
     def _ended(self, slot: _Slot, task: asyncio.Task[QueryOutcome]) -> None:
         del self._running[slot]
         if not task.cancelled():
-            task.exception()  # whoever still waits gets it; if nobody does, nobody misses it
+            task.exception()  # marks it as retrieved: callers that still wait get it too
 
     async def _compute(self, slot: _Slot, call: Call, journal: str | None) -> QueryOutcome:
         executed = await self._execute(call, slot.ts, journal)

@@ -16,7 +16,7 @@ from convex_evals.backend.functions.calls import (
     failure_of,
 )
 from convex_evals.backend.functions.host import Host
-from convex_evals.backend.functions.mutations import MOST_RETRIES, Idempotency, MutationHook, MutationRunner
+from convex_evals.backend.functions.mutations import MAX_RETRIES, Idempotency, MutationHook, MutationRunner
 from convex_evals.backend.functions.queries import QueryRunner
 from convex_evals.backend.functions.system_calls import SystemCalls
 from convex_evals.backend.functions.targets import find_by_registration, is_system
@@ -52,7 +52,7 @@ class FunctionRunner:
         *,
         session_request: SessionRequest | None = None,
         hook: MutationHook | None = None,
-        most_retries: int | None = MOST_RETRIES,
+        max_retries: int | None = MAX_RETRIES,
     ) -> MutationOutcome:
         """With a `session_request` at most once; a `hook` takes part in its transaction."""
         call = _identified(call)
@@ -60,7 +60,7 @@ class FunctionRunner:
             hook = Idempotency(session_request)
         if is_system(call.path):
             return await self._system.mutation(call, hook)
-        return self._shown(call, await self._mutations.run(call, hook, most_retries=most_retries))
+        return self._shown(call, await self._mutations.run(call, hook, max_retries=max_retries))
 
     async def action(self, call: Call) -> CallOutcome:
         call = _identified(call)

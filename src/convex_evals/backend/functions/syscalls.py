@@ -170,7 +170,7 @@ def user_identity(identity: Identity) -> str:
 
 
 def component_argument(target: Target) -> str:
-    """A mechanism of old: mounted components have environment variables now, and never arguments."""
+    """Obsolete: components now have environment variables instead of arguments."""
     if target.path.component == "":
         raise DeveloperError("Component arguments are not available within the app")
     return "{}"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from convex_evals.backend.database import Transaction
     from convex_evals.backend.values import Value
 
-MOST_ATTEMPTS = 5
+MAX_ATTEMPTS = 5
 
 
 @dataclass(slots=True)
@@ -65,7 +65,7 @@ class SystemCalls:
         )
 
     async def mutation(self, call: Call, hook: MutationHook | None = None) -> MutationOutcome:
-        for _ in range(MOST_ATTEMPTS):
+        for _ in range(MAX_ATTEMPTS):
             attempt = Attempt.begin(self._host, call, "Mutation")
             known = hook.begin(attempt.transaction, call.request_id) if hook else None
             if known is not None:

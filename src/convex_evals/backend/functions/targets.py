@@ -83,7 +83,7 @@ def find_target(application: Application | None, path: FunctionPath) -> Target |
 
 
 def find_for_caller(application: Application | None, call: Call) -> Target:
-    """Missing and not visible are told apart by nobody."""
+    """The same error for a missing function and for one the caller may not see."""
     target = find_target(application, call.path)
     if target is None or not _is_visible(target, call):
         raise DeveloperError(f"Could not find public function for '{call.path.stripped}'{call.path.in_component}.")

@@ -249,7 +249,7 @@ class TransactionSyscalls:
         return create_handle(self._attempt.host, self._target, args.json)
 
     def _audit_log(self, args: SyscallArgs) -> str:
-        """Nobody reads the audit log of a deployment that has one user."""
+        """Only its size is checked: a local deployment keeps no audit log."""
         self._attempt.audited_bytes += len(orjson.dumps(args.mapping("body")))
         if self._attempt.audited_bytes > MAX_AUDIT_LOG_BYTES:
             raise audit_log_too_large()

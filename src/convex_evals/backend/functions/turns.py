@@ -1,8 +1,8 @@
-"""Who may commit when. Optimistic first attempts run freely; an attempt that has lost once runs alone.
+"""The order of commits. First attempts run optimistically; an attempt that has lost a conflict runs alone.
 
-A retry holds the turn from its snapshot to its commit, and nobody else commits meanwhile: it cannot lose again. A
-function that has lost is "hot" for a while: its calls, first attempts and retries alike, line up before they take
-their snapshot, instead of running twice each. Whoever needs both waits in the line of the function first.
+A retry holds the turn from its snapshot to its commit. No other mutation commits in that time, so it cannot lose again.
+A function that has lost a conflict is "hot" for a while: its calls, first attempts and retries alike, queue before they
+take their snapshot, instead of running twice each. A retry of a hot function waits in that queue, then for the turn.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ class Turns:
 
     @contextlib.asynccontextmanager
     async def commit(self, *, alone: bool) -> AsyncIterator[None]:
-        """Held around a commit: waits for whoever runs alone."""
+        """Held around a commit: waits for an attempt that runs alone."""
         if alone:
             yield
         else:

@@ -1,7 +1,7 @@
 """Running cron jobs: each occurrence of a mutation exactly once, of an action at most once.
 
 How a run ended and when the next one is due are written together: for a mutation that succeeds in its own transaction,
-otherwise right afterwards. An occurrence found `inProgress` that nobody runs is an action cut short by a stop or crash.
+otherwise right afterwards. An occurrence found `inProgress` that is not running was cut short by a stop or crash.
 """
 
 import asyncio
@@ -40,10 +40,10 @@ NEXT_RUNS: Final = "_cron_next_run"
 LOGS: Final = "_cron_job_logs"
 
 KEPT_LOGS: Final = 5
-LONGEST_TEXT: Final = 1000
+MAX_TEXT_LENGTH: Final = 1000
 
 FIRST_BACKOFF_SECONDS: Final = 0.5
-LONGEST_BACKOFF_SECONDS: Final = 15.0
+MAX_BACKOFF_SECONDS: Final = 15.0
 
 T = TypeVar("T")
 
@@ -86,7 +86,7 @@ def read_run(transaction: Transaction, key: RowKey) -> CronRun | None:
 
 
 def is_planned(transaction: Transaction, run: CronRun) -> bool:
-    """Whether the occurrence still stands, with the target and the schedule it was read with, and nobody runs it."""
+    """Whether the occurrence is still due as it was read, and not already running."""
     return not run.in_progress and read_run(transaction, run.key) == run
 
 
@@ -101,11 +101,11 @@ class Report:
     @classmethod
     def success(cls, result: str, lines: Sequence[LogLine], seconds: float) -> "Report":
         """`result` is Convex JSON text."""
-        fits = len(result) <= LONGEST_TEXT
+        fits = len(result) <= MAX_TEXT_LENGTH
         shown: dict[str, Value] = (
             {"type": "default", "value": result}
             if fits
-            else {"type": "truncated", "truncated_log": result[:LONGEST_TEXT]}
+            else {"type": "truncated", "truncated_log": result[:MAX_TEXT_LENGTH]}
         )
         return cls({"type": "success", "result": shown}, [line.text for line in lines], seconds)
 
@@ -141,7 +141,7 @@ def insert_log(transaction: Transaction, run: CronRun, report: Report) -> None:
 
 def _truncated(lines: Sequence[str]) -> dict[str, Value]:
     kept: list[Value] = []
-    room = LONGEST_TEXT
+    room = MAX_TEXT_LENGTH
     for line in lines:
         if len(line) > room:
             return {"logLines": [*kept, line[:room]] if room else kept, "isTruncated": True}
@@ -200,11 +200,11 @@ class CronRuns:
         while True:
             occurrence = Occurrence(run, self._now)
             try:
-                outcome = await self._functions.mutation(call, hook=occurrence, most_retries=None)
+                outcome = await self._functions.mutation(call, hook=occurrence, max_retries=None)
                 break
             except BackendError:
                 logger.exception("cron job %s could not be run", run.name)
-                await asyncio.sleep(backoff_seconds(failures, FIRST_BACKOFF_SECONDS, LONGEST_BACKOFF_SECONDS))
+                await asyncio.sleep(backoff_seconds(failures, FIRST_BACKOFF_SECONDS, MAX_BACKOFF_SECONDS))
                 failures += 1
         if outcome.failure is not None:
             await self._complete(run, _report(outcome, occurrence.seconds))
@@ -238,7 +238,7 @@ def complete(transaction: Transaction, run: CronRun, report: Report, now: int) -
     if current is None:
         return
     insert_log(transaction, run, report)
-    if current.due != run.due:  # planned anew meanwhile
+    if current.due != run.due:  # it has been rescheduled since
         return
     following = next_run(current.schedule, current.name, run.due, now)
     skipped = skipped_runs(current.schedule, run.due, following)
@@ -250,7 +250,7 @@ def complete(transaction: Transaction, run: CronRun, report: Report, now: int) -
 
 
 def _claim(transaction: Transaction, run: CronRun) -> bool:
-    """Whether the action may run; if so, nobody else will run it."""
+    """Whether the action may run; if so, it is marked as running."""
     if is_paused(transaction) or not is_planned(transaction, run):
         return False
     transaction.system.patch(run.key.namespace, NEXT_RUNS, run.key.id, {"state": {"type": "inProgress"}})

@@ -19,8 +19,8 @@ logger = logging.getLogger(__name__)
 ROOT = ""
 ANY_TIME = Bound(0, included=True)  # rows that are over have no time, and stand before it
 
-MOST_PARALLEL: Final = 8
-LONGEST_NAP_SECONDS: Final = 1.0  # timers do not notice when the wall clock jumps or the machine was asleep
+MAX_PARALLEL: Final = 8
+MAX_SLEEP_SECONDS: Final = 1.0  # timers do not notice when the wall clock jumps or the machine was asleep
 REST_SECONDS: Final = 1.0
 
 Clock = Callable[[], int]
@@ -93,10 +93,10 @@ class Dispatcher:
         if is_paused(transaction):
             return None
         now = self._now()
-        for row in planned_rows(transaction, self._host.application, self._table, limit=2 * MOST_PARALLEL):
+        for row in planned_rows(transaction, self._host.application, self._table, limit=2 * MAX_PARALLEL):
             if row.key in self._running:
                 continue
-            if len(self._running) == MOST_PARALLEL:
+            if len(self._running) == MAX_PARALLEL:
                 return None
             if row.due > now:
                 return row.due
@@ -104,7 +104,7 @@ class Dispatcher:
         return None
 
     async def _nap(self, until: int | None) -> None:
-        seconds = None if until is None else min((until - self._now()) / 1e9, LONGEST_NAP_SECONDS)
+        seconds = None if until is None else min((until - self._now()) / 1e9, MAX_SLEEP_SECONDS)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._woken.wait()

@@ -2,7 +2,7 @@
 
 A mutation's row becomes `success` in the mutation's own transaction, so either both happen or neither does, and what
 was interrupted simply runs again. An action's row is `inProgress` before the action starts; a row found `inProgress`
-that nobody runs is what a stop or a crash left behind, and has failed. Finished jobs are kept for a week.
+that is not running is what a stop or a crash left behind, and has failed. Finished jobs are kept for a week.
 """
 
 import asyncio
@@ -38,13 +38,13 @@ TABLE: Final = "_scheduled_jobs"
 State = Literal["pending", "inProgress", "success", "failed", "canceled"]
 
 FIRST_BACKOFF_SECONDS: Final = 0.5
-LONGEST_BACKOFF_SECONDS: Final = 7200.0
+MAX_BACKOFF_SECONDS: Final = 7200.0
 
 T = TypeVar("T")
 
 RETENTION_NS: Final = 7 * 86_400 * 10**9
 CHECK_EVERY_SECONDS: Final = 10.0
-MOST_AT_ONCE: Final = 1000
+MAX_AT_ONCE: Final = 1000
 SOURCE: Final = "_scheduler"
 
 
@@ -146,7 +146,7 @@ class JobRuns:
 
     async def _run_mutation(self, job: JobRow, call: Call) -> None:
         try:
-            outcome = await self._functions.mutation(call, hook=OwnRow(job.key, self._now), most_retries=None)
+            outcome = await self._functions.mutation(call, hook=OwnRow(job.key, self._now), max_retries=None)
         except BackendError:
             logger.exception("scheduled mutation %s could not be run", job.path.canonical)
             await self._postpone(job)
@@ -171,7 +171,7 @@ class JobRuns:
         await self._end(job, error)
 
     async def _end(self, job: JobRow, error: str | None) -> None:
-        """A job that was canceled meanwhile stays so; one that was deleted stays away."""
+        """A job that has been canceled or deleted since stays so."""
 
         def end(transaction: Transaction) -> None:
             if state_of(transaction, job.key) not in ("pending", "inProgress"):
@@ -185,7 +185,7 @@ class JobRuns:
 
     async def _postpone(self, job: JobRow) -> None:
         """After a failure of our own."""
-        seconds = backoff_seconds(job.system_errors, FIRST_BACKOFF_SECONDS, LONGEST_BACKOFF_SECONDS)
+        seconds = backoff_seconds(job.system_errors, FIRST_BACKOFF_SECONDS, MAX_BACKOFF_SECONDS)
         until = self._now() + round(seconds * 1e9)
 
         def postpone(transaction: Transaction) -> None:
@@ -211,7 +211,7 @@ def _call(job: JobRow) -> Call:
 
 
 def _claim(transaction: Transaction, job: JobRow, request_id: str) -> bool:
-    """Whether the action may run; if so, nobody else will run it."""
+    """Whether the action may run; if so, it is marked as running."""
     if is_paused(transaction) or state_of(transaction, job.key) != "pending":
         return False
     begin_job(transaction, job.key, request_id)
@@ -253,6 +253,6 @@ class Retention:
             RowKey(namespace, row.id)
             for namespace in namespaces(self._functions.host.application)
             for row in transaction.system.scan(
-                namespace, TABLE, "by_completed_ts", lower=ANY_TIME, upper=before, limit=MOST_AT_ONCE
+                namespace, TABLE, "by_completed_ts", lower=ANY_TIME, upper=before, limit=MAX_AT_ONCE
             )
         ]

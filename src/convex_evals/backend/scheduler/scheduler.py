@@ -29,13 +29,13 @@ class Scheduler:
         self._ignore_commits: Callable[[], None] | None = None
 
     def start(self) -> None:
-        """What became due while nobody looked runs at once."""
+        """What became due while the deployment was down runs at once."""
         self._ignore_commits = self._host.database.on_commit(self._on_commit)
         self._host.current.on_change(lambda _: self.wake())
         self._tasks = [asyncio.create_task(part.loop()) for part in (self._jobs, self._crons, self._retention)]
 
     async def stop(self) -> None:
-        """Nothing runs any more. A mutation that was running has not happened; an action has failed (see `jobs.py`)."""
+        """Stops everything. A mutation that was running has not happened; an action has failed (see `jobs.py`)."""
         if self._ignore_commits is not None:
             self._ignore_commits()
             self._ignore_commits = None

@@ -36,11 +36,11 @@ class BlobStore:
                 abandoned.unlink(missing_ok=True)
 
     def receive(self) -> "IncomingBlob":
-        """To be used with `async with`. Raises OSError when there is no room."""
+        """To be used with `async with`. Raises OSError when the disk is full."""
         return IncomingBlob(self._path(str(uuid.uuid4())))
 
     def keep(self, content: bytes) -> Blob:
-        """All at once. Raises OSError when there is no room; nothing is left then."""
+        """All at once. Raises OSError when the disk is full, and leaves nothing behind."""
         path = self._path(str(uuid.uuid4()))
         part = path.with_name(path.name + UNFINISHED)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -53,7 +53,7 @@ class BlobStore:
         return Blob(path.name, len(content), hashlib.sha256(content).digest())
 
     def open(self, uuid: str) -> BinaryIO | None:
-        """Stays readable when the blob is removed meanwhile."""
+        """Stays readable if the blob is removed."""
         try:
             return self._path(uuid).open("rb")
         except FileNotFoundError:
@@ -62,7 +62,7 @@ class BlobStore:
     def remove(self, uuid: str) -> None:
         try:
             self._path(uuid).unlink(missing_ok=True)
-        except OSError as error:  # nobody can reach these bytes any more: they only take up room
+        except OSError as error:  # these bytes are unreachable now: they only take up space
             logger.warning("cannot remove the stored file %s: %s", uuid, error)
 
     def close(self) -> None:
@@ -134,7 +134,7 @@ class IncomingBlob:
 
 
 async def _in_thread(work: Callable[[], None]) -> None:
-    """Also when cancelled the work is over when this returns, so that what it did can be undone."""
+    """Even if cancelled, returns only when the work is done, so that it can be undone."""
     running = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         await asyncio.shield(running)

@@ -71,7 +71,7 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class ServedFile:
-    """A file opened for reading. Whoever gets one closes `content`."""
+    """A file opened for reading. The caller closes `content`."""
 
     row: FileRow
     content: BinaryIO
@@ -134,7 +134,7 @@ class Files:
         content_type: str | None,
         sha256: str | None,
     ) -> StoredFile:
-        """The bytes are kept at once; `discard_unrecorded` removes them when the transaction came to nothing."""
+        """The bytes are stored at once; `discard_unrecorded` removes them if the transaction does not commit."""
         expected = _expected_digest(sha256)
         try:
             blob = self._blobs.keep(content)
@@ -191,7 +191,7 @@ class Files:
     ) -> str:
         """The id of a new file: its bytes are on disk and its row is committed. With any error there is neither.
 
-        Raises Sha256Mismatch unless `expected` is the digest, SystemFailure when there is no room.
+        Raises Sha256Mismatch unless `expected` is the digest, SystemFailure when the disk is full.
         """
         try:
             async with self._blobs.receive() as incoming:

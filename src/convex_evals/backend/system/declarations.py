@@ -52,7 +52,7 @@ PAGINATION: Final = object_of(
 
 
 class Files(Protocol):
-    """The stored files, as far as system functions touch them."""
+    """What system functions need from file storage."""
 
     def get_url(self, transaction: "Transaction", instance: ComponentInstance, storage_id: str) -> str | None: ...
 

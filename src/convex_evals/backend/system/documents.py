@@ -1,4 +1,4 @@
-"""The documents of a component: looking at them and writing them by hand, as the data browser and test harnesses do."""
+"""Reading and editing the documents of a component, as the data browser and test harnesses do."""
 
 import random
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ functions = Declarations()
 
 ORDER = UnionValidator((LiteralValidator("asc"), LiteralValidator("desc")))
 
-MOST_AT_ONCE = 4096
+MAX_AT_ONCE = 4096
 CLEARED_AT_ONCE = 4000
 CLEARED_BYTES = 3_000_000
 
@@ -115,7 +115,7 @@ def size_of_all_tables(context: Context) -> Value:
 
 @functions.query("cli/queryTable", tableName=STRING)
 def query_table(context: Context, table_name: str) -> Value:
-    """Another number whenever the table changed: a signal, for whoever subscribes."""
+    """A random number: subscribers get a new one whenever the table changes."""
     context.transaction.count(context.namespace, table_name)
     return random.random()
 
@@ -217,8 +217,8 @@ def refused(error: str) -> Value:
 
 @functions.mutation("frontend/addDocument", table=STRING, documents=ArrayValidator(ANY))
 def add_document(context: Context, table: str, documents: list[Value]) -> Value:
-    if len(documents) > MOST_AT_ONCE:
-        return refused(f"Can’t import more than {MOST_AT_ONCE} documents at once.")
+    if len(documents) > MAX_AT_ONCE:
+        return refused(f"Can’t import more than {MAX_AT_ONCE} documents at once.")
     with refusals_as_data():
         for document in documents:
             context.transaction.insert(context.namespace, table, encode(document))
@@ -253,8 +253,8 @@ def replace_document(context: Context, id: str, document: Value) -> Value:
 
 @functions.mutation("frontend/deleteDocuments", toDelete=ArrayValidator(object_of(id=STRING, tableName=STRING)))
 def delete_documents(context: Context, to_delete: list[dict[str, str]]) -> Value:
-    if len(to_delete) > MOST_AT_ONCE:
-        return refused(f"You can't delete more than {MOST_AT_ONCE}. Try selecting fewer documents instead..")
+    if len(to_delete) > MAX_AT_ONCE:
+        return refused(f"You can't delete more than {MAX_AT_ONCE}. Try selecting fewer documents instead..")
     for entry in to_delete:
         context.transaction.delete(context.namespace, entry["id"], entry["tableName"])
     return SUCCESS
@@ -278,7 +278,7 @@ def clear_table_page(context: Context, table_name: str, cursor: str | None) -> V
 
 @functions.mutation("frontend/createTable", table=STRING)
 def create_table(context: Context, table: str) -> Value:
-    """A table comes into being with its first document, even one that is deleted at once."""
+    """A table is created by its first document, even one that is deleted at once."""
     document = context.transaction.insert(context.namespace, table, {})
     context.transaction.delete(context.namespace, document.id)
     return None

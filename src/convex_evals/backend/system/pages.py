@@ -9,8 +9,8 @@ from convex_evals.backend.errors import DeveloperError
 from convex_evals.backend.system.declarations import Context
 from convex_evals.backend.values import Value
 
-MOST_ROWS = 10_000.0
-MOST_BYTES = 5_000_000.0
+MAX_ROWS = 10_000.0
+MAX_BYTES = 5_000_000.0
 END = "end"
 
 Row = TypeVar("Row")
@@ -24,8 +24,8 @@ class PageOptions:
     size: float
     cursor: str | None = None
     end_cursor: str | None = None
-    most_rows: float = MOST_ROWS
-    most_bytes: float = MOST_BYTES
+    max_rows: float = MAX_ROWS
+    max_bytes: float = MAX_BYTES
 
     @classmethod
     def parse(cls, options: dict[str, Value]) -> "PageOptions":
@@ -33,8 +33,8 @@ class PageOptions:
             _number(options["numItems"]) or 0.0,
             _text(options["cursor"]),
             _text(options.get("endCursor")),
-            min(_number(options.get("maximumRowsRead")) or MOST_ROWS, MOST_ROWS),
-            min(_number(options.get("maximumBytesRead")) or MOST_BYTES, MOST_BYTES),
+            min(_number(options.get("maximumRowsRead")) or MAX_ROWS, MAX_ROWS),
+            min(_number(options.get("maximumBytesRead")) or MAX_BYTES, MAX_BYTES),
         )
 
 
@@ -69,8 +69,8 @@ def paginate(
         options.cursor,
         options.size,
         options.end_cursor,
-        options.most_rows,
-        options.most_bytes,
+        options.max_rows,
+        options.max_bytes,
         context.call.journal,
         in_component=True,
     )

@@ -8,7 +8,7 @@ from convex_evals.backend.values import Value
 
 functions = Declarations()
 
-MOST_MAPPED = 1000
+MAX_MAPPED = 1000
 LISTED_SYSTEM_TABLES = ("_scheduled_jobs", "_file_storage")
 
 
@@ -27,7 +27,7 @@ def get_schemas(context: Context) -> Value:
 
 @functions.query("frontend/getSchemas:schemaValidationProgress")
 def schema_validation_progress(context: Context) -> Value:
-    """Validation happens within a push: nobody can watch it."""
+    """Validation happens within a push, so there is no progress to report."""
     return None
 
 
@@ -35,7 +35,7 @@ def schema_validation_progress(context: Context) -> Value:
 def get_table_mapping(context: Context) -> Value:
     named = {str(SYSTEM_TABLE_NUMBERS[name]): name for name in LISTED_SYSTEM_TABLES}
     named |= {str(number): name for number, name in user_tables(context)}
-    return dict(list(named.items())[:MOST_MAPPED])
+    return dict(list(named.items())[:MAX_MAPPED])
 
 
 @functions.query("cli/tables", paginationOpts=PAGINATION)
