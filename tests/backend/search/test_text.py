@@ -15,9 +15,9 @@ from convex_evals.backend.search import (
     SearchQuery,
     TextIndex,
     search_text,
-    tokenize,
 )
 from convex_evals.backend.search.relevance import float32
+from convex_evals.backend.search.tokens import tokenize
 from convex_evals.backend.values import Value, sort_key
 
 Make = Callable[..., SearchDocument]
