@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
-from convex_evals.cli.ablation.planning import AblatedRun
+from convex_evals.cli.ablation.plans import AblatedRun
 from convex_evals.runner import Spending, tallies
 from convex_evals.scores import ScoresStore
 from convex_evals.statistics import RESAMPLES, SEED, SIGNIFICANT, Comparison, Tallies, compare, holm, score

@@ -50,7 +50,7 @@ def ablate(
     Each of these is an ordinary run, labelled ablation. The report has the change of the pass rate per section with an
     interval, and how many tokens the section takes. The exit code is 3 when some answers have no verdict.
     """
-    from convex_evals.cli.ablation.performing import perform
+    from convex_evals.cli.ablation.command import perform
     from convex_evals.cli.runs.options import RunOptions
     from convex_evals.core.errors import UsageError
 

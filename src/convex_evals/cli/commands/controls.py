@@ -32,7 +32,7 @@ def controls(
     alternative must pass. Nothing is stored. The exit code is 1 when one is judged otherwise, when a control is broken,
     or when less than nine of ten mutants are caught; it is 3 when there is something without a verdict.
     """
-    from convex_evals.cli.controls.performing import ControlsOptions, perform
+    from convex_evals.cli.controls.command import ControlsOptions, perform
     from convex_evals.core.errors import UsageError
     from convex_evals.suite import Selection
 

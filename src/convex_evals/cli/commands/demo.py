@@ -17,7 +17,7 @@ def demo(options: RunOptions) -> None:
     sample/apprentice answers every eval; its answers were written by hand, with mistakes that models make. The run is
     kept like any other. The exit code is 0 although evals fail, and 3 when some have no verdict.
     """
-    from convex_evals.cli.demo.performing import MODEL, perform_demo
+    from convex_evals.cli.demo.command import MODEL, perform_demo
     from convex_evals.suite import own_suite
 
     raise typer.Exit(perform_demo(replace(options, models=[MODEL], evals=own_suite())))

@@ -11,7 +11,7 @@ from convex_evals.analysis.investigation import Investigated
 from convex_evals.analysis.prior import read_prior_reports
 from convex_evals.analysis.procedure import investigator
 from convex_evals.analysis.trends import Trend, find_trends, read_reports
-from convex_evals.cli.analysis.performing import AnalysisOptions
+from convex_evals.cli.analysis.command import AnalysisOptions
 from convex_evals.cli.output import count, print_json, print_table, table, visible
 from convex_evals.cli.runs.as_json import diagnostic_json
 from convex_evals.cli.runs.lookup import existing_scores, find_attempt

@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from convex_evals.cli.demo.explaining import Explanation
+from convex_evals.cli.demo.explanation import Explanation
 from convex_evals.cli.demo.next_commands import next_commands
 from convex_evals.cli.output import count, visible
 from convex_evals.cli.progress.cells import SIGNS

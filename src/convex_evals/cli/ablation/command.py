@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from convex_evals.cli.ablation.findings import METHOD, Finding, Findings, findings_json
-from convex_evals.cli.ablation.planning import AblatedRun, find_ablation, plan_ablation, plan_rest_of, runs_of
+from convex_evals.cli.ablation.plans import AblatedRun, find_ablation, plan_ablation, plan_rest_of, runs_of
 from convex_evals.cli.main import INTERRUPTED
 from convex_evals.cli.output import count, table, table_lines, write_json
 from convex_evals.cli.runs.command import open_scores, print_plans

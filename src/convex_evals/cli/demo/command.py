@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from convex_evals.cli.demo.explaining import explain
-from convex_evals.cli.demo.telling import Telling
+from convex_evals.cli.demo.explanation import explain
+from convex_evals.cli.demo.story import Telling
 from convex_evals.cli.main import INTERRUPTED
 from convex_evals.cli.output import console, write_json
 from convex_evals.cli.runs.as_json import runs_json

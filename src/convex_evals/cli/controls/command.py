@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from convex_evals.cli.controls.display import print_findings
 from convex_evals.cli.controls.progress import watching
-from convex_evals.cli.controls.showing import print_findings
 from convex_evals.cli.output import count, remark, write_json
 from convex_evals.cli.runs.session import check_sandbox, cores
 from convex_evals.controls import (
