@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from convex_evals.backend.deployment import Deployment
+from convex_evals.core.diagnostics import Diagnostic
 from convex_evals.pipeline.deploy.backends import open_backend
 from convex_evals.pipeline.deploy.cli import find_cli, push, write_push_request
 from convex_evals.pipeline.deploy.direct import Refused, build_request, push_request
 from convex_evals.pipeline.failures import FAILURES
 from convex_evals.pipeline.lint.eslint import run_eslint
-from convex_evals.pipeline.lint.findings import Finding
 from convex_evals.pipeline.lint.oxlint import run_oxlint
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
@@ -165,7 +165,7 @@ async def test_both_linters_report_the_same_findings(
     fast, original = await asyncio.gather(
         run_oxlint(step, tmp_path, everything), run_eslint(step, tmp_path, everything, None)
     )
-    assert len({finding.rule for finding in fast}) > (1 if area == "src" else 20)
+    assert len({finding.name for finding in fast}) > (1 if area == "src" else 20)
     assert _places(fast) == _places(original)
 
 
@@ -180,9 +180,9 @@ def _areas(name: str) -> tuple[Area, ...]:
     return (*areas, Area("src", "src", "")) if name in HAS_SOURCES else tuple(areas)
 
 
-def _places(findings: list[Finding]) -> set[tuple[str, int, str]]:
+def _places(findings: list[Diagnostic]) -> set[tuple[str | None, int | None, str | None]]:
     return {
-        (finding.file, 0 if finding.rule in ELSEWHERE_IN_THE_CODE else finding.line, finding.rule)
+        (finding.file, 0 if finding.name in ELSEWHERE_IN_THE_CODE else finding.line, finding.name)
         for finding in findings
     }
 

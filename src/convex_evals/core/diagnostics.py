@@ -6,15 +6,8 @@ from typing import Final, Literal
 from convex_evals.core import fingerprints
 from convex_evals.core.verdicts import StepName
 
-DiagnosticKind = Literal["filesystem", "install", "deploy", "type", "lint", "test"]
-KINDS: Final[dict[StepName, DiagnosticKind]] = {
-    "filesystem": "filesystem",
-    "install": "install",
-    "deploy": "deploy",
-    "tsc": "type",
-    "eslint": "lint",
-    "tests": "test",
-}
+KINDS: Final[dict[StepName, str]] = {"tsc": "type", "eslint": "lint", "tests": "test"}
+"""What the complaints of a step are called in fingerprints and reports, where that is not the step's own name."""
 TestStatus = Literal["passed", "failed", "skipped", "unseen", "broken", "hangs", "lost", "crashed"]
 """`broken` and `hangs` are the grader's own fault, `lost` that of the deployment, `crashed` that of a tool of ours.
 
@@ -62,8 +55,8 @@ class Diagnostic:
     """The same for the same mistake, whatever the paths, line numbers and ids in its message."""
 
     @property
-    def kind(self) -> DiagnosticKind:
-        return KINDS[self.step]
+    def kind(self) -> str:
+        return KINDS.get(self.step, self.step)
 
     @property
     def place(self) -> str:
@@ -128,7 +121,7 @@ def failed_test(tool: str, test: TestResult) -> Diagnostic:
 def stated(step: StepName, failure: str | None, message: str, place: Place = NOWHERE, tool: str = "") -> Diagnostic:
     """A complaint in its own words. `failure` is the kind of failure, which is all that names it in the first steps."""
     name = failure if step in ("filesystem", "install") else None
-    return _placed(step, tool, name, message, place, fingerprints.of_step(KINDS[step], name, message))
+    return _placed(step, tool, name, message, place, fingerprints.of_step(KINDS.get(step, step), name, message))
 
 
 def _placed(step: StepName, tool: str, name: str | None, message: str, place: Place, fingerprint: str) -> Diagnostic:
