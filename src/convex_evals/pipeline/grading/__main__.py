@@ -8,7 +8,7 @@ from _pytest.config import default_plugins, essential_plugins
 from convex_evals.pipeline.grading.python import session
 from convex_evals.pipeline.grading.python.serving import Host
 
-PRELOADED = ("msgspec", "websockets.sync.client", "http.client", "ssl", "difflib", "pprint")
+PRELOADED = ("msgspec", "msgspec", "websockets.sync.client", "http.client", "ssl", "difflib", "pprint")
 
 
 def main() -> None:

@@ -1,13 +1,11 @@
 """One run of a Python grader: what its process is told."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
 
+from convex_evals.core.plain import from_plain, to_plain
 from convex_evals.pipeline.grading.types import BuiltApp, GradedDeployment
-
-_PATHS: Final = ("grader", "suite", "imports", "report", "log", "home", "chromium", "files")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,23 +38,8 @@ class Job:
         return self.private / "tmp"
 
     def dumps(self) -> str:
-        return json.dumps(asdict(self), default=str)
+        return json.dumps(to_plain(self))
 
     @classmethod
     def loads(cls, text: str) -> "Job":
-        content: dict[str, Any] = json.loads(text)
-        paths = {name: _path(content[name]) for name in _PATHS}
-        deployments = {name: _deployment(content[name]) for name in ("project", "answer")}
-        return cls(**{**content, **paths, **deployments, "site": _site(content["site"])})
-
-
-def _path(text: str | None) -> Path | None:
-    return None if text is None else Path(text)
-
-
-def _site(content: dict[str, str] | None) -> BuiltApp | None:
-    return None if content is None else BuiltApp(Path(content["folder"]), content["broken"], content["crashed"])
-
-
-def _deployment(content: dict[str, str] | None) -> GradedDeployment | None:
-    return None if content is None else GradedDeployment(**content)
+        return from_plain(cls, json.loads(text))
