@@ -52,7 +52,7 @@ async def test_a_grader_is_run_and_measured(host: GraderHost, job: MakeJob) -> N
     assert 0 < result.usage.cpu < result.usage.wall + 1
     report = read_report(one.report)
     assert report is not None
-    assert [test.outcome for test in report.tests] == ["passed"]
+    assert [test.status for test in report.tests] == ["passed"]
 
 
 async def test_what_one_grader_does_no_other_can_see(host: GraderHost, job: MakeJob) -> None:
