@@ -16,8 +16,7 @@ from convex_evals.pipeline.deploy.backends import open_backend
 from convex_evals.pipeline.deploy.cli import find_cli, push, write_push_request
 from convex_evals.pipeline.deploy.direct import Refused, build_request, push_request
 from convex_evals.pipeline.failures import FAILURES
-from convex_evals.pipeline.lint.eslint import run_eslint
-from convex_evals.pipeline.lint.oxlint import run_oxlint
+from convex_evals.pipeline.lint.linters import run_eslint, run_oxlint
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.typecheck.checked import Area, CheckedCopy

@@ -1,7 +1,10 @@
-"""How much a grading may write and say. Larger than anything honest; what is beyond is cut, and the cut is told."""
+"""How much a grading may write and say, and in which characters. The bounds are larger than anything honest; what is
+beyond them is cut, and the cut is told.
+"""
 
 import errno
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,6 +31,13 @@ MOST_ARGUMENTS: Final = 200
 MOST_BYTES: Final = 512 * MEBIBYTE
 MOST_FILES: Final = 50_000
 """What the folder of one grading may hold. Installed packages are elsewhere."""
+
+LONGEST_LINE: Final = 600
+MOST_LINES: Final = 200
+LONGEST_TEXT: Final = 12_000
+# C0 and C1 but tab and newline, the marks that turn text around or hide in it, and lone halves of characters.
+_ACTING: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_ESCAPES: Final = re.compile(r"\x1b\[[0-9;?]*+[A-Za-z]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,3 +134,20 @@ def _cut_optional(text: str | None, most: int) -> str | None:
 
 def _bounded_arguments(arguments: Sequence[str]) -> tuple[str, ...]:
     return tuple(cut_text(argument, ARGUMENT_CHARACTERS) for argument in arguments[:MOST_ARGUMENTS])
+
+
+def readable(text: str) -> str:
+    """What reports quote of a text that a model may have had a hand in: short, and without characters that act.
+
+    Colours are dropped, other control characters spelled out, long lines and long texts cut.
+    """
+    lines = text.split("\n", MOST_LINES)
+    shown = "\n".join(_readable_line(line) for line in lines[:MOST_LINES])
+    cut = len(lines) > MOST_LINES or len(shown) > LONGEST_TEXT
+    return f"{shown[:LONGEST_TEXT]}\n… (complete in the log)" if cut else shown
+
+
+def _readable_line(line: str) -> str:
+    plain = _ESCAPES.sub("", line[: 4 * LONGEST_LINE]).rstrip("\r")
+    shown = _ACTING.sub(lambda match: ascii(match[0])[1:-1], plain[:LONGEST_LINE])
+    return f"{shown}… ({len(line)} characters)" if len(plain) > LONGEST_LINE else shown

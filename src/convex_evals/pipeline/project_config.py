@@ -1,6 +1,10 @@
-"""convex.json: what of it counts. The CLI reads our copy, so that it cannot understand another folder than we do."""
+"""The configuration files of a project: what of convex.json counts, and JSON as tsconfig files have it.
+
+The CLI reads our copy of convex.json, so that it cannot understand another folder than we do.
+"""
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -11,6 +15,10 @@ DEFAULT_FOLDER: Final = "convex"
 FILE: Final = "convex.json"
 # Everything else starts programs, calls services or is about the user's account.
 _KEPT: Final = ("$schema", "functions", "node", "generateCommonJSApi", "codegen", "bundler")
+# Possessive, and an end that is missing is the end of the text: no text takes more than one pass.
+_STRING: Final = r'"(?:[^"\\]|\\.)*+(?:"|\Z)'
+_TOKEN: Final = re.compile(rf"{_STRING}|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)", re.DOTALL)
+_TRAILING_COMMA: Final = re.compile(rf"({_STRING})|,(?=\s*+[}}\]])", re.DOTALL)
 
 
 class ConfigError(Exception):
@@ -64,3 +72,13 @@ def read_config(project: Path) -> ProjectConfig:
         return parse_config(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError("convex.json must be a file with text in UTF-8.") from error
+
+
+def parse_jsonc(text: str) -> object:
+    """Raises ValueError when it is not even that."""
+    bare = _TOKEN.sub(lambda match: match[0] if match[0].startswith('"') else " ", text.removeprefix("\ufeff"))
+    try:
+        content: object = json.loads(_TRAILING_COMMA.sub(lambda match: match[1] or "", bare), strict=False)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    return content

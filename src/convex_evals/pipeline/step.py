@@ -11,10 +11,9 @@ from convex_evals.core.diagnostics import Diagnostic, TestResult, stated
 from convex_evals.core.processes import Output, ProcessResult, run
 from convex_evals.core.steps import Command, StepResult
 from convex_evals.core.verdicts import Status, StepName
-from convex_evals.pipeline.confinement import LIMITS, MEGABYTE, TOOL_SECONDS, tool_confinement, tool_environment
-from convex_evals.pipeline.excerpt import readable
+from convex_evals.pipeline.bounds import readable
 from convex_evals.pipeline.failures import FAILURES
-from convex_evals.pipeline.tools import Tools
+from convex_evals.pipeline.tools import LIMITS, MEGABYTE, TOOL_SECONDS, Tools, tool_confinement, tool_environment
 from convex_evals.pipeline.workspace import Workspace
 
 _LEAST_FREE: Final = 4 * MEGABYTE

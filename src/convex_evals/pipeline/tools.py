@@ -1,13 +1,26 @@
-"""What every grading needs and shares: opened once per process."""
+"""The tools that all gradings share, and what their programs may use: environment, limits, files and one deployment at
+most.
+"""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
 
+from convex_evals.core.processes import LIBRARIES, Confinement, Limits, base_environment
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import PackageStore, Progress, Toolchain, no_progress, prepare_toolchain, project_store
 from convex_evals.pipeline.grading.python.host import GraderHost
+from convex_evals.pipeline.workspace import Workspace
+
+MEGABYTE: Final = 1024 * 1024
+LIMITS: Final = Limits(cpu_seconds=60, file_size=256 * MEGABYTE, data=4096 * MEGABYTE, open_files=4096)
+TOOL_SECONDS: Final = 120.0
+LOOPBACK: Final = ("127.0.0.1", "localhost")
+NAMES: Final = tuple(Path("/etc") / name for name in ("hosts", "resolv.conf", "nsswitch.conf", "ssl", "pki"))
+"""What finding and trusting a deployment of the user's takes, elsewhere in the network."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +45,34 @@ async def open_tools(settings: Settings, progress: Progress = no_progress) -> As
     packages = project_store(settings, toolchain.node)
     async with GraderHost.open() as graders:
         yield Tools(settings, toolchain, packages, graders)
+
+
+def tool_confinement(
+    workspace: Workspace, tools: Tools, read: Sequence[Path], write: Sequence[Path], url: str | None
+) -> Confinement:
+    """A tool reads itself and `read`, writes its home and `write`, and talks to the deployment at `url` at most. The
+    home of one that needs no deployment is in memory; the CLI moves files from there into the project."""
+    readable = (tools.toolchain.node.executable.resolve(), *(path.resolve() for path in read))
+    writable, home = tuple(path.resolve() for path in write), workspace.home.resolve()
+    if url is None:
+        return Confinement(readable, writable, LIBRARIES, network="own", sockets="none", scratch=home)
+    writable = (home, *writable)
+    host, port = urlsplit(url).hostname, urlsplit(url).port
+    if host in LOOPBACK and port is not None:
+        return Confinement(readable, writable, LIBRARIES, network="own", ports=(port,), sockets="tcp")
+    return Confinement(readable, writable, (*LIBRARIES, *NAMES), network="host", sockets="ip")
+
+
+def linked_packages(folder: Path, tools: Tools) -> tuple[Path, ...]:
+    """The one set of packages that a folder's `node_modules` leads to. A link to anywhere else opens nothing."""
+    link = folder / "node_modules"
+    if not link.is_symlink():
+        return ()
+    target = link.readlink().parent
+    stores = (tools.packages.root, tools.toolchain.packages.folder.parent)
+    return (target,) if target.parent in stores else ()
+
+
+def tool_environment(home: Path) -> dict[str, str]:
+    """Garbage collection of the Go programs (tsc, tsgolint) only starts when memory becomes scarce: they are short."""
+    return base_environment(home, {"CI": "1", "TMPDIR": str(home), "GOGC": "off", "GOMEMLIMIT": "1500MiB"})

@@ -12,9 +12,8 @@ from tempfile import mkdtemp
 from typing import Final
 
 from convex_evals.core.processes import ProcessResult
-from convex_evals.pipeline.confinement import LIMITS, TOOL_SECONDS
 from convex_evals.pipeline.step import RunningStep
-from convex_evals.pipeline.tools import Tools
+from convex_evals.pipeline.tools import LIMITS, TOOL_SECONDS, Tools
 from convex_evals.pipeline.workspace import Workspace
 
 Trial = Callable[[RunningStep], Awaitable[bool]]

@@ -15,8 +15,7 @@ from convex_evals.pipeline.grading.kit.live import LiveQuery
 from convex_evals.pipeline.grading.kit.syntax import Chain, Module
 from convex_evals.pipeline.grading.kit.trace import TracedCall, Work
 from convex_evals.pipeline.grading.kit.transport import Response
-from convex_evals.pipeline.grading.python.browsing import Browsing
-from convex_evals.pipeline.grading.python.fixtures import Fixtures
+from convex_evals.pipeline.grading.python.fixtures import AppFixture, Fixtures
 from convex_evals.suite import Eval
 
 DESCRIBED = (
@@ -44,7 +43,7 @@ DESCRIBED = (
         TracedCall,
         Work,
         Fixtures,
-        Browsing,
+        AppFixture,
     ),
 )
 # What is there for the machinery, or said in other words.

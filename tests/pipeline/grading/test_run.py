@@ -12,6 +12,7 @@ import pytest
 from convex_evals.core.supervisor import descendants
 from convex_evals.pipeline.grading import GradedDeployment, GraderResult
 from convex_evals.pipeline.grading.kit import wait_until
+from convex_evals.pipeline.grading.run import Collection, expected_tests
 from convex_evals.pipeline.tools import Tools
 from convex_evals.suite import Eval
 
@@ -422,3 +423,25 @@ async def test_a_grader_reaches_nothing_but_its_business(write_eval: WriteEval, 
     )
     result = await grade(eval)
     assert result.step.status == "passed", result.step.excerpt
+
+
+async def test_names_are_collected_once_per_fingerprint(tmp_path: Path) -> None:
+    collected: list[str] = []
+
+    async def collect() -> Collection:
+        collected.append("now")
+        return Collection(("test_a", "test_b[1]"))
+
+    for fingerprint in ("one", "one", "two"):
+        assert (await expected_tests(tmp_path, fingerprint, collect)).names == ("test_a", "test_b[1]")
+    assert len(collected) == 2
+
+
+async def test_a_collection_that_found_nothing_is_tried_again(tmp_path: Path) -> None:
+    found = [Collection(()), Collection(("test_a",))]
+
+    async def collect() -> Collection:
+        return found.pop(0)
+
+    assert (await expected_tests(tmp_path, "one", collect)).names == ()
+    assert (await expected_tests(tmp_path, "one", collect)).names == ("test_a",)

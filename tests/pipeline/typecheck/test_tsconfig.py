@@ -8,8 +8,7 @@ import pytest
 
 from convex_evals.core.processes import base_environment, run
 from convex_evals.pipeline.tools import Tools
-from convex_evals.pipeline.typecheck.options import CompilerOptions, read_options
-from convex_evals.pipeline.typecheck.tsconfig import ALWAYS, KNOWN, correct
+from convex_evals.pipeline.typecheck.tsconfig import ALWAYS, KNOWN, CompilerOptions, correct, read_options
 
 MODERN = {"target": "ESNext", "module": "ESNext", "moduleResolution": "Bundler", "jsx": "preserve", "types": []}
 OPTION = re.compile(r"^--(\w+)", re.MULTILINE)

@@ -10,7 +10,6 @@ from convex_evals.backend import Deployment
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.processes import base_environment, run
 from convex_evals.core.verdicts import StepName
-from convex_evals.pipeline.bench.cost import Cost
 from convex_evals.pipeline.lint.rules import rules_for
 from convex_evals.pipeline.tools import Tools
 from convex_evals.suite import Eval
@@ -28,6 +27,18 @@ export default [
   },
 ];
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    wall_ms: float = 0.0
+    cpu_ms: float = 0.0
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(self.wall_ms + other.wall_ms, self.cpu_ms + other.cpu_ms)
+
+    def to_json(self) -> dict[str, float]:
+        return {"wallMs": round(self.wall_ms, 1), "cpuMs": round(self.cpu_ms, 1)}
 
 
 @dataclass(frozen=True, slots=True)

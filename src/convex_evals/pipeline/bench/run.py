@@ -11,8 +11,7 @@ from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import PackageStore
 from convex_evals.core.verdicts import StepName
-from convex_evals.pipeline.bench.baseline import Baseline
-from convex_evals.pipeline.bench.cost import Cost
+from convex_evals.pipeline.bench.baseline import Baseline, Cost
 from convex_evals.pipeline.grade import grade
 from convex_evals.pipeline.tools import Tools, open_tools
 from convex_evals.pipeline.types import Assignment, Grade, GradingOptions

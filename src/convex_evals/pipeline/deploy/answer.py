@@ -15,10 +15,10 @@ from convex_evals.pipeline.deploy.cli import excerpt_of, find_cli, push, write_p
 from convex_evals.pipeline.deploy.direct import Refused, push_request
 from convex_evals.pipeline.install.manifest import Manifest, ManifestError, read_manifest
 from convex_evals.pipeline.install.step import install_set, link_packages
-from convex_evals.pipeline.kept import keep, read_kept
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.trial import step_apart
 from convex_evals.pipeline.types import GradingOptions
+from convex_evals.pipeline.workspace import keep, read_kept
 from convex_evals.suite import Eval, files_below, is_chosen
 
 FORMAT: Final = 2  # of the kept requests

@@ -57,7 +57,7 @@ class Backend:
 
 
 async def _config_hashes(target: GradedDeployment) -> dict[str, object]:
-    from convex_evals.pipeline.deploy.elsewhere import config_hashes  # an HTTP client that our own deployments need not
+    from convex_evals.pipeline.deploy.remote import config_hashes  # an HTTP client that our own deployments need not
 
     return await config_hashes(target)
 
@@ -107,7 +107,7 @@ async def _embedded(tools: Tools, network: "NetworkPolicy", accept_local_key: bo
 @asynccontextmanager
 async def _existing(options: GradingOptions, tools: Tools) -> AsyncIterator[Backend]:
     """Emptied first, because what an eval before left there may not fit the next schema; one grading at a time."""
-    from convex_evals.pipeline.deploy.elsewhere import find_deployment
+    from convex_evals.pipeline.deploy.remote import find_deployment
 
     backend = Backend(await find_deployment(options.backend.rstrip("/"), options.admin_key or LOCAL_ADMIN_KEY))
     locks = tools.settings.cache_folder / "deployments"
@@ -126,7 +126,7 @@ def _administrator(target: GradedDeployment) -> Transport:
 
 @asynccontextmanager
 async def _official(tools: Tools, folder: Path) -> AsyncIterator[Backend]:
-    from convex_evals.pipeline.deploy.elsewhere import answers_in_time
+    from convex_evals.pipeline.deploy.remote import answers_in_time
 
     program = shutil.which(OFFICIAL_PROGRAM, path=tools.settings.search_path)
     if program is None:

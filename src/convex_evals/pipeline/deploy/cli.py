@@ -10,10 +10,9 @@ from typing import Final
 from convex_evals.core.convex_versions import is_supported
 from convex_evals.core.processes import ProcessResult
 from convex_evals.core.toolchain import InstalledPackages, find_convex_cli
-from convex_evals.pipeline.confinement import linked_packages
 from convex_evals.pipeline.grading.types import GradedDeployment
 from convex_evals.pipeline.step import RunningStep, output_of
-from convex_evals.pipeline.tools import Tools
+from convex_evals.pipeline.tools import Tools, linked_packages
 
 _CHATTER: Final = re.compile(r"▌|Saved CONVEX_URL|A (minor|patch|major) update is available|\s*+$")
 

@@ -15,11 +15,11 @@ from convex_evals.core.files import file_lock
 from convex_evals.pipeline.deploy.backends import open_backend
 from convex_evals.pipeline.deploy.cli import ConvexCli, compiled_code, push, write_push_request
 from convex_evals.pipeline.grading.types import GradedDeployment
-from convex_evals.pipeline.kept import keep, read_kept
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.trial import step_apart
 from convex_evals.pipeline.types import GradingOptions
+from convex_evals.pipeline.workspace import keep, read_kept
 
 FORMAT: Final = 2  # of the kept files; another one when their meaning changes
 PROBE: Final = "convexEvalsProbe"

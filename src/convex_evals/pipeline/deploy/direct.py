@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from convex_evals.backend import RequestError
-from convex_evals.pipeline.deploy.bundle import bundle, bundles_like
+from convex_evals.pipeline.deploy.bundle import bundle, bundles_like, find_entry_points
 from convex_evals.pipeline.deploy.cli import ConvexCli
 from convex_evals.pipeline.deploy.codegen import learn_generated_code, write_generated
-from convex_evals.pipeline.deploy.entry_points import find_entry_points
 from convex_evals.pipeline.step import RunningStep
 
 if TYPE_CHECKING:

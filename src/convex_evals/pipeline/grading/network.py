@@ -12,8 +12,8 @@ from typing import Final, Protocol
 
 from convex_evals.core.processes import base_environment, start
 from convex_evals.core.supervisor import descendants
-from convex_evals.pipeline.confinement import LOOPBACK
 from convex_evals.pipeline.grading.dialer import YES
+from convex_evals.pipeline.tools import LOOPBACK
 
 _SOURCE_ROOT: Final = Path(__file__).parents[3]
 _DIAL: Final = (

@@ -1,29 +1,30 @@
 """Runs an eval's grader and turns what it did into the result of the step `tests`."""
 
+import json
 import re
 import tempfile
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from convex_evals.core.diagnostics import Diagnostic, TestResult, failed_test
 from convex_evals.core.errors import ProcessError
+from convex_evals.core.files import write_file
+from convex_evals.core.processes import ProcessResult
 from convex_evals.core.steps import TestCounts
-from convex_evals.pipeline.grading.excerpt import reason
-from convex_evals.pipeline.grading.expected import Collection, expected_tests
 from convex_evals.pipeline.grading.network import GraderNetwork
 from convex_evals.pipeline.grading.python.grader import PythonGrader
-from convex_evals.pipeline.grading.request import GraderRequest
-from convex_evals.pipeline.grading.runner import GraderRunner
+from convex_evals.pipeline.grading.runner import GraderRequest, GraderRunner
 from convex_evals.pipeline.grading.types import (
     GRADER_BROKEN,
     GRADER_CRASHED,
     TESTS_FAILED,
     GradedDeployment,
     GraderResult,
+    Report,
 )
-from convex_evals.pipeline.grading.verdict import Verdict, judge
+from convex_evals.pipeline.grading.verdict import Verdict, judge, reason
 from convex_evals.pipeline.grading.vitest.grader import VitestGrader
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
@@ -36,6 +37,27 @@ RUNNERS: Final[dict[GraderKind, Callable[[GraderRequest, Tools], GraderRunner]]]
     GraderKind.PYTEST: PythonGrader,
     GraderKind.VITEST: VitestGrader,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """The names of all tests; or, with a run that did not come to name them, what it did instead."""
+
+    names: tuple[str, ...]
+    result: ProcessResult | None = None
+    report: Report | None = None
+
+
+async def expected_tests(cache: Path, fingerprint: str, collect: Callable[[], Awaitable[Collection]]) -> Collection:
+    """From the cache, or collected now. Only a collection that found tests is kept."""
+    file = cache / "graders" / f"{fingerprint}.json"
+    if file.exists():
+        return Collection(tuple(json.loads(file.read_bytes())))
+    found = await collect()
+    if found.names:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_file(file, json.dumps(found.names))
+    return found
 
 
 async def run_grader(

@@ -1,13 +1,13 @@
 """The verdict on a grader's run: exit status, report and expected tests must agree."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from convex_evals.core.diagnostics import TestResult, TestStatus
 from convex_evals.core.processes import ProcessResult
 from convex_evals.core.steps import TestCounts
-from convex_evals.pipeline.grading.excerpt import excerpt_of
-from convex_evals.pipeline.grading.report import Report
 from convex_evals.pipeline.grading.types import (
     BROWSER_MISSING,
     DEPLOYMENT_LOST,
@@ -16,6 +16,7 @@ from convex_evals.pipeline.grading.types import (
     GRADER_HANGS,
     TESTS_FAILED,
     TOOL_CRASHED,
+    Report,
 )
 
 PASSED_CODE: Final = 0
@@ -25,6 +26,11 @@ LAST_LINES: Final = 15
 _EXPLANATIONS: Final[tuple[tuple[TestStatus, str], ...]] = (("lost", DEPLOYMENT_LOST), ("broken", GRADER_BROKEN))
 # Without a verdict when no test failed: one that did is right about the answer whatever became of the others.
 _ACCIDENTS: Final[tuple[tuple[TestStatus, str], ...]] = (("hangs", GRADER_HANGS), ("crashed", TOOL_CRASHED))
+
+MOST_TESTS: Final = 5  # quoted in an excerpt
+MOST_LINES: Final = 14  # per test
+MOST_CHARACTERS: Final = 600  # per line
+_UNPRINTABLE: Final = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +107,31 @@ def _contradiction(result: ProcessResult, report: Report, expected: tuple[str, .
 
 def _last_lines(result: ProcessResult) -> str:
     return "\n".join(result.output.text.rstrip().splitlines()[-LAST_LINES:])
+
+
+def excerpt_of(tests: Sequence[TestResult]) -> str:
+    """The first few tests, each with its message; the log has all of them."""
+    parts = [_test(test) for test in tests[:MOST_TESTS]]
+    if len(tests) > MOST_TESTS:
+        others = ", ".join(test.name for test in tests[MOST_TESTS:])
+        parts.append(_shortened(f"and {len(tests) - MOST_TESTS} more: {others}"))
+    return "\n".join(parts)
+
+
+def _test(test: TestResult) -> str:
+    place = f" ({test.place})" if test.file and test.file.endswith(".py") else ""  # a name in vitest is a way by itself
+    lines = reason(test).splitlines() or ["no reason given"]
+    shown = [f"  {_shortened(line)}".rstrip() for line in lines[:MOST_LINES]]
+    if len(lines) > MOST_LINES:
+        shown.append(f"  … {len(lines) - MOST_LINES} more lines")
+    return "\n".join([f"✗ {test.name}{place}", *shown])
+
+
+def reason(test: TestResult) -> str:
+    return f"skipped, which is not a pass: {test.message}" if test.status == "skipped" else test.message
+
+
+def _shortened(line: str) -> str:
+    """Control characters and halves of surrogate pairs as escapes: a terminal, a database or a page shows this."""
+    cut = line if len(line) <= MOST_CHARACTERS else f"{line[:MOST_CHARACTERS]}…"
+    return _UNPRINTABLE.sub(lambda match: match[0].encode("unicode_escape").decode(), cut)

@@ -1,6 +1,7 @@
 """package.json, as far as it decides what is installed. Everything else in it is ignored, and said so."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -8,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from convex_evals.core.diagnostics import Diagnostic, Place, stated
-from convex_evals.pipeline.install.specs import refuse_name, refuse_spec
 
 LARGEST: Final = 256_000
 IN_MANIFEST: Final = Place("package.json")
@@ -25,6 +25,12 @@ _IGNORED: Final = {
     "workspaces": "a project is one package",
 }
 _QUOTED: Final = 5
+
+LONGEST_NAME: Final = 214
+_NAME: Final = re.compile(r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*")
+_RESERVED: Final = frozenset({"node_modules", "favicon.ico"})
+# What a range or a tag can consist of. No colon and no slash: those begin addresses and paths.
+_RANGE: Final = re.compile(r"[A-Za-z0-9.+*^~<>=| -]{0,200}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,3 +171,21 @@ def _notes(content: dict[str, object]) -> Iterator[str]:
 
 def _quote(text: str) -> str:
     return json.dumps(text if len(text) <= 100 else f"{text[:100]}...")
+
+
+def refuse_name(name: str) -> str | None:
+    if len(name) > LONGEST_NAME or name in _RESERVED or not _NAME.fullmatch(name):
+        return "is not a name that npm allows"
+    return None
+
+
+def refuse_spec(spec: str) -> str | None:
+    """Why a dependency is not installed: only ranges and tags are.
+
+    An alias could put any package under a name that our tools load: convex, esbuild, prettier, typescript.
+    """
+    if spec.startswith("npm:"):
+        return "must have its own name, not an alias"
+    if _RANGE.fullmatch(spec) is None or spec.strip().startswith("."):
+        return "must come from the registry: a version, a range or a tag"
+    return None

@@ -20,7 +20,7 @@ from convex_evals.core.toolchain import (
     Toolchain,
     project_store,
 )
-from convex_evals.pipeline.excerpt import readable
+from convex_evals.pipeline.bounds import readable
 from convex_evals.pipeline.install.manifest import Manifest, ManifestError, read_manifest, read_manifest_file
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools

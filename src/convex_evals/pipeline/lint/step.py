@@ -4,9 +4,15 @@ import asyncio
 
 from convex_evals.core.diagnostics import Diagnostic
 from convex_evals.core.steps import StepResult
-from convex_evals.pipeline.lint.eslint import run_eslint, suite_config
-from convex_evals.pipeline.lint.findings import LintAccident, excerpt_of, in_order, line_of
-from convex_evals.pipeline.lint.oxlint import run_oxlint
+from convex_evals.pipeline.lint.linters import (
+    LintAccident,
+    excerpt_of,
+    in_order,
+    line_of,
+    run_eslint,
+    run_oxlint,
+    suite_config,
+)
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.trial import blame, ending_of
 from convex_evals.pipeline.typecheck.checked import Area, CheckedCopy, make_checked_copy

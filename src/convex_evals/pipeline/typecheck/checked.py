@@ -12,8 +12,15 @@ from typing import Final
 from convex_evals.core.diagnostics import Diagnostic, Place
 from convex_evals.pipeline.project_config import read_config
 from convex_evals.pipeline.typecheck.directives import SUFFIXES, is_installed, remove_directives, replaced
-from convex_evals.pipeline.typecheck.options import CompilerOptions, read_options
-from convex_evals.pipeline.typecheck.tsconfig import ALWAYS, CONVEX_DEFAULTS, REACT_DEFAULTS, correct, rebased_paths
+from convex_evals.pipeline.typecheck.tsconfig import (
+    ALWAYS,
+    CONVEX_DEFAULTS,
+    REACT_DEFAULTS,
+    CompilerOptions,
+    correct,
+    read_options,
+    rebased_paths,
+)
 from convex_evals.pipeline.workspace import Workspace
 
 SOURCES: Final = frozenset(SUFFIXES)

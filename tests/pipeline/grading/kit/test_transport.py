@@ -11,7 +11,7 @@ import pytest
 from convex_evals.pipeline.grading.kit.deployment import Deployment
 from convex_evals.pipeline.grading.kit.errors import CallTimedOut, DeploymentLost, Unreadable
 from convex_evals.pipeline.grading.kit.transport import Clock, Transport
-from convex_evals.pipeline.grading.python.classify import classify
+from convex_evals.pipeline.grading.python.recorder import classify
 
 HEALTHY = b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nunknown"
 OK = b"HTTP/1.1 200 OK\r\n"

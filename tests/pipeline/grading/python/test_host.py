@@ -13,9 +13,8 @@ from convex_evals.core.errors import ProcessError
 from convex_evals.core.supervisor import descendants
 from convex_evals.pipeline.grading.kit import wait_until
 from convex_evals.pipeline.grading.python.host import GraderHost
-from convex_evals.pipeline.grading.python.job import Job
-from convex_evals.pipeline.grading.report import read_report
-from convex_evals.pipeline.grading.types import BuiltApp, GradedDeployment
+from convex_evals.pipeline.grading.python.process import Job
+from convex_evals.pipeline.grading.types import BuiltApp, GradedDeployment, read_report
 
 MakeJob = Callable[[str], Job]
 

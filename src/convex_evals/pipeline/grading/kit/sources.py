@@ -8,7 +8,7 @@ from ast_grep_py import SgRoot
 
 from convex_evals.pipeline.grading.kit.assertions import closest
 from convex_evals.pipeline.grading.kit.syntax import Call, Module
-from convex_evals.pipeline.jsonc import parse_jsonc
+from convex_evals.pipeline.project_config import parse_jsonc
 
 NOT_WRITTEN: Final = frozenset({"node_modules", "_generated", ".git", "dist"})
 LANGUAGES: Final = {

@@ -1,15 +1,37 @@
-"""A grader written in Python."""
+"""A grader written in Python, and the model's React app, which is built before it starts."""
 
+import json
+import re
 from dataclasses import replace
+from typing import Final
 
 from convex_evals.core.browser import find_chromium
-from convex_evals.pipeline.grading.app_build import build_app
+from convex_evals.core.errors import ProcessError
+from convex_evals.core.processes import LIBRARIES, Confinement, base_environment, run
+from convex_evals.pipeline.grading.kit import BUNDLE
 from convex_evals.pipeline.grading.network import TreeListeners
-from convex_evals.pipeline.grading.python.job import Job
-from convex_evals.pipeline.grading.report import read_report
-from convex_evals.pipeline.grading.request import GraderRequest
-from convex_evals.pipeline.grading.runner import GraderRun
-from convex_evals.pipeline.tools import Tools
+from convex_evals.pipeline.grading.python.process import Job
+from convex_evals.pipeline.grading.runner import GraderRequest, GraderRun
+from convex_evals.pipeline.grading.types import BuiltApp, read_report
+from convex_evals.pipeline.tools import LIMITS, Tools, linked_packages
+
+ENTRY: Final = "src/main.tsx"
+LONGEST_REPORT: Final = 5000
+SECONDS: Final = 30.0
+_ASSETS: Final = (".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".woff", ".woff2")
+_APP: Final = re.compile(r"\bapp\b")
+_OPTIONS: Final = (
+    "--bundle",
+    "--format=esm",
+    "--target=es2022",
+    # Instead of the project's own tsconfig.json, which Vite does not ask about JSX either.
+    '--tsconfig-raw={"compilerOptions":{"jsx":"react-jsx"}}',
+    f"--entry-names={BUNDLE}",
+    *(f"--loader:{suffix}=dataurl" for suffix in _ASSETS),
+    "--log-level=error",
+    "--log-limit=5",
+    "--color=false",
+)
 
 
 class PythonGrader:
@@ -47,3 +69,51 @@ class PythonGrader:
             grader_seconds=request.options.grader_seconds,
             collect_only=collect_only,
         )
+
+
+def looks_at_the_app(request: GraderRequest) -> bool:
+    """Whether the grader, or code that graders of the suite share, speaks of an `app` at all."""
+    shared = (request.shared / "grader").rglob("*.py") if request.shared else ()
+    return any(_APP.search(path.read_text(errors="replace")) for path in (request.grader.path, *shared))
+
+
+async def build_app(request: GraderRequest, tools: Tools) -> BuiltApp | None:
+    """None when nobody asks for it, or nothing is deployed that it could talk to."""
+    if request.project is None or not looks_at_the_app(request):
+        return None
+    output = request.private / "site"
+    output.mkdir()
+    esbuild = tools.toolchain.binary("esbuild")
+    command = [str(esbuild), ENTRY, *_OPTIONS, *_definitions(request.project.url), f"--outdir={output}"]
+    try:
+        done = await run(
+            command,
+            cwd=request.files,
+            timeout=SECONDS,
+            environment=base_environment(output),
+            limits=LIMITS,
+            confinement=Confinement(
+                read=(request.files.resolve(), *linked_packages(request.files, tools), esbuild.resolve()),
+                write=(output,),
+                system=LIBRARIES,
+                network="own",
+                sockets="none",
+            ),
+        )
+    except ProcessError as error:
+        return BuiltApp(output, crashed=str(error))
+    if done.ok:
+        return BuiltApp(output)
+    reason = _without_blank_lines(done.output.text) if done.exit_code == 1 else f"esbuild: {done.ending}"
+    return BuiltApp(output, broken=f"the app cannot be built from {ENTRY}:\n{reason[:LONGEST_REPORT]}")
+
+
+def _definitions(url: str) -> list[str]:
+    """What Vite, and other bundlers in their way, put in the place of these expressions."""
+    vite = {"VITE_CONVEX_URL": url, "MODE": "production", "PROD": True, "DEV": False, "SSR": False, "BASE_URL": "/"}
+    process = {"NODE_ENV": "production", "CONVEX_URL": url}
+    return [f"--define:import.meta.env={json.dumps(vite)}", f"--define:process.env={json.dumps(process)}"]
+
+
+def _without_blank_lines(text: str) -> str:
+    return "\n".join(line for line in text.splitlines() if line.strip())

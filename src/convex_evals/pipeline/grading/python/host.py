@@ -1,16 +1,80 @@
 """Runs Python graders: the warm process is started with the first of them, and again should it die."""
 
 import asyncio
+import json
+import sys
+import tempfile
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from convex_evals.core.processes import Output, ProcessResult, Usage
-from convex_evals.pipeline.grading.python.job import Job
-from convex_evals.pipeline.grading.python.warm_process import Ending, WarmProcess
+from convex_evals.core.errors import ProcessError
+from convex_evals.core.processes import Output, PipedProcess, ProcessResult, Usage, base_environment, start_piped
+from convex_evals.pipeline.grading.python.process import WARM, Job
 
+COMMAND: Final = (sys.executable, "-I", "-m", "convex_evals.pipeline.grading.python")
+LAST_WORDS: Final = 2000
 EXCERPT_BYTES: Final = 16_384
+
+Ending = dict[str, Any]
+
+
+@dataclass
+class WarmProcess:
+    """Our end of one warm process that graders are forked from; its own end is `__main__.py`.
+
+    `is_over` as soon as it has died; jobs that ran then end with a ProcessError.
+    """
+
+    process: PipedProcess
+    errors: Path
+    is_over: bool = False
+    _waiting: dict[int, asyncio.Future[Ending]] = field(default_factory=dict)
+    _last_number: int = 0
+
+    @classmethod
+    @asynccontextmanager
+    async def start(cls) -> AsyncIterator["WarmProcess"]:
+        with (
+            tempfile.TemporaryDirectory(prefix="grader-host-") as name,
+            (Path(name) / "errors.log").open("wb") as errors,
+        ):
+            home = Path(name)
+            environment = base_environment(home)
+            starting = start_piped(COMMAND, cwd=home, stderr=errors.fileno(), environment=environment, confinement=WARM)
+            async with starting as process:
+                warm = cls(process, home / "errors.log")
+                listening = asyncio.create_task(warm._listen())
+                yield warm
+            await listening  # ends with the process
+
+    async def run(self, job: Job) -> Ending:
+        """Runs a grader to its end. Cancelling kills it first."""
+        self._last_number += 1
+        number = self._last_number
+        self._waiting[number] = ended = asyncio.get_running_loop().create_future()
+        self.process.stdin.write(f"run {number} {job.dumps()}\n".encode())
+        try:
+            return await asyncio.shield(ended)
+        except asyncio.CancelledError:
+            self.process.stdin.write(f"stop {number}\n".encode())
+            with suppress(ProcessError):
+                await ended
+            raise
+
+    async def _listen(self) -> None:
+        with suppress(ConnectionResetError):  # it died with orders unread
+            async for line in self.process.stdout:
+                ending = json.loads(line)
+                self._waiting.pop(ending["number"]).set_result(ending)
+        self.is_over = True
+        reason = await asyncio.to_thread(self.errors.read_text, errors="replace")
+        for future in self._waiting.values():
+            future.set_exception(
+                ProcessError(f"The process that runs Python graders ended; its last words: {reason[-LAST_WORDS:]!r}.")
+            )
 
 
 class GraderHost:

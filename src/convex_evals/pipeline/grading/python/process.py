@@ -1,17 +1,67 @@
-"""From fork to pytest: what happens in the process of one grader."""
+"""The process of one Python grader: what it is told, what it may reach, and how it gets from fork to pytest.
 
+The warm process is in namespaces of its own and without dangerous system calls; each grader that is forked from it also
+leaves all files behind that are not its business.
+"""
+
+import json
 import os
 import resource
 import sys
 import traceback
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, NoReturn
 
-from convex_evals.core.processes import Limits, base_environment
-from convex_evals.pipeline.grading.python.confinement import confine
-from convex_evals.pipeline.grading.python.job import Job
+from convex_evals.core.browser import FILES
+from convex_evals.core.plain import from_plain, to_plain
+from convex_evals.core.processes import Confinement, Limits, base_environment
+from convex_evals.core.supervisor import landlock_abi, restrict_files
+from convex_evals.pipeline.grading.types import BuiltApp, GradedDeployment
 
 MEGABYTE: Final = 1024 * 1024
 CRASHED: Final = 70
+EVERYTHING: Final = Path("/")
+WARM: Final = Confinement(read=(EVERYTHING,), write=(EVERYTHING,), nested=True)
+"""Of the process that graders are forked from; it meets nothing a model wrote. Browsers make namespaces."""
+FOR_BROWSERS: Final = (Path("/dev/shm"), Path("/proc"))  # settings of the machine in /proc are read-only by then
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """With `collect_only` the tests are named, not run, and no deployment is needed."""
+
+    grader: Path
+    suite: Path
+    imports: Path | None  # the folder whose packages the grader may import: the suite's shared `grader/`
+    report: Path
+    log: Path
+    home: Path
+    site: BuiltApp | None = None  # the web app, for graders that look at one
+    chromium: Path | None = None  # None: there is no browser on this machine
+    files: Path | None = None
+    project: GradedDeployment | None = None
+    answer: GradedDeployment | None = None
+    test_seconds: float = 60.0
+    grader_seconds: float = 300.0
+    collect_only: bool = False
+
+    @property
+    def private(self) -> Path:
+        """All that the grader may write to, besides `home`."""
+        return self.report.parent
+
+    @property
+    def temporary(self) -> Path:
+        """Gone with the grader, however that ends."""
+        return self.private / "tmp"
+
+    def dumps(self) -> str:
+        return json.dumps(to_plain(self))
+
+    @classmethod
+    def loads(cls, text: str) -> "Job":
+        return from_plain(cls, json.loads(text))
 
 
 def become_grader(job: Job) -> NoReturn:
@@ -54,3 +104,28 @@ def _limit(job: Job) -> None:
     )
     for name, bounds in limits.bounds().items():
         resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), bounds)
+
+
+def confine(job: Job) -> None:
+    """From now on, for this process and everything it starts."""
+    version = landlock_abi()
+    if version:
+        allowed = Confinement(
+            read=(*_python(), *_business(job)), write=(job.private, job.home, *FOR_BROWSERS)
+        ).to_wire()
+        restrict_files(allowed["read"] or [], allowed["write"], version)
+
+
+def _python() -> set[Path]:
+    """The installation, its packages and our own."""
+    places = (sys.prefix, sys.base_prefix, *(path for path in sys.path if path))
+    return {Path(place).resolve() for place in places} | {Path(sys.executable).resolve().parents[1]}
+
+
+def _business(job: Job) -> list[Path]:
+    own = [job.grader.parent, *([job.imports / "grader"] if job.imports else []), *FILES]
+    if job.files is not None:
+        own.append(job.files)
+    if job.chromium is not None:
+        own.append(job.chromium.resolve().parent)
+    return own

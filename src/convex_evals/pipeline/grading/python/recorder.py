@@ -1,6 +1,6 @@
-"""Writes the report while pytest runs."""
+"""Writes the report while pytest runs, and says whose fault it is that a test did not pass."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -9,13 +9,25 @@ import pytest
 
 from convex_evals.core.comparisons import Comparison, compared
 from convex_evals.core.diagnostics import TestResult, TestStatus
-from convex_evals.pipeline.grading.kit import CallFailed, Mismatch, difference, show
-from convex_evals.pipeline.grading.python.browsing import NoBrowser
-from convex_evals.pipeline.grading.python.classify import classify
-from convex_evals.pipeline.grading.report import Report
+from convex_evals.pipeline.grading.kit import (
+    CallFailed,
+    CallTimedOut,
+    DeploymentLost,
+    DeploymentTrouble,
+    EvalBroken,
+    Mismatch,
+    TimeIsUp,
+    ToolCrashed,
+    difference,
+    show,
+)
+from convex_evals.pipeline.grading.python.fixtures import NoBrowser
+from convex_evals.pipeline.grading.types import Report
 
 LONGEST_MESSAGE: Final = 100_000
 _MEETING: Final = frozenset({"project", "files", "app"})  # fixtures that show what a model made
+# No answer can cause these: they are mistakes in the grader's own text.
+_AUTHORS_MISTAKES = (EvalBroken, pytest.FixtureLookupError, NameError, ImportError, SyntaxError)
 
 
 class Recorder:
@@ -144,3 +156,28 @@ def _status(report: pytest.TestReport, call: pytest.CallInfo[None], meets_answer
 def _name(node_id: str) -> str:
     """`grader.py::test_lists` is called `test_lists`."""
     return node_id.partition("::")[2]
+
+
+def classify(error: BaseException, *, meets_answer: bool = True) -> TestStatus:
+    """Whatever an answer can cause is its failure: wrong values, the KeyError of a grader that looks at them, and the
+    time and memory that looking at them takes, unless the test never meets the answer."""
+    for cause in _causes(error):
+        if isinstance(cause, TimeIsUp | MemoryError) and not meets_answer:
+            return "hangs" if isinstance(cause, TimeIsUp) else "broken"
+        if isinstance(cause, CallTimedOut) and cause.deployment == "answer":
+            return "hangs"
+        if isinstance(cause, DeploymentLost):
+            return "lost"
+        if isinstance(cause, ToolCrashed):
+            return "crashed"
+        if isinstance(cause, DeploymentTrouble) and cause.deployment == "answer":
+            return "broken"
+    return "broken" if isinstance(error, _AUTHORS_MISTAKES) else "failed"
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The error and what it was explicitly raised from."""
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__

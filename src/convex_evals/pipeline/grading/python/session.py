@@ -1,15 +1,17 @@
-"""Runs pytest on a grader, inside the process that was made for it."""
+"""Runs pytest on a grader, inside the process that was made for it, and within its time limits."""
 
+import signal
 import sys
+import time
+from collections.abc import Generator
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
-from convex_evals.pipeline.grading.kit import Clock
-from convex_evals.pipeline.grading.python.browsing import Browsing
-from convex_evals.pipeline.grading.python.fixtures import Fixtures
-from convex_evals.pipeline.grading.python.job import Job
-from convex_evals.pipeline.grading.python.limits import TimeLimits
+from convex_evals.pipeline.grading.kit import CallTimedOut, Clock, TimeIsUp
+from convex_evals.pipeline.grading.python.fixtures import AppFixture, Fixtures
+from convex_evals.pipeline.grading.python.process import Job
 from convex_evals.pipeline.grading.python.recorder import Recorder
 
 # Plugins of pytest that graders have no use for; each costs time at every start.
@@ -36,6 +38,8 @@ OPTIONS = (
     "--config-file=/dev/null",
     *(f"-pno:{name}" for name in UNUSED),
 )
+# Calls end first, so that a test that waits for a slow function fails, with the name of the function.
+CALLS_END_EARLIER = 1.0
 
 
 def _only_grader(imports: Path, private: Path) -> Path:
@@ -55,7 +59,7 @@ def run_session(job: Job) -> int:
     clock = Clock()
     plugins = [
         Fixtures(job, clock),
-        Browsing(job, clock),
+        AppFixture(job, clock),
         TimeLimits(clock, job.test_seconds, job.grader_seconds),
         Recorder(job.grader, job.report),
     ]
@@ -65,3 +69,33 @@ def run_session(job: Job) -> int:
     if job.collect_only:
         arguments.append("--collect-only")
     return int(pytest.main(arguments, plugins=plugins))
+
+
+class TimeLimits:
+    """A pytest plugin. A test that is still busy with itself when its time is up hangs."""
+
+    def __init__(self, clock: Clock, test_seconds: float, grader_seconds: float) -> None:
+        self._clock = clock
+        self._test_seconds = test_seconds
+        self._grader_seconds = grader_seconds
+        self._ends = time.monotonic() + grader_seconds
+        signal.signal(signal.SIGALRM, _time_is_up)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self) -> Generator[None, object, object]:
+        seconds = min(self._test_seconds, self._ends - time.monotonic())
+        self._clock.start(seconds)
+        signal.setitimer(signal.ITIMER_REAL, max(seconds, 0) + CALLS_END_EARLIER)
+        try:
+            return (yield)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self) -> None:
+        if self._clock.remaining <= 0:
+            raise CallTimedOut("project", "the tests before this one", self._grader_seconds)
+
+
+def _time_is_up(number: int, frame: FrameType | None) -> None:
+    raise TimeIsUp("the test did not end in time, and it was not waiting for a function")

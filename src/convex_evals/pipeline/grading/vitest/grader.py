@@ -1,7 +1,8 @@
 """A vitest grader of a suite written elsewhere."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import shlex
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -9,15 +10,11 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from convex_evals.core.processes import SYSTEM_PATH, Confinement, Process, ProcessResult, base_environment, run
-from convex_evals.pipeline.confinement import LIMITS
 from convex_evals.pipeline.grading.network import OwnNetworkListeners
-from convex_evals.pipeline.grading.report import Report
-from convex_evals.pipeline.grading.request import GraderRequest
-from convex_evals.pipeline.grading.runner import GraderRun
-from convex_evals.pipeline.grading.types import GradedDeployment
-from convex_evals.pipeline.grading.vitest.commands import write_commands
+from convex_evals.pipeline.grading.runner import GraderRequest, GraderRun
+from convex_evals.pipeline.grading.types import GradedDeployment, Report
 from convex_evals.pipeline.grading.vitest.report import read_compared, read_names, read_results
-from convex_evals.pipeline.tools import Tools
+from convex_evals.pipeline.tools import LIMITS, Tools
 
 FALLBACK: Final = Path(__file__).with_name("fallback.mjs")
 FAILURES: Final = Path(__file__).with_name("failures.mjs")
@@ -25,6 +22,16 @@ REPORTER: Final = 'import {{ failuresTo }} from "{failures}";\nexport default fa
 SCRATCH: Final = (".vite-temp", ".vite")
 NO_NAME: Final = "(?!)"  # matches no test, so that all are named and none is run
 CONFIG: Final = 'import {{ fallbackTo }} from "{fallback}";\nexport default fallbackTo("{manifest}", "{cache}");\n'
+NPX: Final = """#!/bin/sh
+# Runs the command of a package that is installed; never fetches one.
+while [ "${{1#-}}" != "$1" ]; do shift; done
+name=$1; shift
+for folder in {folders}; do
+  [ -x "$folder/$name" ] && exec "$folder/$name" "$@"
+done
+echo "npx: $name is not installed" >&2
+exit 127
+"""
 
 
 class VitestGrader:
@@ -161,3 +168,15 @@ async def _answers(url: str) -> bool:
         writer.close()
         return True
     return False
+
+
+def write_commands(folder: Path, node: Path, package_folders: Sequence[Path]) -> str:
+    """Fills `folder` and returns the PATH that begins with it."""
+    folder.mkdir()
+    (folder / "node").symlink_to(node)
+    programs = [packages / ".bin" for packages in package_folders]
+    script = NPX.format(folders=" ".join(shlex.quote(str(path)) for path in programs))
+    for name in ("npx", "bunx"):
+        (folder / name).write_text(script)
+        (folder / name).chmod(0o755)
+    return ":".join(map(str, [folder, *programs]))

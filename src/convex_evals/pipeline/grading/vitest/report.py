@@ -9,7 +9,7 @@ from typing import Any
 
 from convex_evals.core.comparisons import Comparison, compared
 from convex_evals.core.diagnostics import TestResult, TestStatus
-from convex_evals.pipeline.grading.report import Report
+from convex_evals.pipeline.grading.types import Report
 
 Compared = dict[str, list[Comparison]]
 _CUT = "…"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from convex_evals.core.diagnostics import TestResult
-from convex_evals.pipeline.grading.report import Report, read_report
+from convex_evals.pipeline.grading.types import Report, read_report
 
 
 def test_a_report_comes_back_as_it_was_written(tmp_path: Path) -> None:

@@ -1,9 +1,12 @@
-"""The warm process: has everything imported, and forks one process per grader.
+"""`python -I -m convex_evals.pipeline.grading.python`: the warm process, which has everything imported and forks one
+process per grader.
 
 One line in is one order, one line out is one ending; the orders are `run <number> <job>` and `stop <number>`. Standard
 input and output are the same socket. The process ends when that is closed.
 """
 
+import gc
+import importlib
 import json
 import os
 import resource
@@ -15,12 +18,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
+from _pytest.config import default_plugins, essential_plugins
+
 from convex_evals.core.supervisor import MEMORY_UNIT, adopt_orphans, descendants, drain, wake_on_child_exit
-from convex_evals.pipeline.grading.python.job import Job
-from convex_evals.pipeline.grading.python.process import become_grader
+from convex_evals.pipeline.grading.python import session
+from convex_evals.pipeline.grading.python.process import Job, become_grader
 
 CONNECTION: Final = 0
 GRACE_SECONDS: Final = 5.0  # for a grader to end by its own time limits
+PRELOADED: Final = ("msgspec", "websockets.sync.client", "http.client", "ssl", "difflib", "pprint")
 
 
 @dataclass(slots=True)
@@ -32,7 +38,7 @@ class Running:
     timed_out: bool = False
 
 
-class Host:
+class ForkServer:
     def __init__(self) -> None:
         self._connection = socket.socket(fileno=CONNECTION)
         self._running: dict[int, Running] = {}
@@ -121,3 +127,19 @@ class Host:
 def _kill(group: int) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
+
+
+def main() -> None:
+    # pytest's own modules are loaded by their names, which only its version bound in pyproject.toml makes safe.
+    unused = set(session.UNUSED)
+    for name in (*essential_plugins, *default_plugins):
+        if name not in unused:
+            importlib.import_module(f"_pytest.{name}")
+    for name in PRELOADED:
+        importlib.import_module(name)
+    gc.freeze()  # so that collections in forked processes do not touch, and thereby copy, what they share
+    ForkServer().serve()
+
+
+if __name__ == "__main__":
+    main()

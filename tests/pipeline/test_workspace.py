@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.pipeline.kept import keep, read_kept
+from convex_evals.pipeline.workspace import keep, read_kept
 
 
 def test_what_is_kept_is_read_again(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from convex_evals.pipeline.jsonc import parse_jsonc
+from convex_evals.pipeline.project_config import parse_jsonc
 
 
 @pytest.mark.parametrize(

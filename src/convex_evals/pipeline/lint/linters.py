@@ -1,0 +1,177 @@
+"""The two linters: oxlint with tsgolint, and ESLint itself for those who choose it or bring their own configuration."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+from convex_evals.core.diagnostics import Diagnostic, Place, finding
+from convex_evals.core.processes import ProcessResult
+from convex_evals.pipeline.lint.rules import eslint_name, oxlint_config, rules_for
+from convex_evals.pipeline.step import RunningStep, output_of
+from convex_evals.pipeline.tools import linked_packages
+from convex_evals.pipeline.typecheck.checked import SOURCES, Area
+from convex_evals.suite import Eval
+
+_QUOTED: Final = 15
+SUITE_CONFIGS: Final = {"convex": "eslint.config.mjs", "src": "src.eslint.config.mjs"}
+_CONFIG: Final = """\
+import tseslint from "typescript-eslint";
+import hooks from "eslint-plugin-react-hooks";
+export default [
+  { ignores: ["**/_generated/**"] },
+  {
+    files: ["**/*.{ts,tsx,mts,cts,js,jsx,mjs,cjs}"],
+    languageOptions: {
+      parser: tseslint.parser,
+      parserOptions: { projectService: true, tsconfigRootDir: %(folder)s, ecmaFeatures: { jsx: true } },
+    },
+    plugins: { "@typescript-eslint": tseslint.plugin, "react-hooks": hooks },
+    linterOptions: { reportUnusedDisableDirectives: "off" },
+    rules: %(rules)s,
+  },
+];
+"""
+
+
+class LintAccident(Exception):
+    """A linter did not do its work. `kind` is a key of the table of failures; without a message, its ending says it."""
+
+    def __init__(self, kind: str, result: ProcessResult, message: str = "") -> None:
+        super().__init__(message)
+        self.kind, self.result = kind, result
+
+
+def found_at(tool: str, file: str, line: int | None, column: int | None, rule: str, message: str) -> Diagnostic:
+    """Linters count from 1; 0 is a finding about the file as a whole."""
+    return finding(tool, rule, message, Place(file, line or 0, column or 0))
+
+
+def in_order(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
+    return sorted(findings, key=lambda each: (each.file, each.line, each.column, each.name, each.message))
+
+
+def line_of(each: Diagnostic) -> str:
+    return f"{each.file}:{each.line}:{each.column} {each.name}: {each.message.partition(chr(10))[0]}"
+
+
+def excerpt_of(findings: list[Diagnostic]) -> str:
+    lines = [line_of(each) for each in findings[:_QUOTED]]
+    if len(findings) > _QUOTED:
+        lines.append(f"… and {len(findings) - _QUOTED} more")
+    return "\n".join(lines)
+
+
+async def run_oxlint(step: RunningStep, folder: Path, area: Area) -> list[Diagnostic]:
+    """The findings in one area of the checked copy. Raises LintAccident."""
+    config = step.workspace.configuration / f"oxlint-{area.name}.json"
+    config.write_text(json.dumps(oxlint_config(area.name), indent=1))
+    toolchain = step.tools.toolchain
+    result = await step.run(
+        [
+            *toolchain.node_command("oxlint"),
+            "--type-aware",
+            "--disable-nested-config",
+            f"--config={config}",
+            "--format=json",
+            "--ignore-pattern=**/_generated/**",
+            "--no-error-on-unmatched-pattern",
+            f"./{area.folder}",
+        ],
+        cwd=folder,
+        read=(folder, toolchain.packages.folder, config, *linked_packages(folder, step.tools)),
+        environment={"OXLINT_TSGOLINT_PATH": str(toolchain.binary("tsgolint"))},
+    )
+    report = _oxlint_report(step, result)
+    expected = _sources(folder / area.folder)
+    if report["number_of_files"] < expected:
+        raise LintAccident("tool-crashed", result, f"oxlint looked at {report['number_of_files']} of {expected} files.")
+    return [_oxlint_finding(diagnostic) for diagnostic in report["diagnostics"] if diagnostic["severity"] == "error"]
+
+
+def _oxlint_report(step: RunningStep, result: ProcessResult) -> dict[str, Any]:
+    accident = step.accident(result)
+    try:
+        report = json.loads(output_of(result.output))
+        if accident is None and isinstance(report["diagnostics"], list) and isinstance(report["number_of_files"], int):
+            return dict(report)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass  # said below: it is not a report
+    raise LintAccident(accident or "tool-crashed", result)
+
+
+def _sources(folder: Path) -> int:
+    found = (path for path in folder.rglob("*") if path.suffix in SOURCES and "_generated" not in path.parts)
+    return sum(path.is_file() for path in found)
+
+
+def _oxlint_finding(diagnostic: dict[str, Any]) -> Diagnostic:
+    labels = diagnostic.get("labels") or [{}]
+    span = labels[0].get("span") or {}
+    return found_at(
+        "oxlint",
+        diagnostic.get("filename") or "",
+        span.get("line"),
+        span.get("column"),
+        eslint_name(diagnostic.get("code") or ""),
+        diagnostic.get("message") or "",
+    )
+
+
+def suite_config(eval: Eval, area: Area) -> Path | None:
+    """What a suite brings beside its `evals/` folder, or in it."""
+    suite = eval.path.parents[1]
+    places = (suite.parent / SUITE_CONFIGS[area.name], suite / SUITE_CONFIGS[area.name])
+    return next((path for path in places if path.is_file()), None)
+
+
+async def run_eslint(step: RunningStep, folder: Path, area: Area, config: Path | None) -> list[Diagnostic]:
+    """The findings in one area of the checked copy, by `config` or by our own rules. Raises LintAccident."""
+    chosen = config or _write_config(step, folder, area)
+    command = step.tools.toolchain.node_command("eslint")
+    options = ["--no-config-lookup", "--config", str(chosen), "--format=json", "--no-error-on-unmatched-pattern"]
+    options += ["--no-warn-ignored", "--no-inline-config", "--ignore-pattern", "**/_generated/**"]
+    toolchain = step.tools.toolchain.packages.folder
+    result = await step.run(
+        [*command, *options, f"./{area.folder}"],
+        cwd=folder,
+        read=(folder, toolchain, *_around(chosen), *linked_packages(folder, step.tools)),
+    )
+    return [
+        _eslint_finding(message, Path(report["filePath"]), folder)
+        for report in _eslint_reports(step, result)
+        for message in report["messages"]
+        if message["severity"] == 2
+    ]
+
+
+def _around(config: Path) -> list[Path]:
+    """A configuration with the files and packages beside it, but not the folders: those may hold reference answers."""
+    return [path for path in config.parent.iterdir() if path.is_file() or path.name == "node_modules"]
+
+
+def _write_config(step: RunningStep, folder: Path, area: Area) -> Path:
+    """Beside a link to the toolchain, which its imports need."""
+    place = step.workspace.configuration
+    link = place / "node_modules"
+    if not link.is_symlink():
+        link.symlink_to(step.tools.toolchain.packages.node_modules, target_is_directory=True)
+    config = place / f"{area.name}.config.mjs"
+    config.write_text(_CONFIG % {"folder": json.dumps(str(folder)), "rules": json.dumps(rules_for(area.name))})
+    return config
+
+
+def _eslint_reports(step: RunningStep, result: ProcessResult) -> list[dict[str, Any]]:
+    accident = step.accident(result)
+    if accident is None and result.exit_code in {0, 1}:
+        try:
+            return list(json.loads(output_of(result.output)))
+        except (ValueError, TypeError, RecursionError):
+            pass  # said below: it is not a report
+    raise LintAccident(accident or "tool-crashed", result)
+
+
+def _eslint_finding(message: dict[str, Any], path: Path, folder: Path) -> Diagnostic:
+    shown = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
+    rule = message.get("ruleId") or "syntax"
+    return found_at("eslint", shown, message.get("line"), message.get("column"), rule, message.get("message") or "")
