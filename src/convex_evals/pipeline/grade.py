@@ -24,8 +24,7 @@ from convex_evals.pipeline.deploy import (
 )
 from convex_evals.pipeline.failures import FAILURES
 from convex_evals.pipeline.filesystem import write_project
-from convex_evals.pipeline.grading.network import GraderNetwork
-from convex_evals.pipeline.grading.run import run_grader
+from convex_evals.pipeline.grading import GraderNetwork, run_grader
 from convex_evals.pipeline.install import install_packages
 from convex_evals.pipeline.lint import lint
 from convex_evals.pipeline.step import RunningStep

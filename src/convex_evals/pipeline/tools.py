@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from convex_evals.core.processes import LIBRARIES, Confinement, Limits, base_environment
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import PackageStore, Progress, Toolchain, no_progress, prepare_toolchain, project_store
-from convex_evals.pipeline.grading.python.host import GraderHost
+from convex_evals.pipeline.grading import GraderHost
 from convex_evals.pipeline.workspace import Workspace
 
 MEGABYTE: Final = 1024 * 1024

@@ -10,7 +10,7 @@ from convex_evals.backend import Deployment
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.processes import base_environment, run
 from convex_evals.core.verdicts import StepName
-from convex_evals.pipeline.lint.rules import rules_for
+from convex_evals.pipeline.lint import rules_for
 from convex_evals.pipeline.tools import Tools
 from convex_evals.suite import Eval
 

@@ -2,6 +2,15 @@
 
 from convex_evals.pipeline.deploy.answer import AnswerFailure, deploy_answer
 from convex_evals.pipeline.deploy.backends import Backend, open_answer_backend, open_backend
+from convex_evals.pipeline.deploy.cli import read_cli_errors
 from convex_evals.pipeline.deploy.step import deploy_project
 
-__all__ = ["AnswerFailure", "Backend", "deploy_answer", "deploy_project", "open_answer_backend", "open_backend"]
+__all__ = [
+    "AnswerFailure",
+    "Backend",
+    "deploy_answer",
+    "deploy_project",
+    "open_answer_backend",
+    "open_backend",
+    "read_cli_errors",
+]

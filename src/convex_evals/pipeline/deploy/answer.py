@@ -13,8 +13,7 @@ from convex_evals.core.toolchain import NpmError
 from convex_evals.pipeline.deploy.backends import Backend
 from convex_evals.pipeline.deploy.cli import excerpt_of, find_cli, push, write_push_request
 from convex_evals.pipeline.deploy.direct import Refused, push_request
-from convex_evals.pipeline.install.manifest import Manifest, ManifestError, read_manifest
-from convex_evals.pipeline.install.step import install_set, link_packages
+from convex_evals.pipeline.install import Manifest, ManifestError, install_set, link_packages, read_manifest
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.trial import step_apart
 from convex_evals.pipeline.types import GradingOptions

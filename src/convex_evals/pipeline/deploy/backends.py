@@ -16,9 +16,8 @@ from convex_evals.backend import LOCAL_ADMIN_KEY, LOCAL_NAME, LOCAL_SECRET
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.files import file_lock
 from convex_evals.core.processes import base_environment, start
+from convex_evals.pipeline.grading import GradedDeployment, GraderNetwork
 from convex_evals.pipeline.grading.kit import Clock, DeploymentTrouble, Transport, clean
-from convex_evals.pipeline.grading.network import GraderNetwork
-from convex_evals.pipeline.grading.types import GradedDeployment
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.types import GradingOptions
 

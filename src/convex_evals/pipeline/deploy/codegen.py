@@ -14,7 +14,7 @@ from typing import Any, Final
 from convex_evals.core.files import file_lock
 from convex_evals.pipeline.deploy.backends import open_backend
 from convex_evals.pipeline.deploy.cli import ConvexCli, compiled_code, push, write_push_request
-from convex_evals.pipeline.grading.types import GradedDeployment
+from convex_evals.pipeline.grading import GradedDeployment
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.trial import step_apart

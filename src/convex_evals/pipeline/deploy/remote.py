@@ -8,7 +8,7 @@ import httpx2
 
 from convex_evals.core import convex_versions
 from convex_evals.core.errors import InfrastructureError
-from convex_evals.pipeline.grading.types import GradedDeployment
+from convex_evals.pipeline.grading import GradedDeployment
 
 _PATIENCE: Final = 20.0
 

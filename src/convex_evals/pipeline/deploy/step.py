@@ -9,10 +9,17 @@ from convex_evals.core.diagnostics import Diagnostic, stated
 from convex_evals.core.processes import ProcessResult
 from convex_evals.core.steps import StepResult
 from convex_evals.pipeline.deploy.backends import Backend
-from convex_evals.pipeline.deploy.cli import ConvexCli, excerpt_of, find_cli, installed_version, push
+from convex_evals.pipeline.deploy.cli import (
+    ConvexCli,
+    excerpt_of,
+    find_cli,
+    installed_version,
+    push,
+    read_cli_errors,
+    refusal_diagnostic,
+)
 from convex_evals.pipeline.deploy.codegen import ask_cli
 from convex_evals.pipeline.deploy.direct import Refused, build_request, push_request
-from convex_evals.pipeline.deploy.errors import read_cli_errors, refusal_diagnostic
 from convex_evals.pipeline.project_config import FILE, ConfigError, read_config
 from convex_evals.pipeline.step import RunningStep, output_of
 from convex_evals.pipeline.trial import blame, works

@@ -25,7 +25,7 @@ from convex_evals.pipeline.grading.types import (
     Report,
 )
 from convex_evals.pipeline.grading.verdict import Verdict, judge, reason
-from convex_evals.pipeline.grading.vitest.grader import VitestGrader
+from convex_evals.pipeline.grading.vitest import VitestGrader
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.types import GradingOptions

@@ -10,7 +10,7 @@ from convex_evals.core.processes import ProcessResult
 from convex_evals.pipeline.lint.rules import eslint_name, oxlint_config, rules_for
 from convex_evals.pipeline.step import RunningStep, output_of
 from convex_evals.pipeline.tools import linked_packages
-from convex_evals.pipeline.typecheck.checked import SOURCES, Area
+from convex_evals.pipeline.typecheck import SOURCES, Area
 from convex_evals.suite import Eval
 
 _QUOTED: Final = 15

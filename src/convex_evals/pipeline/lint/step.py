@@ -15,7 +15,7 @@ from convex_evals.pipeline.lint.linters import (
 )
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.trial import blame, ending_of
-from convex_evals.pipeline.typecheck.checked import Area, CheckedCopy, make_checked_copy
+from convex_evals.pipeline.typecheck import Area, CheckedCopy, make_checked_copy
 from convex_evals.pipeline.types import Linter
 from convex_evals.suite import Eval
 

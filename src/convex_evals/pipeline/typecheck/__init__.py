@@ -1,6 +1,6 @@
 """The step `tsc`: one compiler and one set of rules for everybody, whatever a model's tsconfig says."""
 
-from convex_evals.pipeline.typecheck.checked import CheckedCopy, make_checked_copy
-from convex_evals.pipeline.typecheck.step import check_types
+from convex_evals.pipeline.typecheck.checked import SOURCES, Area, CheckedCopy, make_checked_copy
+from convex_evals.pipeline.typecheck.step import check_types, parse_diagnostics
 
-__all__ = ["CheckedCopy", "check_types", "make_checked_copy"]
+__all__ = ["SOURCES", "Area", "CheckedCopy", "check_types", "make_checked_copy", "parse_diagnostics"]

@@ -1,10 +1,12 @@
+"""Why a project was not deployed, as the CLI or our own deployment tells it."""
+
 from pathlib import Path
 
 import pytest
 
 from convex_evals.backend.push import PushRefusal
 from convex_evals.backend.push.facts import SourcePlace
-from convex_evals.pipeline.deploy.errors import read_cli_errors, refusal_diagnostic
+from convex_evals.pipeline.deploy.cli import read_cli_errors, refusal_diagnostic
 
 THROWN = """\
 ✖ Error: Unable to start push to http://127.0.0.1:{port}
