@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -92,3 +93,10 @@ def test_a_package_is_imported_through_its_face(package: str, imports: dict[str,
         if name in inside or any(name.startswith(f"{part}.") for part in inside)
     ]
     assert around == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_face_has_every_name_it_lists(package: str) -> None:
+    """Some faces load a name only when it is asked for."""
+    face = import_module(package)
+    assert [name for name in getattr(face, "__all__", ()) if not hasattr(face, name)] == []

@@ -21,8 +21,7 @@ from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import Toolchain
 from convex_evals.core.verdicts import StepName
-from convex_evals.pipeline.install import find_packages
-from convex_evals.pipeline.types import GradingOptions
+from convex_evals.pipeline import GradingOptions, find_packages
 from convex_evals.scores import AttemptDetails, RunRecord
 from convex_evals.suite import Eval, read_answer
 

@@ -1,5 +1,60 @@
 """Is an answer right? Six steps: filesystem, install, deploy, tsc, eslint, tests.
 
-async with open_tools(settings) as tools:
-    result = await grade(Assignment(eval, files, GradingOptions(), folder), tools)
+A grading worker (`python -m convex_evals.pipeline.worker`) is sent an `Assignment` and answers with a `Grade`. `bench`
+and `grading`, with the `kit` that graders import, have faces of their own.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from convex_evals.pipeline.bounds import MEBIBYTE, MOST_BYTES, cut_log, usage_of
+    from convex_evals.pipeline.deploy import read_cli_errors
+    from convex_evals.pipeline.failures import FAILURES, FailureKind
+    from convex_evals.pipeline.install import find_packages
+    from convex_evals.pipeline.lint import rules_for
+    from convex_evals.pipeline.messages import Graded, Message, StepDone, Trouble, receive, send
+    from convex_evals.pipeline.typecheck import parse_diagnostics
+    from convex_evals.pipeline.types import Assignment, Grade, GradingOptions, status_of
+
+__all__ = [
+    "FAILURES",
+    "MEBIBYTE",
+    "MOST_BYTES",
+    "Assignment",
+    "FailureKind",
+    "Grade",
+    "Graded",
+    "GradingOptions",
+    "Message",
+    "StepDone",
+    "Trouble",
+    "cut_log",
+    "find_packages",
+    "parse_diagnostics",
+    "read_cli_errors",
+    "receive",
+    "rules_for",
+    "send",
+    "status_of",
+    "usage_of",
+]
+
+_NAMES: Final = {
+    "bounds": ("MEBIBYTE", "MOST_BYTES", "cut_log", "usage_of"),
+    "deploy": ("read_cli_errors",),
+    "failures": ("FAILURES", "FailureKind"),
+    "install": ("find_packages",),
+    "lint": ("rules_for",),
+    "messages": ("Graded", "Message", "StepDone", "Trouble", "receive", "send"),
+    "typecheck": ("parse_diagnostics",),
+    "types": ("Assignment", "Grade", "GradingOptions", "status_of"),
+}
+_HOMES: Final = {name: home for home, names in _NAMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    # A name loads its own part only: options and grades must not cost the time to load what does the grading.
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

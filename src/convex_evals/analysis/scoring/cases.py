@@ -14,9 +14,7 @@ from convex_evals.core.comparisons import compared
 from convex_evals.core.diagnostics import Diagnostic, Place, TestResult, failed_test, finding, stated
 from convex_evals.core.errors import UsageError
 from convex_evals.core.verdicts import CLASSES, STEPS, FailureClass, StepName
-from convex_evals.pipeline.deploy import read_cli_errors
-from convex_evals.pipeline.lint import rules_for
-from convex_evals.pipeline.typecheck import parse_diagnostics
+from convex_evals.pipeline import parse_diagnostics, read_cli_errors, rules_for
 
 _FINDING: Final = re.compile(
     r"^(?P<file>[^\s{\"][^\n:]*):(?P<line>\d+):\d+ (?: ?(?P<rule>[@\w/().-]+): | (?P<column>[@\w/().-]+)  )"
