@@ -29,6 +29,12 @@ PACKAGES = [
     "convex_evals.backend.system",
     "convex_evals.backend.validators",
     "convex_evals.backend.values",
+    "convex_evals.cli.analysis",
+    "convex_evals.cli.menu",
+    "convex_evals.cli.progress",
+    "convex_evals.controls",
+    "convex_evals.controls.mutants",
+    "convex_evals.controls.mutants.operators",
     "convex_evals.core.machine",
     "convex_evals.core.processes",
     "convex_evals.core.settings",
@@ -46,6 +52,9 @@ PACKAGES = [
     "convex_evals.pipeline.install",
     "convex_evals.pipeline.lint",
     "convex_evals.pipeline.typecheck",
+    "convex_evals.runner",
+    "convex_evals.scores",
+    "convex_evals.statistics",
     "convex_evals.suite",
 ]
 WITH_FACES_OF_THEIR_OWN = {

@@ -74,6 +74,19 @@ def test_when_nothing_failed_that_is_said(
     assert "Infrastructure failures (not classified)" in report
 
 
+def test_a_label_is_by_whom_git_knows_unless_an_author_is_named(
+    convex_evals: Command, record_run: Callable[..., str], tmp_path: Path
+) -> None:
+    home, label = tmp_path / "home", ("000-a", "KNOWN_GAP", "--why", "The platform lacks it.")
+    home.mkdir()
+    (home / ".gitconfig").write_text("[user]\n\tname = Ada Lovelace\n")
+    run = record_run({"000-a": "failed"})
+    assert "by Ada Lovelace," in convex_evals("analyze", "label", run, *label, HOME=str(home)).stdout
+    assert "by Grace," in convex_evals("analyze", "label", run, *label, "--author", "Grace", HOME=str(home)).stdout
+    without_git = convex_evals("analyze", "label", run, *label, HOME=str(home), PATH=str(home), LOGNAME="countess")
+    assert "by countess," in without_git.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

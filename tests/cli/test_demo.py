@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from convex_evals.cli.demo.command import MODEL, perform_demo
-from convex_evals.cli.demo.story import Share, Telling
+from convex_evals.cli.demo import MODEL, Share, Telling, perform_demo
 from convex_evals.cli.runs.options import RunOptions
 from convex_evals.models import replay
 from convex_evals.scores import ScoresStore

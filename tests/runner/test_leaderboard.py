@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.runner.benchmarks import BenchmarkChange, difference
-from convex_evals.runner.leaderboard import leaderboard
+from convex_evals.runner.benchmarks import BenchmarkChange, compare_benchmarks
+from convex_evals.runner.leaderboard import read_leaderboard
 from convex_evals.runner.plans import CHECK
 from convex_evals.scores import Benchmark, Fingerprints, Outcome, PlannedEval, RunPlan, ScoresStore
 
@@ -36,9 +36,9 @@ def record(store: ScoresStore, model: str, passed: int, prints: Fingerprints = P
 
 def test_samples_are_ranked_only_where_there_is_nothing_else(store: ScoresStore) -> None:
     record(store, "sample/expert", 4)
-    assert [each.ranked.name for each in leaderboard(store, V1, "default").standings] == ["sample/expert"]
+    assert [each.ranked.name for each in read_leaderboard(store, V1, "default").standings] == ["sample/expert"]
     record(store, "real", 1)
-    found = leaderboard(store, V1, "default")
+    found = read_leaderboard(store, V1, "default")
     assert [each.ranked.name for each in found.standings] == ["real"]
     assert [each.why for each in found.left_out] == ["a sample, not a model"]
 
@@ -46,7 +46,7 @@ def test_samples_are_ranked_only_where_there_is_nothing_else(store: ScoresStore)
 def test_runs_of_a_model_count_together_and_their_spread_is_told(store: ScoresStore) -> None:
     record(store, "real", 2)
     record(store, "real", 4)
-    (standing,) = leaderboard(store, V1, "default").standings
+    (standing,) = read_leaderboard(store, V1, "default").standings
     assert standing.ranked.score.value == 0.75
     assert (standing.ranked.score.trials, len(standing.runs)) == (8, 2)
     assert standing.spread == pytest.approx(0.3536, abs=1e-4)
@@ -61,10 +61,10 @@ def test_what_guidelines_are_worth_is_the_difference_to_none(store: ScoresStore)
         Fingerprints(pipeline="pipeline", toolchain="toolchain", prompt="bare"),
         experiment="no_guidelines",
     )
-    (standing,) = leaderboard(store, V1, "default").standings
+    (standing,) = read_leaderboard(store, V1, "default").standings
     assert standing.guidelines is not None
     assert standing.guidelines.difference == 0.75
-    (bare,) = leaderboard(store, V1, "no_guidelines").standings
+    (bare,) = read_leaderboard(store, V1, "no_guidelines").standings
     assert bare.guidelines is None
 
 
@@ -74,12 +74,12 @@ def test_what_guidelines_are_worth_over_models_is_paired_by_eval(store: ScoresSt
         record(store, model, with_them)
         if without is not None:
             record(store, model, without, bare, experiment="no_guidelines")
-    found = leaderboard(store, V1, "default").guidelines
+    found = read_leaderboard(store, V1, "default").guidelines
     assert found is not None and sorted(found.models) == ["one", "two"]
     assert found.worth.difference == pytest.approx((0 + 0.5 + 0.5 + 0.5) / 4)
     assert (found.worth.evals, found.worth.test) == (4, "sign-flip permutation")
     assert {name: each.difference for name, each in found.categories.items()} == {"000-a": found.worth.difference}
-    assert leaderboard(store, V1, "no_guidelines").guidelines is None
+    assert read_leaderboard(store, V1, "no_guidelines").guidelines is None
 
 
 @pytest.mark.parametrize(
@@ -92,21 +92,21 @@ def test_what_guidelines_are_worth_over_models_is_paired_by_eval(store: ScoresSt
 )
 def test_runs_of_other_conditions_are_not_ranked(store: ScoresStore, prints: Fingerprints, why: str) -> None:
     record(store, "real", 4, prints)
-    found = leaderboard(store, V1, "default")
+    found = read_leaderboard(store, V1, "default")
     assert found.standings == ()
     assert why in found.left_out[0].why
 
 
 def test_check_runs_are_not_even_listed(store: ScoresStore) -> None:
     record(store, "real", 4, labels=(CHECK,))
-    found = leaderboard(store, V1, "default")
+    found = read_leaderboard(store, V1, "default")
     assert (found.standings, found.left_out) == ((), ())
 
 
 def test_versions_differ_by_eval_and_by_conditions() -> None:
     changed = (EVALS[0], PlannedEval(EVALS[1].eval, "other", "grader"), PlannedEval("001-new/000-x", "c", "g"))
     v2 = Benchmark("v2", changed, {"default": "new"}, "pipeline", "new", datetime.now(UTC))
-    assert difference(V1, v2) == BenchmarkChange(
+    assert compare_benchmarks(V1, v2) == BenchmarkChange(
         added=("001-new/000-x",),
         removed=(EVALS[2].eval, EVALS[3].eval),
         task_changed=(EVALS[1].eval,),

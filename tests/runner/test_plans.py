@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,9 @@ from convex_evals.models import AskOptions, find_model
 from convex_evals.models.experiments import Experiment
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.runner import Plan, Request, WorkItem, plan_regrading, plan_rest, plan_run, source_of, suite_of
+from convex_evals.runner.plans import options_from_json, options_json, pipeline_fingerprint
 from convex_evals.scores import Generation, Outcome, ScoresStore
-from convex_evals.suite import Suite, load_suite
+from convex_evals.suite import Suite, SuiteSettings, load_suite
 
 MakeSuite = Callable[..., Suite]
 
@@ -137,3 +139,33 @@ def test_a_request_for_some_evals_plans_only_those(make_suite: MakeSuite, store:
     suite = make_suite(3)
     chosen = replace(request(suite), evals=suite.evals[1:2])
     assert names(plan_run(find_model("reference", store), chosen).work) == [("001-hello", 1, False)]
+
+
+SUITE = SuiteSettings(date(2026, 11, 1), ("*.ts",))
+
+
+def test_what_was_not_asked_for_is_what_the_suite_says() -> None:
+    completed = GradingOptions().completed(SUITE)
+    assert (completed.packages_before, completed.answer_files) == (date(2026, 11, 1), ("*.ts",))
+
+
+def test_what_was_asked_for_wins() -> None:
+    asked = GradingOptions(packages_before=date(2025, 1, 1), answer_files=("**/*",))
+    assert asked.completed(SUITE) == asked
+
+
+def test_options_come_back_from_the_record_but_the_key_must_be_given_again() -> None:
+    options = GradingOptions(backend="http://127.0.0.1:1", admin_key="secret", linter="eslint")
+    recorded = options_json(options)
+    assert "secret" not in str(recorded)
+    assert options_from_json(recorded, "secret") == options
+
+
+def test_a_record_of_an_older_version_lacks_options_that_came_later() -> None:
+    assert options_from_json({"linter": "eslint"}, None) == GradingOptions(linter="eslint")
+
+
+def test_the_fingerprint_changes_with_an_option_and_not_with_the_key() -> None:
+    plain = pipeline_fingerprint(GradingOptions())
+    assert plain == pipeline_fingerprint(GradingOptions(admin_key="secret"))
+    assert plain != pipeline_fingerprint(GradingOptions(compiler="5.9"))

@@ -29,7 +29,7 @@ from convex_evals.scores import (
     ScoresStore,
     Usage,
 )
-from convex_evals.scores.databases import upgrade_database
+from convex_evals.scores.schema import upgrade_database
 
 START_SECONDS = 120
 ENGINES = ("sqlite", "postgresql")

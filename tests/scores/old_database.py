@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, MetaData, create_engine, insert
 
-from convex_evals.scores.location import find_location
+from convex_evals.scores.database import find_location
 from convex_evals.scores.schema import MIGRATIONS, Revisions, upgrade_schema
 
 RECORDED: list[dict[str, Any]] = json.loads((Path(__file__).parent / "recorded_0003.json").read_bytes())

@@ -5,7 +5,7 @@ import pytest
 
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import LENGTH
-from convex_evals.scores import Counts, Fingerprints, PlannedEval, RunFilter, RunPlan, ScoresStore
+from convex_evals.scores import Counts, Fingerprints, Outcome, PendingEval, PlannedEval, RunFilter, RunPlan, ScoresStore
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
@@ -128,3 +128,140 @@ def test_a_finished_run_says_when_and_why(scene: Any) -> None:
 def test_a_run_that_is_not_there_is_one_sentence(store: ScoresStore, question: str) -> None:
     with pytest.raises(UsageError, match=r"^There is no run 'x'"):
         getattr(store, question)("x")
+
+
+EVAL = "000-a/000-b"
+BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Clock:
+    """Stands where the scores look at the time."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def now(self, zone: Any) -> datetime:
+        return BEGAN + timedelta(seconds=self.seconds)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    for module in ("runs", "periods", "attempts", "generations", "steps"):
+        monkeypatch.setattr(f"convex_evals.scores.{module}.datetime", clock)
+    return clock
+
+
+def test_the_time_between_two_sessions_is_no_work(scene: Any, clock: Clock) -> None:
+    store: ScoresStore = scene.store
+    run = scene.run()
+    clock.seconds = 60
+    store.finish_run(run, "stopped", "interrupted")
+    clock.seconds = 86_400
+    store.resume_run(run)
+    clock.seconds += 30
+    store.finish_run(run, "completed")
+    found = store.find_run(run)
+    assert found.worked == timedelta(seconds=90)
+    assert found.finished_at is not None and found.finished_at - found.started_at == timedelta(seconds=86_430)
+
+
+def test_a_process_that_was_killed_worked_until_it_last_recorded_something(scene: Any, clock: Clock) -> None:
+    store: ScoresStore = scene.store
+    run = scene.run()
+    clock.seconds = 10
+    begun = store.begin_attempt(run, EVAL)
+    clock.seconds = 25
+    store.record_step(begun.id, scene.step(b"log"))
+    assert store.find_run(run).worked == timedelta(0)
+    clock.seconds = 1_000
+    store.resume_run(run)
+    assert store.find_run(run).worked == timedelta(seconds=25)
+    clock.seconds = 1_005
+    store.finish_run(run, "completed")
+    assert store.find_run(run).worked == timedelta(seconds=30)
+
+
+def test_trials_can_be_added_to_some_evals(scene: Any) -> None:
+    store: ScoresStore = scene.store
+    run = scene.run()
+    with pytest.raises(UsageError, match="Trial 2 of eval"):
+        store.begin_attempt(run, EVAL, 2)
+    before = store.find_run(run).counts.total
+    store.add_trials(run, [(EVAL, 2), (EVAL, 3)])
+    found = store.find_run(run)
+    assert (found.trials, found.counts.total) == (1, before + 2)
+    assert [(each.eval, each.trial) for each in store.pending(run) if each.trial > 1] == [(EVAL, 2), (EVAL, 3)]
+    store.finish_attempt(store.begin_attempt(run, EVAL, 2).id, Outcome("passed"))
+    assert [each.trial for each in store.pending(run) if each.eval == EVAL] == [1, 3]
+
+
+@pytest.mark.parametrize("table", ["work_periods", "extra_trials"])
+def test_what_is_over_is_never_changed_or_deleted(scene: Any, execute: Any, table: str) -> None:
+    run = scene.run()
+    scene.store.add_trials(run, [(EVAL, 2)])
+    scene.store.finish_run(run, "completed")
+    change = "started_at = NULL" if table == "work_periods" else "trial = 9"
+    for statement in (f"UPDATE {table} SET {change}", f"DELETE FROM {table}"):
+        with pytest.raises(Exception, match=f"{table} are never changed or deleted"):
+            execute(statement)
+
+
+A, B = "000-a/000-b", "000-a/001-c"
+
+
+def test_what_has_no_verdict_is_pending(scene: Any) -> None:
+    run_id = scene.run(B, A, trials=2)
+    assert scene.store.pending(run_id) == tuple(
+        PendingEval(name, trial, 0, False, None) for name in (A, B) for trial in (1, 2)
+    )
+    scene.attempt(run_id, A, 1, "passed")
+    scene.attempt(run_id, A, 2, "failed")
+    scene.attempt(run_id, B, 1, "skipped")
+    assert scene.store.pending(run_id) == (PendingEval(B, 2, 0, False, None),)
+    scene.attempt(run_id, B, 2, "infrastructure")
+    assert scene.store.pending(run_id) == (PendingEval(B, 2, 1, True, None),)
+    scene.attempt(run_id, B, 2, "passed")
+    assert scene.store.pending(run_id) == ()
+
+
+def test_resuming_marks_what_was_left_open_and_only_that(scene: Any) -> None:
+    run_id, other = scene.run(A, B), scene.run(A)
+    scene.attempt(run_id, A)
+    scene.store.begin_attempt(run_id, B)
+    scene.store.begin_attempt(other, A)
+    assert scene.store.resume_run(run_id) == (PendingEval(B, 1, 1, False, None),)
+    assert [each.status for each in scene.store.attempts(run_id)] == ["passed", "interrupted"]
+    assert [each.status for each in scene.store.attempts(other)] == ["running"]
+    assert scene.store.begin_attempt(run_id, B).number == 2
+
+
+def test_a_stopped_run_goes_on(scene: Any) -> None:
+    run_id = scene.run(A)
+    scene.store.finish_run(run_id, "stopped", "Ctrl-C")
+    scene.store.resume_run(run_id)
+    run = scene.store.find_run(run_id)
+    assert (run.status, run.reason, run.finished_at) == ("running", None, None)
+    scene.attempt(run_id, A)
+    scene.store.finish_run(run_id, "completed")
+    assert scene.store.find_run(run_id).counts.passed == 1
+
+
+def test_what_was_generated_is_not_generated_twice(scene: Any) -> None:
+    run_id = scene.run(A)
+    first = scene.store.begin_attempt(run_id, A)
+    scene.store.record_generation(first.id, scene.generation())
+    assert scene.store.resume_run(run_id) == (PendingEval(A, 1, 1, False, first.id),)
+    second = scene.store.begin_attempt(run_id, A)
+    scene.store.reuse_generation(second.id, first.id)
+    scene.store.finish_attempt(second.id, Outcome("infrastructure"))
+    scene.store.begin_attempt(run_id, A)
+    assert scene.store.resume_run(run_id) == (PendingEval(A, 1, 3, True, second.id),)
+
+
+def test_looking_changes_nothing(scene: Any) -> None:
+    run_id = scene.run(A)
+    scene.store.begin_attempt(run_id, A)
+    before = scene.store.export_run(run_id)
+    scene.store.pending(run_id)
+    assert scene.store.export_run(run_id) == before

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from scipy import stats
 
-from convex_evals.statistics import Tally, flakiness, merged, pass_all, pass_at, score, spread
+from convex_evals.statistics import Tally, durations, flakiness, merged, pass_all, pass_at, score, spread
 
 tallies = some.dictionaries(
     some.text(min_size=1),
@@ -92,3 +92,14 @@ def test_the_interval_holds_the_truth_in_95_of_100_cases(evals: int, trials: int
         assert found is not None
         held += found.interval.contains(truth)
     assert held / tries == pytest.approx(0.95, abs=0.015)
+
+
+@given(some.lists(some.floats(0, 1e6), min_size=1, max_size=50))
+def test_durations_are_those_of_numpy(values: list[float]) -> None:
+    found = durations(values)
+    assert found is not None
+    assert (found.median, found.p90) == pytest.approx((numpy.median(values), numpy.quantile(values, 0.9)))
+
+
+def test_nothing_measured_has_no_durations() -> None:
+    assert durations([]) is None

@@ -8,27 +8,19 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from convex_evals import __version__
-from convex_evals.cli.commands.ablate import ablate
 from convex_evals.cli.commands.analyze import analyze
 from convex_evals.cli.commands.backend import backend
 from convex_evals.cli.commands.bench import bench
-from convex_evals.cli.commands.benchmark import benchmark
+from convex_evals.cli.commands.benchmark import benchmark, leaderboard
 from convex_evals.cli.commands.cache import cache
-from convex_evals.cli.commands.compare import compare
 from convex_evals.cli.commands.conformance import conformance
-from convex_evals.cli.commands.controls import controls
 from convex_evals.cli.commands.db import db
-from convex_evals.cli.commands.demo import demo
 from convex_evals.cli.commands.doctor import doctor
-from convex_evals.cli.commands.leaderboard import leaderboard
-from convex_evals.cli.commands.list import list_evals
 from convex_evals.cli.commands.models import models
-from convex_evals.cli.commands.new_eval import new_eval
-from convex_evals.cli.commands.run import run
-from convex_evals.cli.commands.show import show
-from convex_evals.cli.commands.status import status
+from convex_evals.cli.commands.run import ablate, demo, run, validate
+from convex_evals.cli.commands.runs import compare, show, status
+from convex_evals.cli.commands.suite import controls, list_evals, new_eval
 from convex_evals.cli.commands.test import test
-from convex_evals.cli.commands.validate import validate
 
 SUMMARY = "Measures how well language models write Convex backends, and explains why they fail."
 

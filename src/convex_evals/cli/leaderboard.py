@@ -9,7 +9,7 @@ from convex_evals.cli.output import count, table, table_lines, visible
 from convex_evals.cli.runs.as_json import score_json
 from convex_evals.cli.runs.comparison import points, statistics_json
 from convex_evals.core.ids import prefix
-from convex_evals.runner.leaderboard import Guidelines, Leaderboard, Standing
+from convex_evals.runner import Guidelines, Leaderboard, RankedModel
 from convex_evals.statistics import Durations
 
 NAMED = 5
@@ -96,7 +96,7 @@ def _guidelines_json(found: Guidelines) -> dict[str, Any]:
     }
 
 
-def _row(each: Standing) -> tuple[str, ...]:
+def _row(each: RankedModel) -> tuple[str, ...]:
     scored = each.ranked.score
     interval = f"{scored.interval.low:.1%} to {scored.interval.high:.1%}"
     name = visible(each.ranked.name)
@@ -105,18 +105,18 @@ def _row(each: Standing) -> tuple[str, ...]:
     return (each.ranked.rank, name, f"{scored.value:.1%}", interval, runs, _cost(each), _time(each))
 
 
-def _cost(each: Standing) -> str:
+def _cost(each: RankedModel) -> str:
     """Of one run of the suite."""
     if each.cost.value is None:
         return "unknown" if each.cost.unknown else "–"
     return f"${each.cost.value:.2f}" if not each.cost.unknown else f"≥ ${each.cost.value:.2f}"
 
 
-def _time(each: Standing) -> str:
+def _time(each: RankedModel) -> str:
     return "–" if each.generation is None else f"{each.generation.median / 1000:.1f} s"
 
 
-def _standing_json(each: Standing) -> dict[str, Any]:
+def _standing_json(each: RankedModel) -> dict[str, Any]:
     worth = each.guidelines
     return {
         "model": each.ranked.name,

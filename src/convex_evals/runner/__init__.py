@@ -1,6 +1,7 @@
 """A run: one model, one experiment, the planned evals and trials; generated, graded and recorded."""
 
-from convex_evals.runner.budget import Budget, dollars
+from convex_evals.runner.benchmarks import BenchmarkChange, compare_benchmarks, find_benchmark, mint_benchmark
+from convex_evals.runner.budget import Budget, Spending, Sum, dollars
 from convex_evals.runner.comparison import (
     Change,
     ComparedEval,
@@ -10,19 +11,8 @@ from convex_evals.runner.comparison import (
     compare_runs,
 )
 from convex_evals.runner.estimates import Estimate, open_budget
-from convex_evals.runner.events import (
-    Event,
-    Finished,
-    Generated,
-    Generating,
-    Grading,
-    Halted,
-    Retrying,
-    StepFinished,
-    Stopping,
-    Watcher,
-)
 from convex_evals.runner.execution import Execution, RunContext
+from convex_evals.runner.leaderboard import Guidelines, Leaderboard, RankedModel, read_leaderboard
 from convex_evals.runner.plans import (
     ABLATION,
     CHECK,
@@ -32,13 +22,15 @@ from convex_evals.runner.plans import (
     Request,
     asking_of,
     is_filtered,
+    options_from_json,
+    options_json,
     plan_regrading,
     plan_rest,
     plan_run,
     source_of,
     suite_of,
 )
-from convex_evals.runner.pool import GradingPool
+from convex_evals.runner.pool import GradingPool, open_workspace
 from convex_evals.runner.results import (
     NOT_SCORES,
     RunScore,
@@ -50,10 +42,22 @@ from convex_evals.runner.results import (
     tallies,
     why_no_score,
 )
-from convex_evals.runner.spending import Spending, Sum
 from convex_evals.runner.until_sure import LOOKS, UntilSure
-from convex_evals.runner.work import ActiveRun, Halt, WorkItem
-from convex_evals.runner.workspace import open_workspace
+from convex_evals.runner.work import (
+    ActiveRun,
+    Event,
+    Finished,
+    Generated,
+    Generating,
+    Grading,
+    Halt,
+    Halted,
+    Retrying,
+    StepFinished,
+    Stopping,
+    Watcher,
+    WorkItem,
+)
 
 __all__ = [
     "ABLATION",
@@ -63,6 +67,7 @@ __all__ = [
     "REGRADE",
     "VALIDATE",
     "ActiveRun",
+    "BenchmarkChange",
     "Budget",
     "Change",
     "ComparedEval",
@@ -75,9 +80,12 @@ __all__ = [
     "Generating",
     "Grading",
     "GradingPool",
+    "Guidelines",
     "Halt",
     "Halted",
+    "Leaderboard",
     "Plan",
+    "RankedModel",
     "Request",
     "Retrying",
     "RunContext",
@@ -93,16 +101,22 @@ __all__ = [
     "WorkItem",
     "asking_of",
     "compare",
+    "compare_benchmarks",
     "compare_runs",
     "dollars",
+    "find_benchmark",
     "is_filtered",
     "last_failures",
     "last_run",
+    "mint_benchmark",
     "open_budget",
     "open_workspace",
+    "options_from_json",
+    "options_json",
     "plan_regrading",
     "plan_rest",
     "plan_run",
+    "read_leaderboard",
     "scored_runs",
     "source_of",
     "standings",

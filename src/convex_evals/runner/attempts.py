@@ -10,19 +10,21 @@ from convex_evals.core.steps import StepResult
 from convex_evals.models import ProviderError, StoredGeneration
 from convex_evals.pipeline.types import Grade
 from convex_evals.runner.budget import Budget
-from convex_evals.runner.events import (
+from convex_evals.runner.pool import Tries
+from convex_evals.runner.stop import Stop
+from convex_evals.runner.work import (
+    ActiveRun,
     Finished,
     Generated,
     Generating,
     Grading,
+    Halt,
     Halted,
     Retrying,
     StepFinished,
     Watcher,
+    WorkItem,
 )
-from convex_evals.runner.pool import Tries
-from convex_evals.runner.stop import Stop
-from convex_evals.runner.work import ActiveRun, Halt, WorkItem
 from convex_evals.scores import Generation, OpenAttempt, Outcome
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final
 from convex_evals.core.errors import UsageError
 from convex_evals.models import Experiment, prompt_fingerprint
 from convex_evals.pipeline.types import GradingOptions
-from convex_evals.runner.options import pipeline_fingerprint
-from convex_evals.runner.plans import VALIDATE
+from convex_evals.runner.plans import VALIDATE, pipeline_fingerprint
 from convex_evals.runner.results import NOT_SCORES, missing_text
 from convex_evals.scores import Benchmark, PlannedEval, RunRecord
 from convex_evals.suite import Suite
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 
-def mint(name: str, suite: Suite, experiments: Mapping[str, Experiment], store: "ScoresStore") -> Benchmark:
+def mint_benchmark(name: str, suite: Suite, experiments: Mapping[str, Experiment], store: "ScoresStore") -> Benchmark:
     """Records the suite of today as a version. Raises UsageError unless it is whole and its references all pass."""
     if not NAME.fullmatch(name):
         raise UsageError(f"A benchmark version is named in small letters, digits and . _ -, not {name!r}.")
@@ -101,7 +100,7 @@ class BenchmarkChange:
     """Of pipeline, toolchain and the prompts of experiments, those that differ."""
 
 
-def difference(before: Benchmark, after: Benchmark) -> BenchmarkChange:
+def compare_benchmarks(before: Benchmark, after: Benchmark) -> BenchmarkChange:
     first, second = ({each.eval: each for each in side.evals} for side in (before, after))
     both = sorted(first.keys() & second.keys())
     return BenchmarkChange(

@@ -18,10 +18,9 @@ from convex_evals.core.settings import Settings
 from convex_evals.pipeline.types import Assignment
 from convex_evals.runner.attempts import Attempts, RecordedAnswer
 from convex_evals.runner.budget import Budget
-from convex_evals.runner.events import Stopping, Watcher
 from convex_evals.runner.pool import GradingPool
 from convex_evals.runner.stop import Stop, signal_handlers
-from convex_evals.runner.work import ActiveRun, Halt, WorkItem
+from convex_evals.runner.work import ActiveRun, Halt, Stopping, Watcher, WorkItem
 from convex_evals.scores import RunStatus
 
 if TYPE_CHECKING:

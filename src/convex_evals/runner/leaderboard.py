@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from convex_evals.runner.benchmarks import why_not_ranked
+from convex_evals.runner.budget import Spending, Sum
 from convex_evals.runner.results import NOT_SCORES, tallies
-from convex_evals.runner.spending import Spending, Sum
 from convex_evals.scores import Benchmark, RunRecord, Usage
 from convex_evals.statistics import (
     Comparison,
@@ -37,7 +37,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RankedModel:
     """One model. `cost` is per run of the suite; `guidelines` is what they are worth: this experiment less none."""
 
     ranked: Ranked
@@ -65,12 +65,12 @@ class Guidelines:
 class Leaderboard:
     benchmark: Benchmark
     experiment: str
-    standings: tuple[Standing, ...]
+    standings: tuple[RankedModel, ...]
     left_out: tuple[LeftOut, ...]
     guidelines: Guidelines | None
 
 
-def leaderboard(store: "ScoresStore", benchmark: Benchmark, experiment: str) -> Leaderboard:
+def read_leaderboard(store: "ScoresStore", benchmark: Benchmark, experiment: str) -> Leaderboard:
     chosen, left_out = _choose(store, benchmark)
     of_experiment = {model: runs for model, runs in _by_model(chosen, experiment).items() if runs}
     without = _by_model(chosen, WITHOUT_GUIDELINES) if experiment != WITHOUT_GUIDELINES else {}
@@ -113,12 +113,12 @@ def _standing(
     runs: Sequence[RunRecord],
     results: Sequence[Tallies],
     bare: Tallies,
-) -> Standing:
+) -> RankedModel:
     generations = [record for run in runs for record in store.generations(run.id)]
     asked = [each.usage for each in generations if each.usage and not each.from_cache and each.reused_from is None]
     together = merged(results)
     total = Spending.of(generations).cost
-    return Standing(
+    return RankedModel(
         ranked=ranked,
         categories=_categories(together),
         runs=tuple(run.id for run in runs),

@@ -1,12 +1,16 @@
-"""What a run is going to do: a new one, the rest of an old one, or an old one's answers graded again."""
+"""Plans of runs: what is graded with which options, recorded before anything begins."""
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from convex_evals import __version__
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
+from convex_evals.core.plain import from_plain, to_plain
 from convex_evals.models import (
     AskOptions,
     Connections,
@@ -18,7 +22,6 @@ from convex_evals.models import (
     prompt_fingerprint_of,
 )
 from convex_evals.pipeline.types import GradingOptions
-from convex_evals.runner.options import options_from_json, options_json, pipeline_fingerprint
 from convex_evals.runner.work import ActiveRun, WorkItem
 from convex_evals.scores import Fingerprints, PendingEval, PlannedEval, RunPlan, RunRecord
 from convex_evals.suite import Entry, Eval, Suite, fingerprint
@@ -26,6 +29,7 @@ from convex_evals.suite import Entry, Eval, Suite, fingerprint
 if TYPE_CHECKING:
     from convex_evals.scores import ScoresStore
 
+_SECRET = "admin_key"
 REGRADE: Final = "regrade"  # label of a run whose answers are those of another run
 VALIDATE: Final = "validate"  # label of a run that checks the reference answers
 CHECK: Final = "check"  # label of a run that only shows that a model can be asked
@@ -35,6 +39,23 @@ _GRADING: Final = "grading"
 _REGRADE_OF: Final = "regradeOf"
 _ASKING: Final = "asking"
 _FILTERED: Final = "filtered"
+
+
+def options_json(options: GradingOptions) -> dict[str, Any]:
+    """For the record of the run: everything but the key."""
+    plain: dict[str, Any] = to_plain(options)
+    return {name: value for name, value in plain.items() if name != _SECRET}
+
+
+def options_from_json(recorded: Mapping[str, Any], admin_key: str | None) -> GradingOptions:
+    plain = {**to_plain(GradingOptions()), **recorded, _SECRET: admin_key}
+    return from_plain(GradingOptions, plain)
+
+
+def pipeline_fingerprint(options: GradingOptions) -> str:
+    """Two results with the same one were graded by the same program with the same options."""
+    text = json.dumps({"version": __version__, **options_json(options)}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

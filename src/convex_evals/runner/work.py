@@ -1,11 +1,12 @@
-"""What is to be done for a run: one item per eval and trial."""
+"""What is to be done for a run, one item per eval and trial, and what happens to it while others watch."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from convex_evals.core.steps import StepResult
 from convex_evals.models import Model, StoredGeneration
 from convex_evals.pipeline.types import GradingOptions
-from convex_evals.scores import RunStatus
+from convex_evals.scores import Outcome, RunStatus
 from convex_evals.suite import Eval, Pipeline
 
 
@@ -50,3 +51,56 @@ class ActiveRun:
 
     def __post_init__(self) -> None:
         self.unfinished = len(self.work)
+
+
+@dataclass(frozen=True, slots=True)
+class Generating:
+    item: WorkItem
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    item: WorkItem
+
+
+@dataclass(frozen=True, slots=True)
+class Grading:
+    item: WorkItem
+
+
+@dataclass(frozen=True, slots=True)
+class StepFinished:
+    item: WorkItem
+    step: StepResult
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """Infrastructure trouble: this attempt does not count and another one follows."""
+
+    item: WorkItem
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    item: WorkItem
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Halted:
+    """No more work of this run is begun; other runs go on."""
+
+    run: str
+    model: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stopping:
+    """Ctrl-C was pressed once."""
+
+
+Event = Generating | Generated | Grading | StepFinished | Retrying | Finished | Halted | Stopping
+Watcher = Callable[[Event], None]

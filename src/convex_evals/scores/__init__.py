@@ -2,28 +2,33 @@
 
 from typing import TYPE_CHECKING
 
-from convex_evals.scores.evidence import CostSource, Generation, Outcome, Usage
-from convex_evals.scores.plans import Fingerprints, PlannedEval, RunPlan
 from convex_evals.scores.records import (
     AttemptDetails,
     AttemptRecord,
     AttemptStatus,
     Benchmark,
+    CostSource,
     Counts,
     DatabaseStatus,
     FailuresAlike,
+    Fingerprints,
+    Generation,
     GenerationRecord,
     OpenAttempt,
+    Outcome,
     PendingEval,
+    PlannedEval,
     RunExport,
     RunFilter,
+    RunPlan,
     RunRecord,
     RunStatus,
     Upgrade,
+    Usage,
 )
 
 if TYPE_CHECKING:
-    from convex_evals.scores.databases import database_status, upgrade_database
+    from convex_evals.scores.schema import database_status, upgrade_database
     from convex_evals.scores.store import ScoresStore
 
 __all__ = [
@@ -62,7 +67,7 @@ def __getattr__(name: str) -> object:
 
         return ScoresStore
     if name in ("database_status", "upgrade_database"):
-        from convex_evals.scores import databases
+        from convex_evals.scores import schema
 
-        return getattr(databases, name)
+        return getattr(schema, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,8 +10,7 @@ from sqlalchemy.orm import Session
 from convex_evals.core.errors import InfrastructureError, UsageError
 from convex_evals.core.ids import new_id, prefix
 from convex_evals.core.steps import TestCounts
-from convex_evals.scores.evidence import Outcome
-from convex_evals.scores.records import AttemptRecord, AttemptStatus, OpenAttempt
+from convex_evals.scores.records import AttemptRecord, AttemptStatus, OpenAttempt, Outcome
 from convex_evals.scores.rows import AttemptRow, ExtraTrialRow, PlannedEvalRow, RunRow
 
 RESULTS: Final[tuple[AttemptStatus, ...]] = ("passed", "failed", "skipped", "infrastructure")

@@ -4,8 +4,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from convex_evals.core.errors import UsageError
-from convex_evals.scores.plans import PlannedEval
-from convex_evals.scores.records import Benchmark
+from convex_evals.scores.records import Benchmark, PlannedEval
 from convex_evals.scores.rows import BenchmarkRow
 
 

@@ -1,23 +1,122 @@
-"""Connections and transactions: the same on both engines, as far as the rest of this part can tell."""
+"""One database, SQLite or PostgreSQL: where it is, its transactions, and its trouble in one sentence each."""
 
 import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, Engine, Pool, create_engine, event, literal
+from sqlalchemy import URL, Connection, Engine, Pool, create_engine, event, literal, make_url
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.orm import Session
 
 from convex_evals.core.distribution import POSTGRES
-from convex_evals.scores.faults import said_plainly
-from convex_evals.scores.location import Location
+from convex_evals.core.errors import ConvexEvalsError, InfrastructureError, UsageError
 from convex_evals.scores.rows import Row
 
+DEFAULT: Final = Path("scores") / "scores.db"
+_POSTGRESQL: Final = ("postgresql", "postgres", "postgresql+psycopg")
+_SQLITE: Final = ("sqlite", "sqlite+pysqlite")
+_EXPECTED: Final = "Expected a file such as scores.db or a URL such as postgresql://user@host/scores"
+_RESUME: Final = "what was recorded before is safe"
+_SQLITE_TROUBLE: Final = {
+    sqlite3.SQLITE_FULL: f"The disk with {{where}} is full; free some space and go on: {_RESUME}.",
+    sqlite3.SQLITE_BUSY: "{where} was locked by another process for too long; try again when that one is done.",
+    sqlite3.SQLITE_READONLY: "{where} may not be written to; change its permissions or name another file.",
+    sqlite3.SQLITE_PERM: "{where} may not be accessed; change its permissions or name another file.",
+    sqlite3.SQLITE_CANTOPEN: "{where} cannot be opened; check that its folder exists and may be written to.",
+    sqlite3.SQLITE_IOERR: f"The disk with {{where}} could not be read or written; check it: {_RESUME}.",
+    sqlite3.SQLITE_CORRUPT: "{where} is damaged; restore it from a backup, or name another file.",
+}
+_POSTGRESQL_TROUBLE: Final = {
+    "53100": f"The disk of {{where}} is full; free some space and go on: {_RESUME}.",
+    "25006": "{where} may not be written to; connect to a server that is not a read-only copy.",
+    "42501": "{where} does not let this user do that; ask for the rights to create and change tables in it.",
+}
+_SHUTDOWN: Final = ("08", "53", "57")  # connection lost, out of resources, operator intervention
 BUSY_SECONDS: Final = 60
 CONNECT_SECONDS: Final = 10
 _WRITES: Final = "scores_writes"
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """`shown` is for people; the URL may hold a password and never leaves this part."""
+
+    url: URL = field(repr=False)
+    path: Path | None
+    shown: str
+
+
+def find_location(given: str | Path | None = None) -> Location:
+    """Reads a path or a URL; without one the scores are in ./scores/scores.db. Raises UsageError."""
+    if given is None:
+        return _file(DEFAULT)
+    if isinstance(given, Path) or "://" not in given:
+        return _file(Path(given))
+    try:
+        url = make_url(given)
+    except (ArgumentError, ValueError) as error:
+        # The text may hold a password, so it is not quoted.
+        raise UsageError(f"{_EXPECTED}, found a URL that cannot be read.") from error
+    return _from_url(url, given)
+
+
+def _from_url(url: URL, given: str) -> Location:
+    if url.drivername in _POSTGRESQL:
+        return Location(url.set(drivername="postgresql+psycopg"), None, url.render_as_string(hide_password=True))
+    if url.drivername not in _SQLITE:
+        raise UsageError(f"{_EXPECTED}, found a URL that begins with '{url.drivername}://'.")
+    if url.query or not url.database or url.database == ":memory:":
+        raise UsageError(f"{_EXPECTED}, found '{given}', which names no file.")
+    return _file(Path(url.database))
+
+
+def _file(path: Path) -> Location:
+    absolute = path.absolute()
+    if absolute.is_dir():
+        raise UsageError(f"{_EXPECTED}, found the folder '{path}'.")
+    return Location(URL.create("sqlite", database=str(absolute)), absolute, str(path))
+
+
+@contextmanager
+def said_plainly(location: Location) -> Iterator[None]:
+    """Turns trouble of the database into errors for the user. What remains is a bug and passes."""
+    try:
+        yield
+    except DBAPIError as error:
+        sentence = _sentence(error, location)
+        if sentence is None:
+            raise
+        raise sentence from error
+
+
+def _sentence(error: DBAPIError, location: Location) -> ConvexEvalsError | None:
+    cause = error.orig
+    if isinstance(cause, sqlite3.Error):
+        return _of_sqlite(getattr(cause, "sqlite_errorcode", 0) & 0xFF, location)
+    return _of_postgresql(error, location)
+
+
+def _of_sqlite(code: int, location: Location) -> ConvexEvalsError | None:
+    if code == sqlite3.SQLITE_NOTADB:
+        return UsageError(f"{location.shown} is not a database; name another file.")
+    text = _SQLITE_TROUBLE.get(code)
+    return InfrastructureError(text.format(where=location.shown)) if text else None
+
+
+def _of_postgresql(error: DBAPIError, location: Location) -> ConvexEvalsError | None:
+    state = getattr(error.orig, "sqlstate", None)
+    text = _POSTGRESQL_TROUBLE.get(state or "")
+    if text:
+        return InfrastructureError(text.format(where=location.shown))
+    lines = str(error.orig).strip().splitlines() or ["no reason given"]
+    if state is None or error.connection_invalidated or state.startswith(_SHUTDOWN):
+        return InfrastructureError(f"{location.shown} cannot be reached: {lines[0].rstrip('.')}; try again later.")
+    return None
 
 
 class Database:

@@ -9,8 +9,7 @@ from sqlalchemy.orm import Session
 from convex_evals.core.errors import UsageError
 from convex_evals.scores.artifacts import files_bytes, put_all, text_bytes
 from convex_evals.scores.attempts import open_attempt
-from convex_evals.scores.evidence import Generation, Usage
-from convex_evals.scores.records import GenerationRecord
+from convex_evals.scores.records import Generation, GenerationRecord, Usage
 from convex_evals.scores.rows import AttemptRow, GenerationRow, UsageRow
 
 

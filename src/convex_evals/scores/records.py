@@ -1,20 +1,110 @@
-"""What is read back: plain values, whatever the database behind them."""
+"""Plain values: what a run plans, what is recorded while it happens, and what is read back."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from convex_evals.core.ids import new_id
 from convex_evals.core.steps import StepResult, TestCounts
-from convex_evals.core.verdicts import StepName
-from convex_evals.scores.evidence import Usage
-from convex_evals.scores.plans import Fingerprints, PlannedEval
+from convex_evals.core.verdicts import Status, StepName
 
+CostSource = Literal["provider", "estimated", "unknown"]
 RunStatus = Literal["running", "completed", "stopped", "failed"]
 AttemptStatus = Literal["running", "passed", "failed", "skipped", "infrastructure", "interrupted"]
 """`interrupted` is an attempt whose process went away: it is kept as evidence and is no result."""
 SchemaCondition = Literal["missing", "empty", "current", "older", "newer", "foreign"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprints:
+    """What was asked and how it was graded, hashed apart, so that it is known what a change makes stale.
+
+    `content` and `grader` here sum up the planned evals; each `PlannedEval` has its own.
+    """
+
+    suite: str | None = None
+    content: str | None = None
+    grader: str | None = None
+    pipeline: str | None = None
+    toolchain: str | None = None
+    prompt: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedEval:
+    eval: str  # "002-queries/012-index_and_filter"
+    content: str | None = None
+    grader: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """One model x one experiment x the planned evals x trials. Never changed once it is recorded."""
+
+    model: str
+    provider: str
+    experiment: str
+    evals: tuple[PlannedEval, ...]
+    trials: int = 1
+    fingerprints: Fingerprints = Fingerprints()
+    options: Mapping[str, Any] = field(default_factory=dict)  # whatever JSON can hold
+    labels: tuple[str, ...] = ()
+    id: str = field(default_factory=new_id, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.trials < 1:
+            raise ValueError(f"a run has at least one trial, not {self.trials}")
+        if len({planned.eval for planned in self.evals}) != len(self.evals):
+            raise ValueError("a run plans each eval once; repetitions are trials")
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one generation took. None is "not said", which is not the same as 0."""
+
+    input_tokens: int | None = None
+    cached_tokens: int | None = None  # part of the input
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None  # part of the output
+    first_token_ms: float | None = None
+    generation_ms: float | None = None
+    finish_reason: str | None = None
+    upstream: str | None = None  # who answered behind a gateway
+    cost_usd: float | None = None
+    cost_source: CostSource = "unknown"
+
+    def __post_init__(self) -> None:
+        if (self.cost_usd is None) != (self.cost_source == "unknown"):
+            raise ValueError(f"a cost of {self.cost_usd} cannot have the source {self.cost_source!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """What a model was asked and what came back, complete and as it was."""
+
+    prompt: str
+    response: str
+    files: Mapping[str, str]  # relative path -> text, exactly as the model named them
+    usage: Usage | None = None
+    from_cache: bool = False
+    truncated: bool = False  # the model was stopped before it was done, so `files` is not the whole answer
+    notes: Sequence[str] = ()  # what was assumed or found wrong when the response was read
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an attempt ended. `failure` is a kind of failure, also when no step was reached."""
+
+    status: Status
+    failed_step: StepName | None = None
+    failure: str | None = None
+    tests: TestCounts | None = None
+    duration_ms: float = 0.0
+    cpu_ms: float = 0.0
+    broken: str | None = None  # why the eval itself is wrong
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

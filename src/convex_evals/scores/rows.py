@@ -1,12 +1,14 @@
-"""The tables, as this version of the code uses them. `migrations/` makes them; a test compares the two."""
+"""The tables, with column types that mean the same on SQLite and PostgreSQL."""
 
-from datetime import datetime
-from typing import Any, ClassVar
+from datetime import UTC, datetime
+from typing import Any, ClassVar, Final
 
 from sqlalchemy import (
     JSON,
     BigInteger,
     CheckConstraint,
+    DateTime,
+    Dialect,
     Double,
     ForeignKey,
     ForeignKeyConstraint,
@@ -14,6 +16,8 @@ from sqlalchemy import (
     LargeBinary,
     MetaData,
     String,
+    Text,
+    TypeDecorator,
     UniqueConstraint,
     false,
     text,
@@ -22,10 +26,10 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from convex_evals.core.diagnostics import TestStatus
 from convex_evals.core.verdicts import Status, StepName
-from convex_evals.scores.columns import ID, SHA256, Moment, ShownText
-from convex_evals.scores.evidence import CostSource
-from convex_evals.scores.records import AttemptStatus, RunStatus
+from convex_evals.scores.records import AttemptStatus, CostSource, RunStatus
 
+ID: Final = String(32)
+SHA256: Final = String(64)
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
     "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -33,6 +37,39 @@ NAMING = {
     "fk": "fk_%(table_name)s_%(column_0_N_name)s",
     "pk": "pk_%(table_name)s",
 }
+
+
+class Moment(TypeDecorator[datetime]):
+    """A point in time, in UTC. SQLite keeps no time zone, so it is taken off and put back."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        moment = value.astimezone(UTC)
+        return moment.replace(tzinfo=None) if dialect.name == "sqlite" else moment
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class ShownText(TypeDecorator[str]):
+    """Text to look at. What no database takes as text is made visible; artifacts keep what it really was."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        if value is None:
+            return None
+        return value.replace("\0", "␀").encode(errors="replace").decode()
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
+        return value
 
 
 class Row(DeclarativeBase):

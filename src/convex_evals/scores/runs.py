@@ -1,4 +1,4 @@
-"""Runs: recorded from a plan, found by id, listed with their counts."""
+"""Runs: planned once, begun, resumed and ended; how long they were worked on and what is left to do."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -12,14 +12,32 @@ from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import ALPHABET, LENGTH
 from convex_evals.scores.attempts import RESULTS, interrupt_open_attempts
 from convex_evals.scores.database import insert_if_new
-from convex_evals.scores.periods import begin_period, end_period, last_sign_of_work, read_worked
-from convex_evals.scores.plans import Fingerprints, PlannedEval, RunPlan
-from convex_evals.scores.records import Counts, RunFilter, RunRecord, RunStatus
-from convex_evals.scores.rows import AttemptRow, ExtraTrialRow, ModelRow, PlannedEvalRow, RunRow
+from convex_evals.scores.records import (
+    AttemptStatus,
+    Counts,
+    Fingerprints,
+    PendingEval,
+    PlannedEval,
+    RunFilter,
+    RunPlan,
+    RunRecord,
+    RunStatus,
+)
+from convex_evals.scores.rows import (
+    AttemptRow,
+    ExtraTrialRow,
+    GenerationRow,
+    ModelRow,
+    PlannedEvalRow,
+    RunRow,
+    StepRow,
+    WorkPeriodRow,
+)
 
 SHORTEST_PREFIX: Final = 4
 _NAMED_RUNS: Final = 5
 _HINT: Final = "`convex-evals status` lists the runs"
+Tried = list[tuple[AttemptStatus, str | None]]  # status, and the attempt if it has a generation; oldest first
 
 
 def insert_run(session: Session, plan: RunPlan) -> str:
@@ -227,3 +245,69 @@ def _record(row: RunRow, model: str, provider: str, counts: Counts, evals: int, 
         evals=evals,
         worked=worked,
     )
+
+
+def begin_period(session: Session, run_id: str) -> None:
+    number = session.scalar(select(func.count()).where(WorkPeriodRow.run_id == run_id)) or 0
+    session.add(WorkPeriodRow(run_id=run_id, number=number + 1, started_at=datetime.now(UTC)))
+
+
+def end_period(session: Session, run_id: str, ended_at: datetime | None) -> None:
+    """Of the one that is open, if there is one. It never ends before it began."""
+    is_open = (WorkPeriodRow.run_id == run_id, WorkPeriodRow.ended_at.is_(None))
+    for row in session.scalars(select(WorkPeriodRow).where(*is_open)):
+        row.ended_at = max(row.started_at, ended_at or row.started_at)
+    session.flush()
+
+
+def last_sign_of_work(session: Session, run_id: str) -> datetime | None:
+    """A process that was killed says nothing, so what it recorded last is taken for its end."""
+    attempts = (AttemptRow.run_id == run_id, AttemptRow.status != "interrupted")
+    of_run = select(AttemptRow.id).where(AttemptRow.run_id == run_id)
+    moments = (
+        session.scalar(select(func.max(AttemptRow.started_at)).where(AttemptRow.run_id == run_id)),
+        session.scalar(select(func.max(AttemptRow.finished_at)).where(*attempts)),
+        session.scalar(select(func.max(GenerationRow.recorded_at)).where(GenerationRow.attempt_id.in_(of_run))),
+        session.scalar(select(func.max(StepRow.recorded_at)).where(StepRow.attempt_id.in_(of_run))),
+    )
+    return max((moment for moment in moments if moment is not None), default=None)
+
+
+def read_worked(session: Session, run_ids: Select[str]) -> defaultdict[str, timedelta]:
+    """By run, what is over; the period that is under way is not in it."""
+    over = select(WorkPeriodRow).where(WorkPeriodRow.run_id.in_(run_ids), WorkPeriodRow.ended_at.is_not(None))
+    worked: defaultdict[str, timedelta] = defaultdict(timedelta)
+    for row in session.scalars(over):
+        if row.ended_at is not None:
+            worked[row.run_id] += row.ended_at - row.started_at
+    return worked
+
+
+def read_pending(session: Session, run_id: str) -> tuple[PendingEval, ...]:
+    trials = range(1, read_run(session, run_id).trials + 1)
+    tried = _tried(session, run_id)
+    places = [(planned.eval, trial) for planned in read_planned(session, run_id) for trial in trials]
+    places += read_extra_trials(session, run_id)
+    all_places = (_pending(eval, trial, tried[eval, trial]) for eval, trial in places)
+    return tuple(pending for pending in all_places if pending is not None)
+
+
+def _pending(eval: str, trial: int, tried: Tried) -> PendingEval | None:
+    result = next((status for status, _ in reversed(tried) if status in RESULTS), None)
+    if result is not None and result != "infrastructure":
+        return None
+    generated_by = next((attempt for _, attempt in reversed(tried) if attempt is not None), None)
+    return PendingEval(eval, trial, len(tried), result is not None, generated_by)
+
+
+def _tried(session: Session, run_id: str) -> defaultdict[tuple[str, int], Tried]:
+    query = (
+        select(AttemptRow.eval, AttemptRow.trial, AttemptRow.status, GenerationRow.attempt_id)
+        .outerjoin(GenerationRow, GenerationRow.attempt_id == AttemptRow.id)
+        .where(AttemptRow.run_id == run_id)
+        .order_by(AttemptRow.number)
+    )
+    tried: defaultdict[tuple[str, int], Tried] = defaultdict(list)
+    for eval, trial, status, generated in session.execute(query):
+        tried[eval, trial].append((status, generated))
+    return tried

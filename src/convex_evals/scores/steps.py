@@ -1,4 +1,4 @@
-"""Steps of grading, each recorded when it ends, with everything that it found."""
+"""Steps of an attempt with what they found, and who else fails like this."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -6,18 +6,19 @@ from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import insert, inspect, select
-from sqlalchemy.orm import Session
+from sqlalchemy import and_, case, distinct, func, insert, inspect, not_, or_, select
+from sqlalchemy.orm import Session, aliased
 
 from convex_evals.core.diagnostics import Diagnostic, TestResult
 from convex_evals.core.steps import Command, StepResult
 from convex_evals.core.verdicts import STEPS, StepName
 from convex_evals.scores.artifacts import put_file
 from convex_evals.scores.attempts import open_attempt
-from convex_evals.scores.records import RecordedSteps
-from convex_evals.scores.rows import AttemptRow, DiagnosticRow, Row, StepRow, TestResultRow
+from convex_evals.scores.records import FailuresAlike, RecordedSteps
+from convex_evals.scores.rows import AttemptRow, DiagnosticRow, Row, RunRow, StepRow, TestResultRow
 
 AnyRow = TypeVar("AnyRow", StepRow, DiagnosticRow, TestResultRow)
+Value = TypeVar("Value", Diagnostic, TestResult)
 
 
 def insert_step(session: Session, attempt_id: str, step: StepResult) -> None:
@@ -75,9 +76,6 @@ def _rows(session: Session, row: type[AnyRow], run_id: str, eval: str | None) ->
     yield from session.scalars(query.order_by(*inspect(row).primary_key))
 
 
-Value = TypeVar("Value", Diagnostic, TestResult)
-
-
 def _value(kind: type[Value], row: DiagnosticRow | TestResultRow) -> Value:
     return kind(**{field.name: getattr(row, field.name) for field in fields(kind)})
 
@@ -112,3 +110,26 @@ def _command_json(command: Command) -> dict[str, Any]:
 
 def _command(json: dict[str, Any]) -> Command:
     return Command(tuple(json["arguments"]), json["ending"], json["wallMs"], json["cpuMs"])
+
+
+def count_failures_alike(session: Session, attempt_id: str) -> FailuresAlike:
+    """One query. What a test is called means something within its eval only; other fingerprints count everywhere."""
+    own, own_run, own_found = aliased(AttemptRow), aliased(RunRow), aliased(DiagnosticRow)
+    alike = or_(not_(DiagnosticRow.fingerprint.startswith("test:")), AttemptRow.eval == own.eval)
+    failed = and_(StepRow.attempt_id == DiagnosticRow.attempt_id, StepRow.name == DiagnosticRow.step)
+    query = (
+        select(
+            func.count(distinct(AttemptRow.run_id)),
+            func.count(distinct(case((RunRow.model_id != own_run.model_id, RunRow.model_id)))),
+        )
+        .select_from(own)
+        .join(own_run, own_run.id == own.run_id)
+        .join(own_found, and_(own_found.attempt_id == own.id, own_found.step == own.failed_step))
+        .join(DiagnosticRow, DiagnosticRow.fingerprint == own_found.fingerprint)
+        .join(StepRow, and_(failed, StepRow.status == "failed"))
+        .join(AttemptRow, and_(AttemptRow.id == DiagnosticRow.attempt_id, AttemptRow.status == "failed", alike))
+        .join(RunRow, RunRow.id == AttemptRow.run_id)
+        .where(own.id == attempt_id, AttemptRow.run_id != own.run_id)
+    )
+    runs, models = session.execute(query).one()
+    return FailuresAlike(runs, models)

@@ -9,29 +9,29 @@ from typing import Self
 from sqlalchemy.orm import Session
 
 from convex_evals.core.steps import StepResult
-from convex_evals.scores import alike, artifacts, attempts, benchmarks, generations, holding, pending, runs, steps
-from convex_evals.scores.database import Database
-from convex_evals.scores.databases import make_folder
-from convex_evals.scores.evidence import Generation, Outcome
-from convex_evals.scores.location import find_location
-from convex_evals.scores.plans import PlannedEval, RunPlan
+from convex_evals.scores import artifacts, attempts, benchmarks, generations, locks, runs, steps
+from convex_evals.scores.database import Database, find_location
 from convex_evals.scores.records import (
     EVERY_RUN,
     AttemptDetails,
     AttemptRecord,
     Benchmark,
     FailuresAlike,
+    Generation,
     GenerationRecord,
     OpenAttempt,
+    Outcome,
     PendingEval,
+    PlannedEval,
     RecordedSteps,
     RunExport,
     RunFilter,
+    RunPlan,
     RunRecord,
     RunStatus,
     Upgrade,
 )
-from convex_evals.scores.schema import REVISIONS, Revisions, read_state, upgrade_schema
+from convex_evals.scores.schema import REVISIONS, Revisions, make_folder, read_state, upgrade_schema
 
 
 class ScoresStore:
@@ -85,7 +85,7 @@ class ScoresStore:
 
     def hold_run(self, run_id: str) -> AbstractContextManager[None]:
         """Keeps other processes from working on the run meanwhile. Raises UsageError when one already does."""
-        return holding.hold_run(self._database, run_id)
+        return locks.hold_run(self._database, run_id)
 
     def begin_attempt(self, run_id: str, eval: str, trial: int = 1) -> OpenAttempt:
         """The next attempt at an eval and trial of the plan. At most one of them is open at a time."""
@@ -119,7 +119,7 @@ class ScoresStore:
         with self._database.writing() as session:
             runs.reopen_run(session, run_id)
             session.flush()
-            return pending.read_pending(session, run_id)
+            return runs.read_pending(session, run_id)
 
     def add_trials(self, run_id: str, trials: Iterable[tuple[str, int]]) -> None:
         """Plans more trials of some evals, each (eval, trial). Those that every eval has stay the run's `trials`."""
@@ -153,12 +153,12 @@ class ScoresStore:
 
     def is_run_held(self, run_id: str) -> bool:
         """Whether a process works on it. A running run that nobody holds has died and can be resumed."""
-        return holding.is_run_held(self._database, run_id)
+        return locks.is_run_held(self._database, run_id)
 
     def pending(self, run_id: str) -> tuple[PendingEval, ...]:
         """What `resume_run` would say; changes nothing."""
         with self._database.reading() as session:
-            return pending.read_pending(session, run_id)
+            return runs.read_pending(session, run_id)
 
     def attempts(self, run_id: str, eval: str | None = None) -> tuple[AttemptRecord, ...]:
         """Every attempt, by eval, trial and number."""
@@ -177,7 +177,7 @@ class ScoresStore:
     def failures_alike(self, attempt_id: str) -> FailuresAlike:
         """How many others fail like this attempt: a diagnostic of its failed step has the same fingerprint."""
         with self._database.reading() as session:
-            return alike.count_failures_alike(session, attempt_id)
+            return steps.count_failures_alike(session, attempt_id)
 
     def generations(self, run_id: str) -> tuple[GenerationRecord, ...]:
         """What models were asked in a run, and what that took; much quicker than `details`."""

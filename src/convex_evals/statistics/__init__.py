@@ -1,15 +1,16 @@
 """How sure we are: pure functions over plain values. What they mean is on docs/statistics.md."""
 
 from convex_evals.statistics.comparison import RESAMPLES, SEED, SIGNIFICANT, Comparison, Needed, Verdict, compare
-from convex_evals.statistics.durations import Durations, durations
 from convex_evals.statistics.intervals import Interval, wilson_interval
 from convex_evals.statistics.ranking import Ranked, holm, rank
 from convex_evals.statistics.scores import (
+    Durations,
     Flakiness,
     Repeats,
     Score,
     Tallies,
     Tally,
+    durations,
     flakiness,
     merged,
     pass_all,

@@ -6,7 +6,7 @@ Trials of one eval are not independent of one another, so evals, not trials, are
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, stdev
+from statistics import fmean, median, stdev
 from typing import Literal
 
 from convex_evals.statistics.intervals import CONFIDENCE, Interval, t_quantile, wilson_interval
@@ -143,3 +143,26 @@ def spread(several: Sequence[Tallies]) -> float | None:
     """The standard deviation between the scores of runs, apart from how sure each of them is; None below two runs."""
     values = [found.value for tallies in several if (found := score(tallies)) is not None]
     return stdev(values) if len(values) > 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Durations:
+    """In milliseconds, of answers that were generated; those from a cache are left out."""
+
+    median: float
+    p90: float
+    count: int
+
+
+def durations(values: Sequence[float]) -> Durations | None:
+    if not values:
+        return None
+    return Durations(median(values), quantile(sorted(values), 0.9), len(values))
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """Between neighbours in proportion, as numpy does it."""
+    place = share * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)

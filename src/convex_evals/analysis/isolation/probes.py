@@ -18,8 +18,7 @@ from convex_evals.core.ids import new_id
 from convex_evals.core.settings import Settings
 from convex_evals.core.verdicts import StepName
 from convex_evals.pipeline.types import Assignment, GradingOptions
-from convex_evals.runner import GradingPool
-from convex_evals.runner.options import options_json
+from convex_evals.runner import GradingPool, options_json
 from convex_evals.suite import Eval
 
 FORMAT: Final = 1  # of the kept answers

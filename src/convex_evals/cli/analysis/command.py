@@ -1,27 +1,37 @@
-"""`analyze RUN` from beginning to end: investigate with progress, write the report, say what it says."""
+"""`analyze RUN`, `analyze eval` and `analyze trends` from beginning to end.
+
+A run is investigated with progress, and its report is written; one failure is shown in depth; the causes of many
+reports are counted.
+"""
 
 import asyncio
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from convex_evals.analysis import Request, analyse, run_reference
 from convex_evals.analysis.classification import Analyst, EngineChoice, choose_engine
+from convex_evals.analysis.evidence import Evidence
 from convex_evals.analysis.investigation import Investigated
-from convex_evals.analysis.procedure import failed_details
+from convex_evals.analysis.prior import read_prior_reports
+from convex_evals.analysis.procedure import failed_details, investigator
 from convex_evals.analysis.recommendations import summary_of
 from convex_evals.analysis.report import FailureReport, Report, report_json
-from convex_evals.cli.output import count, remark, visible, write_json
-from convex_evals.cli.runs.lookup import existing_scores
+from convex_evals.analysis.trends import Trend, find_trends, read_reports
+from convex_evals.cli.output import count, print_json, print_table, remark, table, visible, write_json
+from convex_evals.cli.runs.as_json import diagnostic_json
+from convex_evals.cli.runs.lookup import existing_scores, find_attempt
 from convex_evals.cli.runs.session import check_sandbox, cores
+from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
+from convex_evals.core.plain import to_plain
 from convex_evals.core.processes import Sandbox
 from convex_evals.core.settings import Settings, read_settings
-from convex_evals.core.wording import shortened
-from convex_evals.scores import ScoresStore
+from convex_evals.core.wording import listed, shortened
+from convex_evals.scores import AttemptDetails, ScoresStore
 
 QUESTION = (
     "These are my findings. Would you like me to implement any of these recommendations, or would you like to discuss "
@@ -98,14 +108,14 @@ def _announce(request: Request, total: int) -> None:
 
 
 def _print(report: Report, request: Request, out: TextIO) -> None:
-    for line in _lines(report):
+    for line in _report_lines(report):
         print(visible(line), file=out)
     print(f"The report is {_shown(request.paths.markdown)} (and .json).", file=out)
     if report.failures:
         print(f"\n{QUESTION}", file=out)
 
 
-def _lines(report: Report) -> Iterator[str]:
+def _report_lines(report: Report) -> Iterator[str]:
     run = report.run
     if run.pass_rate is None:
         yield f"run {prefix(run.id)} · {run.model} · there is no verdict yet"
@@ -144,3 +154,112 @@ def _line(failure: FailureReport, width: int) -> str:
 
 def _shown(path: Path) -> str:
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def show_failure(asked: AnalysisOptions, eval: str, trial: int, *, as_json: bool) -> None:
+    settings = read_settings()
+    with existing_scores(asked.scores) as store:
+        record = asked.request(store, settings).run
+        details = find_attempt(store, record, eval, trial)
+        if details.attempt.status != "failed":
+            state = f"{details.attempt.eval} is {details.attempt.status} in run {prefix(record.id)}"
+            raise UsageError(f"{state}; only a failure can be analysed.")
+        found = asyncio.run(_investigate(asked, store, settings, details))
+    if as_json:
+        print_json({"evidence": _evidence_json(found.evidence), "classification": to_plain(found.classification)})
+        return
+    for line in _failure_lines(found):
+        print(visible(line))
+
+
+async def _investigate(
+    asked: AnalysisOptions, store: ScoresStore, settings: Settings, details: AttemptDetails
+) -> Investigated:
+    await asked.check_sandbox()
+    request = asked.request(store, settings)
+    prior = read_prior_reports(request.folder, request.reports, request.run.id)
+    async with investigator(store, settings, request, prior, (details,)) as investigating:
+        return await investigating.investigate(details)
+
+
+def _evidence_json(evidence: Evidence) -> dict[str, Any]:
+    steps = [
+        {
+            "name": step.name,
+            "status": step.status,
+            "failure": step.failure,
+            "excerpt": step.excerpt,
+            "notes": step.notes,
+        }
+        for step in evidence.steps
+    ]
+    diagnostics = [diagnostic_json(each) for each in evidence.diagnostics]
+    return {**to_plain(evidence), "steps": steps, "diagnostics": diagnostics}
+
+
+def _failure_lines(found: Investigated) -> Iterator[str]:
+    evidence, report, judged = found.evidence, found.report, found.classification
+    yield f"{evidence.eval} failed at {evidence.failed_step}: {report.failure_class} ({judged.confidence:.0%})"
+    yield f"  {judged.reasoning}"
+    if report.label is not None:
+        label = report.label
+        yield f"  Labelled {label.failure_class} by {label.author} on {label.date}: {label.why}"
+    for title, lines in _parts(found):
+        if lines:
+            yield ""
+            yield title
+            yield from (f"  {line}" for line in lines)
+
+
+def _parts(found: Investigated) -> Iterator[tuple[str, list[str]]]:
+    evidence = found.evidence
+    yield "Steps", [f"{step.name:<10} {step.status}  {step.failure or ''}".rstrip() for step in evidence.steps]
+    yield "Complaints", list(_complaints(evidence))
+    yield "Evidence", list(found.report.evidence)
+    yield "Differences from the reference", [shortened(str(each), 300) for each in evidence.differences]
+    yield "APIs that do not exist", [f"{each.file}:{each.line}  {each}" for each in evidence.unknown_symbols]
+    yield "Cause", [evidence.cause.note]
+    yield "Model", evidence.cause.model_snippet.splitlines()
+    yield "Expected", evidence.cause.expected_snippet.splitlines()
+    yield "GAPS.txt", evidence.gaps.strip().splitlines()
+    yield "History", list(filter(None, (found.report.history, found.report.cure)))
+    yield "Task", evidence.task.strip().splitlines()
+
+
+def _complaints(evidence: Evidence) -> Iterator[str]:
+    for each in evidence.diagnostics:
+        yield f"{each.kind}  {each.place}  {each.name or ''}".rstrip()
+        yield from (f"    {line}" for line in each.message.splitlines()[:12])
+
+
+def show_trends(model: str, reports: Path, *, as_json: bool) -> None:
+    found = read_reports(reports, model)
+    if not found:
+        raise UsageError(f"There is no report of {model!r} in {reports}; `convex-evals analyze RUN` writes one.")
+    trends = find_trends(found)
+    if as_json:
+        print_json(
+            {
+                "model": model,
+                "reports": [_report_json(each.run.id, each.date) for each in found],
+                "causes": [asdict(each) for each in trends],
+            }
+        )
+        return
+    print(f"{model}: {count(len(found), 'run')} analysed, {found[0].run.date} to {found[-1].run.date}")
+    rows = table(["cause", "runs", "first", "last", "now", "evals", "done about it"])
+    for each in trends:
+        rows.add_row(*_row(each, len(found)))
+    print_table(rows)
+
+
+def _report_json(run: str, date: str) -> dict[str, Any]:
+    return {"run": run, "date": date}
+
+
+def _row(trend: Trend, runs: int) -> list[str]:
+    now = "still there" if trend.present else "gone"
+    evals = listed((name.partition("/")[2] for name in trend.evals), most=3)
+    done = "; ".join(trend.actions)
+    cells = [shortened(trend.title, 90), f"{trend.reports} of {runs}", trend.first, trend.last, now, evals, done]
+    return [visible(cell) for cell in cells]

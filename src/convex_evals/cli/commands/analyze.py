@@ -85,7 +85,7 @@ def run(
     changed: no task, grader, lint rule or code.
     """
     from convex_evals.analysis.classification import Analyst
-    from convex_evals.cli.analysis.command import AnalysisOptions, perform
+    from convex_evals.cli.analysis import AnalysisOptions, perform
 
     seconds = 0.0 if no_probe else probe_seconds
     asked = AnalysisOptions(run, engine, jobs, seconds, evals, reports, scores, Analyst(analyst, base_url, budget))
@@ -107,8 +107,7 @@ def eval(
     scores: Scores = None,
 ) -> None:
     """Show everything about one failure: complaints, differences, cause, counterfactuals, class. Writes no report."""
-    from convex_evals.cli.analysis.command import AnalysisOptions
-    from convex_evals.cli.analysis.details import show_failure
+    from convex_evals.cli.analysis import AnalysisOptions, show_failure
 
     seconds = 0.0 if no_probe else probe_seconds
     asked = AnalysisOptions(run, engine, 1, seconds, evals, reports, scores, sandbox=sandbox or "required")
@@ -127,7 +126,7 @@ def label(
     scores: Scores = None,
 ) -> None:
     """Overrule the classification of one failure. Later reports keep it, with its author and date."""
-    from convex_evals.cli.analysis.labels import label_failure
+    from convex_evals.cli.analysis import label_failure
 
     label_failure(run, eval, trial, failure_class, why, author, reports, scores)
 
@@ -142,7 +141,7 @@ def record_action(
     author: Annotated[str | None, typer.Option("--author", help="Your name (default: from git or the system).")] = None,
 ) -> None:
     """Record in a report what was done about its failures, so that the next one can say whether it helped."""
-    from convex_evals.cli.analysis.labels import add_action
+    from convex_evals.cli.analysis import add_action
 
     add_action(report, text, tuple(evals or ()), author)
 
@@ -154,7 +153,7 @@ def trends(
     json: Json = False,
 ) -> None:
     """List causes that recur in the reports of a model, and whether the newest one still has them."""
-    from convex_evals.cli.analysis.details import show_trends
+    from convex_evals.cli.analysis import show_trends
 
     show_trends(model, reports, as_json=json)
 
@@ -170,6 +169,6 @@ def score(
 ) -> None:
     """Compare an engine with people's labels: agreement, precision and recall per class, macro-F1, confusion matrix."""
     from convex_evals.analysis.classification import Analyst
-    from convex_evals.cli.analysis.score import score_labels
+    from convex_evals.cli.analysis import score_labels
 
     score_labels(labels, engine, Analyst(analyst, base_url, budget), json)

@@ -1,4 +1,4 @@
-"""`convex-evals benchmark`: versions of the benchmark."""
+"""Versions of the benchmark, and models ranked by them: `benchmark`, `leaderboard`."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -7,12 +7,19 @@ import typer
 from convex_evals.cli.options import EvalsFolder, Json, Scores
 
 if TYPE_CHECKING:
-    from convex_evals.runner.benchmarks import BenchmarkChange
+    from convex_evals.runner import BenchmarkChange
     from convex_evals.scores import Benchmark, ScoresStore
 
 Version = Annotated[str, typer.Argument(metavar="VERSION", help="Its name.")]
 
 benchmark = typer.Typer(help="Manage benchmark versions.", rich_markup_mode=None, pretty_exceptions_enable=False)
+_LABELS = {
+    "added": "added",
+    "removed": "removed",
+    "taskChanged": "task changed",
+    "graderChanged": "grader changed",
+    "others": "changed",
+}
 
 
 @benchmark.callback()
@@ -46,12 +53,12 @@ def mint(name: Version, evals: EvalsFolder = None, scores: Scores = None) -> Non
     from convex_evals.cli.output import count
     from convex_evals.cli.runs.lookup import existing_scores
     from convex_evals.models import load_experiments
-    from convex_evals.runner import benchmarks
+    from convex_evals.runner import mint_benchmark
     from convex_evals.suite import find_suite, load_suite
 
     suite = load_suite(find_suite(evals))
     with existing_scores(scores) as store:
-        made = benchmarks.mint(name, suite, load_experiments(), store)
+        made = mint_benchmark(name, suite, load_experiments(), store)
     typer.echo(f"Minted {made.name}: {count(len(made.evals), 'eval')}, {count(len(made.prompts), 'experiment')}.")
 
 
@@ -84,10 +91,10 @@ def diff(
     """Show what changed from one benchmark version to another, and how many evals stay comparable."""
     from convex_evals.cli.output import print_json
     from convex_evals.cli.runs.lookup import existing_scores
-    from convex_evals.runner.benchmarks import difference
+    from convex_evals.runner import compare_benchmarks
 
     with existing_scores(scores) as store:
-        changed = difference(_find(store, before), _find(store, after))
+        changed = compare_benchmarks(_find(store, before), _find(store, after))
     if json:
         print_json(_change_json(changed))
         return
@@ -98,17 +105,8 @@ def diff(
     typer.echo(f"{len(changed.same)} evals are the same in both and stay comparable")
 
 
-_LABELS = {
-    "added": "added",
-    "removed": "removed",
-    "taskChanged": "task changed",
-    "graderChanged": "grader changed",
-    "others": "changed",
-}
-
-
 def _find(store: "ScoresStore", name: str) -> "Benchmark":
-    from convex_evals.runner.benchmarks import find_benchmark
+    from convex_evals.runner import find_benchmark
 
     found = find_benchmark(store, name)
     assert found is not None  # only without a name
@@ -135,3 +133,42 @@ def _change_json(changed: "BenchmarkChange") -> dict[str, list[str]]:
         "same": list(changed.same),
         "others": list(changed.others),
     }
+
+
+def leaderboard(
+    benchmark: Annotated[
+        str | None, typer.Option("--benchmark", metavar="VERSION", help="The benchmark version (default: the newest).")
+    ] = None,
+    experiment: Annotated[
+        str, typer.Option("--experiment", "-e", metavar="NAME", help="The experiment (default: default).")
+    ] = "default",
+    json: Json = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    scores: Scores = None,
+) -> None:
+    """Rank models by their complete runs of one benchmark version.
+
+    A rank is a range when models cannot be told apart. Runs that do not belong to the version are listed, not ranked.
+    """
+    from convex_evals.cli.leaderboard import leaderboard_csv, leaderboard_json, leaderboard_lines
+    from convex_evals.cli.output import print_json, print_lines
+    from convex_evals.cli.runs.lookup import existing_scores
+    from convex_evals.core.errors import UsageError
+    from convex_evals.runner import find_benchmark, read_leaderboard
+
+    if json and csv:
+        raise UsageError("Choose one of --json and --csv.")
+    with existing_scores(scores) as store:
+        version = find_benchmark(store, benchmark)
+        if version is None:
+            raise UsageError(
+                "No benchmark version is minted, so no run can be ranked; "
+                "`convex-evals validate`, then `convex-evals benchmark mint v1` makes one."
+            )
+        found = read_leaderboard(store, version, experiment)
+    if json:
+        print_json(leaderboard_json(found))
+    elif csv:
+        typer.echo(leaderboard_csv(found), nl=False)
+    else:
+        print_lines(leaderboard_lines(found))

@@ -17,18 +17,18 @@ def list_models(context: typer.Context, evals: EvalsFolder = None, json: Json = 
     Listed are those of convex-evals, of ./models.toml, and others that have runs. docs/adding-a-model.md says how to
     add one.
     """
-    from convex_evals.cli.models import listing
+    from convex_evals.cli import models as listed
     from convex_evals.cli.output import print_json
     from convex_evals.core.settings import read_settings
     from convex_evals.models import load_registry
 
     if context.invoked_subcommand is not None:
         return
-    found = listing.list_models(load_registry(), read_settings(), scores, evals)
+    found = listed.list_models(load_registry(), read_settings(), scores, evals)
     if json:
-        print_json({"models": [listing.listed_json(each) for each in found]})
+        print_json({"models": [listed.listed_json(each) for each in found]})
     else:
-        listing.print_models(found)
+        listed.print_models(found)
 
 
 @models.command("check")
@@ -47,13 +47,13 @@ def check(
     The exit code is 0 when both were answered, whether or not the eval passed, 2 when a key or an address is missing,
     and 3 when there is no answer.
     """
-    from convex_evals.cli.models.checking import Check, perform
+    from convex_evals.cli.models import Check, check_model
     from convex_evals.cli.output import print_json
     from convex_evals.core.settings import read_settings
     from convex_evals.models import load_registry
 
     entry = load_registry().find(slug)
-    result, code = perform(Check(entry, base_url, name, evals, scores), read_settings())
+    result, code = check_model(Check(entry, base_url, name, evals, scores), read_settings())
     if json:
         print_json(result)
     raise typer.Exit(code)

@@ -1,20 +1,30 @@
-"""From question to question to a run."""
+"""From question to question to a run, or to the command line that says the same."""
 
+import shlex
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
-from convex_evals.cli.menu.choices import Offer, offer_categories, offer_evals, offer_missing, offer_models
-from convex_evals.cli.menu.questions import ask_one, ask_several, ask_text
-from convex_evals.cli.menu.selection import MenuSelection, Scope
-from convex_evals.cli.models.listing import ListedModel, list_models
+from convex_evals.cli.main import PROGRAM
+from convex_evals.cli.menu.questions import (
+    Offer,
+    ask_one,
+    ask_several,
+    ask_text,
+    offer_categories,
+    offer_evals,
+    offer_missing,
+    offer_models,
+)
+from convex_evals.cli.models import ListedModel, list_models
 from convex_evals.cli.output import count
 from convex_evals.cli.runs.command import open_scores, perform
+from convex_evals.cli.runs.options import RunOptions
 from convex_evals.cli.runs.plans import Prepared, prepare
-from convex_evals.cli.runs.spending import estimate_lines
+from convex_evals.cli.runs.summaries import estimate_lines
 from convex_evals.core.errors import UsageError
 from convex_evals.core.settings import Settings, read_settings
-from convex_evals.models import AskOptions, load_experiments, load_registry
+from convex_evals.models import DEFAULT_EXPERIMENT, AskOptions, load_experiments, load_registry
 from convex_evals.runner import Estimate, last_failures
 from convex_evals.scores import ScoresStore
 from convex_evals.suite import Eval, find_suite, load_suite
@@ -23,6 +33,48 @@ AT_HOME: Final = "local/"
 AT_HOME_OFFER: Final = Offer(AT_HOME, "local/… · a model that a server on this machine or in this network has")
 USUAL_URL: Final = "http://127.0.0.1:8080/v1"
 START, CHANGE, LEAVE = "start", "change", "leave"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which evals: all of them, unless something is given."""
+
+    categories: Sequence[str] = ()
+    names: Sequence[str] = ()
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MenuSelection:
+    models: Sequence[str]
+    base_url: str | None = None
+    experiment: str = DEFAULT_EXPERIMENT
+    scope: Scope = Scope()
+    trials: int = 1
+
+    def options(self, *, dry_run: bool = False) -> RunOptions:
+        return RunOptions(
+            models=list(self.models),
+            categories=list(self.scope.categories),
+            names=list(self.scope.names),
+            failed=self.scope.failed,
+            experiment=self.experiment,
+            base_url=self.base_url,
+            trials=self.trials,
+            dry_run=dry_run,
+        )
+
+    @property
+    def command(self) -> str:
+        """What to type to have the same without the menu."""
+        words = [PROGRAM, "run"]
+        for option, values in (("-m", self.models), ("-c", self.scope.categories), ("--name", self.scope.names)):
+            words += [word for value in values for word in (option, value)]
+        words += ["--failed"] if self.scope.failed else []
+        words += ["-e", self.experiment] if self.experiment != DEFAULT_EXPERIMENT else []
+        words += ["--base-url", self.base_url] if self.base_url is not None else []
+        words += ["--trials", str(self.trials)] if self.trials > 1 else []
+        return shlex.join(words)
 
 
 def open_menu() -> int:

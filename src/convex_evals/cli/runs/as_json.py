@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from convex_evals.cli.runs.lookup import result_details
-from convex_evals.cli.runs.spending import spending_json
+from convex_evals.cli.runs.summaries import spending_json
 from convex_evals.core.diagnostics import Diagnostic, TestResult
 from convex_evals.core.steps import StepResult, TestCounts
 from convex_evals.runner import ComparedEval, RunScore, Spending, Standing

@@ -9,13 +9,11 @@ from tempfile import TemporaryDirectory
 from convex_evals.cli.main import INTERRUPTED
 from convex_evals.cli.output import count, print_lines, print_table, remark, table, write_json
 from convex_evals.cli.runs.as_json import runs_json
-from convex_evals.cli.runs.comparison import changed_lines
+from convex_evals.cli.runs.comparison import changed_lines, until_sure_json, until_sure_lines
 from convex_evals.cli.runs.options import RunOptions
 from convex_evals.cli.runs.plans import Prepared, prepare
 from convex_evals.cli.runs.session import Session, carry_out
-from convex_evals.cli.runs.spending import estimate_json, estimate_lines
-from convex_evals.cli.runs.summaries import summary_lines
-from convex_evals.cli.runs.until_sure import until_sure_json, until_sure_lines
+from convex_evals.cli.runs.summaries import estimate_json, estimate_lines, summary_lines
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.settings import read_settings
 from convex_evals.runner import LOOKS, Estimate, compare, source_of, tallies

@@ -6,11 +6,10 @@ from dataclasses import asdict
 from typing import Any
 
 from convex_evals.cli.output import console, count, print_lines, print_table, remark, table, visible
-from convex_evals.cli.progress.cells import SIGNS
+from convex_evals.cli.progress import SIGNS
 from convex_evals.cli.runs.as_json import eval_json, run_summary_json
 from convex_evals.cli.runs.lookup import can_resume, condition, result_details
-from convex_evals.cli.runs.spending import spending_line
-from convex_evals.cli.runs.summaries import reason, scored_lines
+from convex_evals.cli.runs.summaries import reason, scored_lines, spending_line
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
 from convex_evals.core.steps import StepResult

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 import typer
 
-from convex_evals.cli.command import flag_of
 from convex_evals.cli.options import (
     AdminKey,
     AnswerFiles,
@@ -36,6 +35,7 @@ from convex_evals.cli.options import (
     PackagesBefore,
     SandboxMode,
     Scores,
+    flag_of,
 )
 from convex_evals.core.errors import UsageError
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from typing import TextIO
 
 from convex_evals.cli.output import remark
-from convex_evals.cli.progress import watching
-from convex_evals.cli.progress.event_log import event_stream, logging_events
+from convex_evals.cli.progress import event_stream, logging_events, watching
+from convex_evals.cli.runs.comparison import next_line
 from convex_evals.cli.runs.options import RunOptions
 from convex_evals.cli.runs.plans import Prepared, prepare
-from convex_evals.cli.runs.until_sure import next_line
 from convex_evals.core.errors import SandboxError
 from convex_evals.core.machine import probe_sandbox
 from convex_evals.core.processes import Sandbox

@@ -10,9 +10,8 @@ from typing import Final
 
 from ast_grep_py import SgNode, SgRoot
 
-from convex_evals.controls.mutants.edits import Difference, apply_edits, difference
-from convex_evals.controls.mutants.operator import Operator
-from convex_evals.controls.mutants.operators import OPERATORS
+from convex_evals.controls.mutants.operators import OPERATORS, Operator
+from convex_evals.controls.mutants.syntax import Difference, apply_edits, difference
 
 LANGUAGES: Final = {".ts": "typescript", ".tsx": "tsx", ".js": "javascript", ".jsx": "jsx", ".mjs": "javascript"}
 ID_LENGTH: Final = 8

@@ -4,7 +4,7 @@ import pytest
 from ast_grep_py import SgRoot
 
 from convex_evals.controls.mutants import OPERATORS
-from convex_evals.controls.mutants.edits import apply_edits
+from convex_evals.controls.mutants.syntax import apply_edits
 
 CHANGES = {operator.name: operator.changes for operator in OPERATORS}
 RANGE = 'db.query("t").withIndex("by_a", (q) => q.eq("a", x).gt("b", 1)).collect()'

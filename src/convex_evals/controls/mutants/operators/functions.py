@@ -1,16 +1,18 @@
-"""How functions are declared: for whom, of which kind, with which arguments."""
+"""Functions and HTTP endpoints that are declared otherwise."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ast_grep_py import SgNode
 
-from convex_evals.controls.mutants.edits import Change, Edit
-from convex_evals.controls.mutants.nodes import (
+from convex_evals.controls.mutants.syntax import (
     BUILDERS,
+    Change,
+    Edit,
     builder_calls,
     call_arguments,
     items,
+    method_calls,
     remove_item,
     replace,
     start_of,
@@ -26,6 +28,7 @@ VISIBILITY: Final = {
 }
 MUTATIONS: Final = {"query": "mutation", "internalQuery": "internalMutation"}
 SERVER: Final = "_generated/server"
+METHODS: Final = {'"GET"': '"POST"', '"POST"': '"GET"', '"PUT"': '"POST"', '"DELETE"': '"POST"', '"PATCH"': '"PUT"'}
 
 
 def change_visibility(root: SgNode) -> Iterator[Change]:
@@ -81,3 +84,27 @@ def _key(member: SgNode) -> str:
     """The name of a member: of `args: {}`, and of `args` where that is all of it."""
     key = member.field("key")
     return key.text() if key is not None else member.text()
+
+
+def prefix_as_path(root: SgNode) -> Iterator[Change]:
+    """`pathPrefix` becomes `path`: only the prefix itself is matched."""
+    for key, _ in _settings(root):
+        if key.text() == "pathPrefix":
+            yield (replace(key, "path"),)
+
+
+def swap_method(root: SgNode) -> Iterator[Change]:
+    """`method: "GET"` becomes `method: "POST"`, and so on."""
+    for key, value in _settings(root):
+        if key.text() == "method" and value.text() in METHODS:
+            yield (replace(value, METHODS[value.text()]),)
+
+
+def _settings(root: SgNode) -> Iterator[tuple[SgNode, SgNode]]:
+    """Keys and values of the objects that `http.route({…})` is called with."""
+    for call in method_calls(root, "route"):
+        for argument in call_arguments(call.node):
+            for pair in argument.find_all(kind="pair") if argument.kind() == "object" else ():
+                key, value = pair.field("key"), pair.field("value")
+                if key is not None and value is not None:
+                    yield key, value

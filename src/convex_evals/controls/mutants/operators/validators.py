@@ -5,8 +5,7 @@ from typing import Final
 
 from ast_grep_py import SgNode
 
-from convex_evals.controls.mutants.edits import Change
-from convex_evals.controls.mutants.nodes import method_call, remove_item, replace, validators
+from convex_evals.controls.mutants.syntax import Change, method_call, remove_item, replace, validators
 
 SWAPPED: Final = {
     "string": "v.number()",

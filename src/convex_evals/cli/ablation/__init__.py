@@ -1,1 +1,0 @@
-"""The command `ablate` from beginning to end."""

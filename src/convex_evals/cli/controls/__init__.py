@@ -1,1 +1,0 @@
-"""The command `controls` from beginning to end."""

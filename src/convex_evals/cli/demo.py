@@ -1,0 +1,232 @@
+"""Carries out `demo`: a run of the recorded model, what came of it and why, what to try next."""
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from convex_evals.analysis import Request, analyse
+from convex_evals.analysis.classification import choose_engine
+from convex_evals.analysis.investigation import Investigated
+from convex_evals.analysis.recommendations import summary_of
+from convex_evals.analysis.report import Report
+from convex_evals.cli.main import INTERRUPTED, PROGRAM
+from convex_evals.cli.output import console, count, visible, write_json
+from convex_evals.cli.progress import SIGNS
+from convex_evals.cli.runs.as_json import runs_json
+from convex_evals.cli.runs.lookup import can_resume, result_details
+from convex_evals.cli.runs.options import RunOptions
+from convex_evals.cli.runs.session import carry_out
+from convex_evals.cli.runs.summaries import headline, reason
+from convex_evals.core.errors import InfrastructureError
+from convex_evals.core.ids import prefix
+from convex_evals.core.settings import Settings, read_settings
+from convex_evals.core.verdicts import Status
+from convex_evals.scores import AttemptDetails, RunFilter, RunRecord, ScoresStore
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+REPORTS: Final = Path("reports")
+BAR_WIDTH: Final = 24
+MODEL: Final = "sample/apprentice"
+
+
+@dataclass(frozen=True, slots=True)
+class NextCommand:
+    arguments: str
+    purpose: str
+
+    @property
+    def line(self) -> str:
+        return f"{PROGRAM} {self.arguments}"
+
+
+def next_commands(store: ScoresStore, run: RunRecord, failed: tuple[AttemptDetails, ...]) -> Iterator[NextCommand]:
+    """In the order in which one would want to know."""
+    this = prefix(run.id)
+    yield NextCommand(f"show {this}", "every eval and every step of this run")
+    if failed:
+        name = failed[0].attempt.eval
+        yield NextCommand(f"show {this} {name}", "one failure: what each step said, and the files")
+        yield NextCommand("status --failed", "what failed in the last run of each model, and why")
+        yield NextCommand(f"analyze {this}", "the same report, with the cause of each failure found by trial")
+    earlier = _run_before(store, run)
+    if earlier is not None:
+        yield NextCommand(f"compare {prefix(earlier.id)} {this}", "what changed since the run before")
+    elif failed:
+        name = failed[0].attempt.eval
+        yield NextCommand(f"run -m reference --name {name}", "the reference answer to it, graded in the same way")
+        yield NextCommand(f"compare {this} RUN", "two runs side by side; RUN is the id of the other one")
+    yield NextCommand("run -m MODEL", "a model of your own: an API with a key, or replay:FOLDER with its answers")
+
+
+def _run_before(store: ScoresStore, run: RunRecord) -> RunRecord | None:
+    """The newest other run of the same model."""
+    others = store.runs(RunFilter(model=run.model, experiment=run.experiment))
+    return next((other for other in others if other.id != run.id and other.counts.passed), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What the report says, and where it is."""
+
+    report: Report
+    path: Path
+
+    @property
+    def summary(self) -> str:
+        return summary_of(self.report)
+
+    def reason(self, eval: str) -> str | None:
+        """One sentence about a failure."""
+        found = (failure.classification.summary for failure in self.report.failures if failure.eval == eval)
+        return next(found, None)
+
+
+def explain(store: ScoresStore, settings: Settings, run: RunRecord) -> Explanation:
+    """Writes the report of a run."""
+    request = Request(run, choose_engine("rules", settings), REPORTS.absolute(), date.today())
+    report = asyncio.run(analyse(store, settings, request, _nobody))
+    return Explanation(report, request.paths.markdown)
+
+
+def _nobody(found: Investigated) -> None:
+    """It takes a moment only: there is no progress to show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many of the evals with a verdict passed."""
+
+    name: str
+    passed: int
+    judged: int
+
+    @property
+    def percent(self) -> str:
+        return f"{100 * self.passed / self.judged:.0f} %" if self.judged else "–"
+
+    @property
+    def bar_length(self) -> int:
+        return round(BAR_WIDTH * self.passed / self.judged) if self.judged else 0
+
+
+def shares(results: Iterable[AttemptDetails]) -> list[Share]:
+    """One per category, in the order of the suite, and one for all."""
+    counts: dict[str, list[bool]] = {}
+    for details in results:
+        judged = counts.setdefault(details.attempt.eval.partition("/")[0], [])
+        if details.attempt.status in ("passed", "failed"):
+            judged.append(details.attempt.status == "passed")
+    categories = [Share(name, sum(counts[name]), len(counts[name])) for name in sorted(counts)]
+    return [*categories, Share("all", sum(each.passed for each in categories), sum(each.judged for each in categories))]
+
+
+class Story:
+    def __init__(self, out: "Console") -> None:
+        self._out = out
+
+    def introduce(self, model: str) -> None:
+        self._heading("The demo")
+        self._out.print(
+            f"{model} is not a language model. Its answers were written by hand, with mistakes that models make, and "
+            "are graded like any other: installed, deployed, type-checked, linted and tested. Nothing of this needs a "
+            "key.\n"
+        )
+
+    def tell(self, store: ScoresStore, run: RunRecord, why: Explanation | None) -> None:
+        results = result_details(store, run.id)
+        self._out.print()
+        self._heading("How many passed")
+        self._shares(shares(results))
+        self._missed("What failed, and at which step", "failed", results, why)
+        self._missed("What has no verdict, and counts neither way", "infrastructure", results, None)
+        if why is not None:
+            self._why(why)
+        self._out.print(f"\n{headline(run)}")
+        if can_resume(store, run):
+            self._out.print(f"`convex-evals run --resume {prefix(run.id)}` takes up what has no verdict.")
+        self._next(store, run, results)
+
+    def _heading(self, text: str) -> None:
+        self._out.print(text, style="bold cyan")
+
+    def _shares(self, found: list[Share]) -> None:
+        from rich.text import Text
+
+        width = max(len(share.name) for share in found)
+        for share in found:
+            line = Text(f"  {share.name:<{width}}  {share.passed:>3} of {share.judged:<3} {share.percent:>5}  ")
+            line.append("█" * share.bar_length, style="green").append(
+                "░" * (BAR_WIDTH - share.bar_length), style="red" if share.judged else "dim"
+            )
+            line.stylize("bold" if share.name == "all" else "", 0, width + 2)
+            self._out.print(line)
+
+    def _missed(
+        self, title: str, status: Status, results: tuple[AttemptDetails, ...], explained: Explanation | None
+    ) -> None:
+        missed = [details for details in results if details.attempt.status == status]
+        if not missed:
+            return
+        self._out.print()
+        self._heading(title)
+        width = max(len(details.attempt.eval.partition("/")[2]) for details in missed)
+        for category, members in groupby(missed, lambda details: details.attempt.eval.partition("/")[0]):
+            self._out.print(f"  {category}", style="dim")
+            for details in members:
+                self._out.print(_missed_line(details, width, status, explained), overflow="ellipsis", no_wrap=True)
+
+    def _why(self, why: Explanation) -> None:
+        self._out.print()
+        self._heading("Why, by rules and without a language model")
+        self._out.print(f"  {visible(why.summary)}")
+        for pattern in why.report.patterns:
+            self._out.print(f"  · {visible(pattern.title)} ({count(len(pattern.evals), 'eval')})")
+        self._out.print(f"  The report is {_shown(why.path)}.", soft_wrap=True)
+
+    def _next(self, store: ScoresStore, run: RunRecord, results: tuple[AttemptDetails, ...]) -> None:
+        failed = tuple(details for details in results if details.attempt.status == "failed")
+        self._out.print()
+        self._heading("Try next")
+        for command in next_commands(store, run, failed):
+            self._out.print(f"  # {command.purpose}", style="dim")
+            self._out.print(f"  {command.line}", soft_wrap=True)
+
+
+def _missed_line(details: AttemptDetails, width: int, status: Status, explained: Explanation | None) -> "Text":
+    from rich.text import Text
+
+    sign, style = SIGNS[status]
+    name = details.attempt.eval.partition("/")[2]
+    where, _, said = reason(details).partition(": ")
+    why = explained.reason(details.attempt.eval) if explained else None
+    line = Text("    ").append(sign, style=style).append(f" {name:<{width}}  ")
+    return line.append(f"{where:<10}", style=style).append(f"  {visible(why or said)}")
+
+
+def _shown(path: Path) -> Path:
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def perform_demo(asked: RunOptions) -> int:
+    """Runs it and returns the exit code: 0 although evals fail, which is what the demo shows."""
+    # With JSON on standard output, words for people go to standard error.
+    story = Story(console(stderr=asked.json == "-"))
+    story.introduce(MODEL)
+    with ScoresStore.open(asked.scores) as store:
+        settings = read_settings()
+        session = carry_out(asked, settings, store)
+        [run] = session.runs
+        story.tell(store, run, explain(store, settings, run) if run.counts.failed else None)
+        if asked.json is not None:
+            write_json(runs_json(store, session.runs), asked.json)
+    if not session.complete:
+        return INTERRUPTED
+    return InfrastructureError.exit_code if run.counts.infrastructure else 0

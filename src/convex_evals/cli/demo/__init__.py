@@ -1,1 +1,0 @@
-"""The command `demo`: the whole story on this machine, with a model that needs no key."""

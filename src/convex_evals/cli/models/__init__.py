@@ -1,1 +1,0 @@
-"""The command `models`: which there are, and whether one can be asked."""

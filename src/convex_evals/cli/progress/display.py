@@ -1,0 +1,200 @@
+"""How progress looks: on a terminal a table that moves, elsewhere a line for every eval that is done."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.text import Text
+
+from convex_evals.cli.output import remark, visible
+from convex_evals.cli.progress.board import Board, Row, running_steps
+from convex_evals.core.steps import StepResult
+from convex_evals.core.verdicts import STEPS, Status, StepName
+from convex_evals.runner import Event, Finished, Halted, Retrying, StepFinished, Stopping, Watcher, WorkItem
+from convex_evals.scores import Outcome
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+SIGNS: Final[Mapping[Status, tuple[str, str]]] = {
+    "passed": ("✓", "green"),
+    "failed": ("✗", "bold red"),
+    "skipped": ("–", "dim"),
+    "infrastructure": ("!", "bold yellow"),
+}
+RUNNING: Final = ("…", "cyan")
+_GAP: Final = "  "
+_SHORTEST_LABEL: Final = 12
+_WIDE = 10_000
+_REFRESHES_PER_SECOND: Final = 4
+_LINES_KEPT: Final = 4  # for heading, summary and the prompt
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Names of items: model, experiment and trial are said only when there is more than one of them."""
+
+    with_model: bool
+    with_experiment: bool
+    with_trial: bool
+    width: int
+
+    @classmethod
+    def of(cls, items: Iterable[WorkItem], screen_width: int) -> "Labels":
+        items = list(items)
+        several_models = len({item.model for item in items}) > 1
+        with_experiment = len({item.experiment for item in items}) > 1
+        with_model = several_models or (len({item.run for item in items}) > 1 and not with_experiment)
+        with_trial = len({item.trial for item in items}) > 1
+        made = cls(with_model, with_experiment, with_trial, 0)
+        longest = max((len(made.full(item)) for item in items), default=0)
+        steps = sum(len(_GAP) + len(step) for step in STEPS)
+        room = screen_width - steps - len(_GAP) - len("without verdict")
+        return replace(made, width=max(_SHORTEST_LABEL, min(longest, room)))
+
+    def label(self, item: WorkItem) -> str:
+        label = self.full(item)
+        short = label if len(label) <= self.width else f"…{label[-self.width + 1 :]}"
+        return short.ljust(self.width)
+
+    def full(self, item: WorkItem) -> str:
+        """However long it is."""
+        named = [item.model] if self.with_model else []
+        named += [item.experiment] if self.with_experiment else []
+        return " · ".join([*named, f"{item.eval.id}{f' #{item.trial}' if self.with_trial else ''}"])
+
+
+def halted(model: str, reason: str) -> str:
+    """What is said when no more of a run is begun."""
+    return f"{visible(reason)} Nothing more is asked of {model}; the rest of its run can be resumed."
+
+
+def heading(labels: Labels) -> "Text":
+    from rich.text import Text
+
+    return Text(_GAP.join(["eval".ljust(labels.width), *STEPS]), style="bold")
+
+
+def line(label: str, steps: Mapping[StepName, Status], running: Collection[StepName] = (), remark: str = "") -> "Text":
+    from rich.text import Text
+
+    text = Text(label, no_wrap=True, overflow="crop")
+    for step in STEPS:
+        status = steps.get(step)
+        sign, style = SIGNS[status] if status else RUNNING if step in running else ("", "")
+        text.append(_GAP).append(sign.ljust(len(step)), style=style)
+    return text.append(f"{_GAP}{remark}", style="dim") if remark else text
+
+
+class ProgressLines:
+    """Call with every event."""
+
+    def __init__(self, items: Sequence[WorkItem], board: Board, say: Callable[[str], None]) -> None:
+        self._board, self._say = board, say
+        self._labels = Labels.of(items, _WIDE)
+        self._excerpts: dict[WorkItem, dict[str, str]] = {}
+
+    def __call__(self, event: Event) -> None:
+        self._board.take(event)
+        match event:
+            case StepFinished(item, step):
+                self._note(item, step)
+            case Retrying(item, reason):
+                self._excerpts.pop(item, None)
+                self._say(f"tried again  {self._label(item)}  {visible(reason)}")
+            case Finished(item, outcome):
+                self._say(self._finished(item, outcome))
+            case Halted(_, model, reason):
+                self._say(halted(model, reason))
+            case Stopping():
+                self._say(f"Stopping: {self._board.summary()}")
+
+    def _note(self, item: WorkItem, step: StepResult) -> None:
+        if step.excerpt:
+            self._excerpts.setdefault(item, {})[step.name] = step.excerpt
+
+    def _finished(self, item: WorkItem, outcome: Outcome) -> str:
+        reason = why(outcome, self._excerpts.pop(item, {}))
+        progress = f"{self._board.done}/{self._board.total}"
+        return "  ".join(part for part in (progress, outcome.status, self._label(item), reason) if part)
+
+    def _label(self, item: WorkItem) -> str:
+        return self._labels.label(item).rstrip()
+
+
+def why(outcome: Outcome, excerpts: dict[str, str]) -> str:
+    """The step that decided and the first line of what it said."""
+    if outcome.status == "passed":
+        return ""
+    step = outcome.failed_step or next((name for name in STEPS if name in excerpts), None)
+    said = outcome.broken or excerpts.get(step or "") or "; ".join(outcome.notes) or outcome.failure or ""
+    first = next((text for text in said.splitlines() if text.strip()), "")
+    return visible(f"{step}: {first}" if step else first)
+
+
+class LiveTable:
+    """Use as a context; call with every event."""
+
+    def __init__(self, items: Sequence[WorkItem], board: Board, console: Console) -> None:
+        self._board, self._console = board, console
+        self._labels = Labels.of(items, console.width)
+        self._steps: dict[WorkItem, dict[StepName, Status]] = {}
+        self._live = Live(
+            get_renderable=self._render,
+            console=console,
+            refresh_per_second=_REFRESHES_PER_SECOND,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case StepFinished(item, step):
+                self._steps.setdefault(item, {})[step.name] = step.status
+            case Retrying(item, reason):
+                self._steps.pop(item, None)
+                self._console.print(Text(f"{self._labels.label(item)}  tried again: {reason}", style="yellow"))
+            case Finished(item, outcome):
+                remark = "without verdict" if outcome.status == "infrastructure" else ""
+                self._console.print(line(self._labels.label(item), self._steps.pop(item, {}), remark=remark))
+            case Halted(_, model, reason):
+                self._console.print(Text(halted(model, reason), style="red"))
+        self._board.take(event)
+
+    def __enter__(self) -> Self:
+        self._console.print(heading(self._labels))
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.stop()
+
+    def _render(self) -> RenderableType:
+        # Drawn by Rich's own thread, so it looks at a copy.
+        rows = [(item, row) for item, row in list(self._board.rows.items()) if row.phase != "waiting"]
+        room = max(1, self._console.height - _LINES_KEPT)
+        more = [Text(f"… {len(rows) - room} more", style="dim")] if len(rows) > room else []
+        return Group(*(self._line(item, row) for item, row in rows[:room]), *more, Text(self._board.summary()))
+
+    def _line(self, item: WorkItem, row: Row) -> Text:
+        remark = "" if row.phase == "grading" else row.phase
+        return line(self._labels.label(item), dict(row.steps), running_steps(item, row), remark)
+
+
+@contextmanager
+def watching(items: Sequence[WorkItem]) -> Iterator[Watcher]:
+    """Shows progress on standard error, so that standard output stays for results."""
+    board = Board(total=len(items))
+    console = Console(stderr=True, markup=False, emoji=False, highlight=False)
+    if not console.is_terminal or console.is_dumb_terminal:
+        yield ProgressLines(items, board, remark)
+        return
+    with LiveTable(items, board, console) as table:
+        yield table
