@@ -1,4 +1,4 @@
-"""Plans of runs: what is graded with which options, recorded before anything begins."""
+"""What a run is going to do: a new one, the rest of an old one, or an old one's answers graded again; its options."""
 
 import hashlib
 import json

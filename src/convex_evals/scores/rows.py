@@ -1,4 +1,4 @@
-"""The tables, with column types that mean the same on SQLite and PostgreSQL."""
+"""The tables, as this version of the code uses them. `migrations/` makes them; a test compares the two."""
 
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Final

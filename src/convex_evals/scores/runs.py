@@ -1,4 +1,4 @@
-"""Runs: planned once, begun, resumed and ended; how long they were worked on and what is left to do."""
+"""Runs: recorded from a plan, found by id, listed with their counts, how long they were worked on and what is left."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Steps of an attempt with what they found, and who else fails like this."""
+"""Steps of grading, each recorded when it ends, with everything that it found; and who else fails like this."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
