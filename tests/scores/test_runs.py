@@ -147,7 +147,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    for module in ("runs", "periods", "attempts", "generations", "steps"):
+    for module in ("runs", "attempts", "generations", "steps"):
         monkeypatch.setattr(f"convex_evals.scores.{module}.datetime", clock)
     return clock
 
