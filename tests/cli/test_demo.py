@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from convex_evals.cli.demo import MODEL, Share, Telling, perform_demo
+from convex_evals.cli.demo import MODEL, Share, Story, perform_demo
 from convex_evals.cli.runs.options import RunOptions
 from convex_evals.models import replay
 from convex_evals.scores import ScoresStore
@@ -25,7 +25,7 @@ FAILS, PASSES = "002-queries/002-userspace_filter", "000-fundamentals/000-empty_
 def told(run: str, folder: Path, width: int = 100) -> str:
     out = Console(file=StringIO(), width=width, markup=False, emoji=False, highlight=False)
     with ScoresStore.open(folder / "scores" / "scores.db") as store:
-        Telling(out).tell(store, store.find_run(run), None)
+        Story(out).tell(store, store.find_run(run), None)
     assert isinstance(out.file, StringIO)
     return out.file.getvalue()
 
