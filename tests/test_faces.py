@@ -44,6 +44,7 @@ PACKAGES = [
     "convex_evals.models.prompt",
     "convex_evals.models.providers",
     "convex_evals.models.responses",
+    "convex_evals.pipeline",
     "convex_evals.pipeline.bench",
     "convex_evals.pipeline.deploy",
     "convex_evals.pipeline.grading",
@@ -60,6 +61,8 @@ PACKAGES = [
 WITH_FACES_OF_THEIR_OWN = {
     "convex_evals.backend.bench",
     "convex_evals.backend.conformance",
+    "convex_evals.pipeline.bench",
+    "convex_evals.pipeline.grading",
     "convex_evals.pipeline.grading.kit",
 }
 CORE = "convex_evals.core"  # its packages are built on each other; the face is for the other parts

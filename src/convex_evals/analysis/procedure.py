@@ -33,7 +33,7 @@ from convex_evals.core.processes import Sandbox
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import find_toolchain
 from convex_evals.models import load_registry
-from convex_evals.pipeline.types import GradingOptions
+from convex_evals.pipeline import GradingOptions
 from convex_evals.runner import RunScore, open_workspace, options_from_json, suite_of
 from convex_evals.scores import AttemptDetails, RunRecord
 from convex_evals.statistics import wilson_interval

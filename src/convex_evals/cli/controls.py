@@ -34,7 +34,7 @@ from convex_evals.core.errors import InfrastructureError, UsageError
 from convex_evals.core.processes import Sandbox
 from convex_evals.core.settings import Settings, read_settings
 from convex_evals.core.toolchain import prepare_toolchain
-from convex_evals.pipeline.types import Grade, GradingOptions
+from convex_evals.pipeline import Grade, GradingOptions
 from convex_evals.runner import GradingPool, open_workspace
 from convex_evals.statistics import Score
 from convex_evals.suite import BrokenError, Problem, Selection, Suite, find_suite, load_suite, select

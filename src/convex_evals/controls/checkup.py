@@ -10,7 +10,7 @@ from convex_evals.controls.findings import Findings, Judged, judge_empty, judge_
 from convex_evals.controls.library import EvalControls, load_controls
 from convex_evals.controls.mutants import Mutant, generate_mutants, select_mutants
 from convex_evals.controls.survival import FILE_NAME, Survival, judge_mutants, read_equivalents
-from convex_evals.pipeline.types import Assignment, Grade, GradingOptions
+from convex_evals.pipeline import Assignment, Grade, GradingOptions
 from convex_evals.runner import GradingPool
 from convex_evals.suite import Eval, Suite, read_answer
 

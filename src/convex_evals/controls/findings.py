@@ -7,7 +7,7 @@ from typing import Any
 from convex_evals.controls.control import Control, is_among
 from convex_evals.controls.survival import JudgedMutant, Survival, catch_rate, share
 from convex_evals.core.verdicts import Status, StepName
-from convex_evals.pipeline.types import Grade
+from convex_evals.pipeline import Grade
 from convex_evals.statistics import Score
 from convex_evals.suite import Eval, Problem
 

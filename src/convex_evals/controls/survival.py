@@ -14,7 +14,7 @@ from typing import Final
 
 from convex_evals.controls.mutants import Mutant
 from convex_evals.core.verdicts import Status, StepName
-from convex_evals.pipeline.types import Grade
+from convex_evals.pipeline import Grade
 from convex_evals.statistics import Interval, Score, Tally, score, wilson_interval
 from convex_evals.suite import Problem, read_text
 

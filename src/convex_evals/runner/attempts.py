@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.steps import StepResult
 from convex_evals.models import ProviderError, StoredGeneration
-from convex_evals.pipeline.types import Grade
+from convex_evals.pipeline import Grade
 from convex_evals.runner.budget import Budget
 from convex_evals.runner.pool import Tries
 from convex_evals.runner.stop import Stop

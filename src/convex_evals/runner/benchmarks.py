@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from convex_evals.core.errors import UsageError
 from convex_evals.models import Experiment, prompt_fingerprint
-from convex_evals.pipeline.types import GradingOptions
+from convex_evals.pipeline import GradingOptions
 from convex_evals.runner.plans import VALIDATE, pipeline_fingerprint
 from convex_evals.runner.results import NOT_SCORES, missing_text
 from convex_evals.scores import Benchmark, PlannedEval, RunRecord

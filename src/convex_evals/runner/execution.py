@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from convex_evals.core.errors import ConvexEvalsError
 from convex_evals.core.ids import prefix
 from convex_evals.core.settings import Settings
-from convex_evals.pipeline.types import Assignment
+from convex_evals.pipeline import Assignment
 from convex_evals.runner.attempts import Attempts, RecordedAnswer
 from convex_evals.runner.budget import Budget
 from convex_evals.runner.pool import GradingPool

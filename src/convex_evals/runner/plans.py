@@ -21,7 +21,7 @@ from convex_evals.models import (
     find_model,
     prompt_fingerprint_of,
 )
-from convex_evals.pipeline.types import GradingOptions
+from convex_evals.pipeline import GradingOptions
 from convex_evals.runner.work import ActiveRun, WorkItem
 from convex_evals.scores import Fingerprints, PendingEval, PlannedEval, RunPlan, RunRecord
 from convex_evals.suite import Entry, Eval, Suite, fingerprint

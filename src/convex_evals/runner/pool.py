@@ -16,7 +16,7 @@ from typing import Final, Self
 from convex_evals.core.files import remove_folder, try_lock
 from convex_evals.core.settings import Settings
 from convex_evals.core.steps import StepResult
-from convex_evals.pipeline.types import Assignment, Grade
+from convex_evals.pipeline import Assignment, Grade
 from convex_evals.runner.referee import Again, Referee
 from convex_evals.runner.worker import GradingWorker, grading_worker
 

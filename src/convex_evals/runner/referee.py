@@ -17,8 +17,7 @@ from convex_evals.core.retry import GRADING
 from convex_evals.core.settings import Settings
 from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import StepName
-from convex_evals.pipeline.failures import FAILURES, FailureKind
-from convex_evals.pipeline.types import Assignment, Grade, GradingOptions, status_of
+from convex_evals.pipeline import FAILURES, Assignment, FailureKind, Grade, GradingOptions, status_of
 from convex_evals.runner.worker import grading_worker
 from convex_evals.suite import read_answer
 

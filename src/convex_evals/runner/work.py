@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from convex_evals.core.steps import StepResult
 from convex_evals.models import Model, StoredGeneration
-from convex_evals.pipeline.types import GradingOptions
+from convex_evals.pipeline import GradingOptions
 from convex_evals.scores import Outcome, RunStatus
 from convex_evals.suite import Eval, Pipeline
 

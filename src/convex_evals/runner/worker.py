@@ -16,9 +16,20 @@ from convex_evals.core.processes import Limits, PipedProcess, Sandbox, base_envi
 from convex_evals.core.settings import Settings
 from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import GATES, STEPS, StepName
-from convex_evals.pipeline.bounds import MEBIBYTE, MOST_BYTES, cut_log, usage_of
-from convex_evals.pipeline.messages import Graded, Message, StepDone, Trouble, receive, send
-from convex_evals.pipeline.types import Assignment, Grade
+from convex_evals.pipeline import (
+    MEBIBYTE,
+    MOST_BYTES,
+    Assignment,
+    Grade,
+    Graded,
+    Message,
+    StepDone,
+    Trouble,
+    cut_log,
+    receive,
+    send,
+    usage_of,
+)
 from convex_evals.suite import Pipeline
 
 COMMAND: Final = (sys.executable, "-P", "-m", "convex_evals.pipeline.worker")

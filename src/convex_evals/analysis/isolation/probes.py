@@ -17,7 +17,7 @@ from convex_evals.core.files import write_file
 from convex_evals.core.ids import new_id
 from convex_evals.core.settings import Settings
 from convex_evals.core.verdicts import StepName
-from convex_evals.pipeline.types import Assignment, GradingOptions
+from convex_evals.pipeline import Assignment, GradingOptions
 from convex_evals.runner import GradingPool, options_json
 from convex_evals.suite import Eval
 

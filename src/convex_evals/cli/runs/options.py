@@ -41,7 +41,7 @@ from convex_evals.core.errors import UsageError
 
 if TYPE_CHECKING:
     from convex_evals.core.settings import Settings
-    from convex_evals.pipeline.types import GradingOptions
+    from convex_evals.pipeline import GradingOptions
     from convex_evals.suite import Selection
 
 BACKENDS: Final = ("embedded", "official")
@@ -155,7 +155,7 @@ class RunOptions:
 
     def grading_options(self) -> "GradingOptions":
         """Every option that grading has a field for. Raises UsageError."""
-        from convex_evals.pipeline.types import GradingOptions
+        from convex_evals.pipeline import GradingOptions
 
         _check_backend(self.backend, self.admin_key)
         names = self.given() & {field.name for field in fields(GradingOptions)}
