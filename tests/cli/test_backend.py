@@ -1,3 +1,4 @@
+import os
 import re
 import signal
 import socket
@@ -101,6 +102,17 @@ def test_a_secret_that_others_can_read_is_refused_in_one_sentence(convex_evals: 
     assert "must be readable by you alone (mode 600), but has mode 644" in result.stderr
     assert result.stderr.count("\n") == 1
     assert "0" * 64 not in result.stderr
+
+
+def test_only_its_own_files_are_private(convex_evals: Command, tmp_path: Path) -> None:
+    """Not those of whoever calls it in a process of theirs, as the tests of commands do."""
+    (tmp_path / "data.db.secret").write_text("0" * 64)
+    before = os.umask(0o022)
+    try:
+        convex_evals("backend", *OPTIONS, str(tmp_path / "data.db"))
+    finally:
+        after = os.umask(before)
+    assert after == 0o022
 
 
 def test_the_well_known_name_and_secret_yield_the_well_known_key(start: Callable[..., subprocess.Popen[str]]) -> None:

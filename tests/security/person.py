@@ -7,9 +7,7 @@ the command needs, at the same path. That costs milliseconds, copies nothing, an
 
 import os
 import shlex
-import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +18,6 @@ from convex_evals.core.settings import read_settings
 ORDINARY: Final = 61234
 CHECKOUT: Final = Path(__file__).resolve().parents[2]
 TEMPORARY: Final = Path("/tmp")
-STARTS_ANOTHER: Final = (
-    "import os, sys; program = [sys.executable, '-c', '']; "
-    "sys.exit(os.waitpid(os.posix_spawn(program[0], program, {}), 0)[1])"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,30 +33,13 @@ class Person:
                 place.symlink_to(toolchain)
             return list(arguments)
         place.mkdir(exist_ok=True)
-        mounts = [f"mount --bind {toolchain} {place}", f"mount -o remount,bind,ro {place}"]
+        mounts = ["umask 022", f"mount --bind {toolchain} {place}", f"mount -o remount,bind,ro {place}"]
         mounts += _cover(TEMPORARY, f"mount --bind {folder}/tmp {TEMPORARY}", _below_temporary(), folder / "kept")
         if self.uid != 0:
             mounts += _uncover(folder / "stash")
             arguments = ["setpriv", f"--reuid={self.uid}", f"--regid={self.uid}", "--clear-groups", *arguments]
         script = " && ".join([*mounts, f"exec {shlex.join(arguments)}"])
         return ["unshare", "--mount", "--propagation", "private", "sh", "-c", script]
-
-    def cannot_start_programs(self, folder: Path) -> str:
-        """Why this machine lets the person start none, for a minute; empty when it does. Nothing of ours takes part."""
-        told = ""
-        for _ in range(12):
-            done = self._run(folder, [sys.executable, "-c", STARTS_ANOTHER])
-            if done.returncode == 0:
-                return ""
-            path = self._run(folder, ["namei", "-l", sys.executable])
-            told = done.stderr + path.stdout + path.stderr
-            time.sleep(5)
-        return told.strip()
-
-    def _run(self, folder: Path, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            self.command(folder, arguments), cwd=folder, capture_output=True, text=True, timeout=60, check=False
-        )
 
 
 def people() -> list[Person]:

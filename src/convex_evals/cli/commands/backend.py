@@ -1,5 +1,8 @@
 """`convex-evals backend`: one embedded deployment in the foreground."""
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -73,7 +76,6 @@ def backend(
     """
     import asyncio
     import errno
-    import os
 
     from convex_evals.backend import (
         DEFAULT_NAME,
@@ -91,33 +93,43 @@ def backend(
 
     if interface not in LOOPBACK:
         remark(f"Listening on {LOOPBACK[0]} instead of {interface}: only this machine can connect.")
-    os.umask(0o077)  # what the deployment stores is its user's
-    toolchain = asyncio.run(find_toolchain(read_settings()))
-    settings = DeploymentSettings(
-        port=port,
-        site_port=site_proxy_port,
-        database=db,
-        storage=local_storage,
-        instance_name=instance_name or DEFAULT_NAME,
-        instance_secret=instance_secret or (secret_beside(db) if db else ""),
-        redact=redact_logs_to_client,
-        network=Network(network),
-        strict=False,
-        origin=convex_origin.rstrip("/"),
-        site_origin=convex_site.rstrip("/"),
-        allow_hosts=tuple(allow_host or ()),
-        allow_origins=tuple(allow_origin or ()),
-        sdk=toolchain.packages.node_modules / "convex" if toolchain else None,
-    )
+    with _private_files():
+        toolchain = asyncio.run(find_toolchain(read_settings()))
+        settings = DeploymentSettings(
+            port=port,
+            site_port=site_proxy_port,
+            database=db,
+            storage=local_storage,
+            instance_name=instance_name or DEFAULT_NAME,
+            instance_secret=instance_secret or (secret_beside(db) if db else ""),
+            redact=redact_logs_to_client,
+            network=Network(network),
+            strict=False,
+            origin=convex_origin.rstrip("/"),
+            site_origin=convex_site.rstrip("/"),
+            allow_hosts=tuple(allow_host or ()),
+            allow_origins=tuple(allow_origin or ()),
+            sdk=toolchain.packages.node_modules / "convex" if toolchain else None,
+        )
+        try:
+            asyncio.run(run_backend_in_foreground(settings, typer.echo))
+        except InvalidAddress as error:
+            raise UsageError(str(error)) from error
+        except SystemFailure as error:
+            raise InfrastructureError(f"The deployment failed: {error}.") from error
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+            raise InfrastructureError(
+                f"Port {port} or {site_proxy_port} is taken; choose others with --port and --site-proxy-port (0: any)."
+            ) from error
+
+
+@contextmanager
+def _private_files() -> Iterator[None]:
+    """What the deployment stores is its user's, and nobody else's to read."""
+    before = os.umask(0o077)
     try:
-        asyncio.run(run_backend_in_foreground(settings, typer.echo))
-    except InvalidAddress as error:
-        raise UsageError(str(error)) from error
-    except SystemFailure as error:
-        raise InfrastructureError(f"The deployment failed: {error}.") from error
-    except OSError as error:
-        if error.errno != errno.EADDRINUSE:
-            raise
-        raise InfrastructureError(
-            f"Port {port} or {site_proxy_port} is taken; choose others with --port and --site-proxy-port (0: any)."
-        ) from error
+        yield
+    finally:
+        os.umask(before)
