@@ -3,17 +3,12 @@
 from typing import TYPE_CHECKING
 
 from convex_evals.analysis.references import run_reference
+from convex_evals.core.lazy import load_on_demand
 
 if TYPE_CHECKING:
     from convex_evals.analysis.procedure import Request, analyse
 
 __all__ = ["Request", "analyse", "run_reference"]
 
-
-def __getattr__(name: str) -> object:
-    # What needs the runner and the toolchain is loaded when it is asked for.
-    if name in ("Request", "analyse"):
-        from convex_evals.analysis import procedure
-
-        return getattr(procedure, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# The procedure needs the runner and the toolchain.
+__getattr__ = load_on_demand(__name__, {"procedure": ("Request", "analyse")})

@@ -45,8 +45,3 @@ def first_argument(call: SgNode) -> SgNode | None:
     if arguments is None:
         return None
     return next((child for child in arguments.children() if child.is_named() and child.kind() != "comment"), None)
-
-
-def one_line(text: str, longest: int = 200) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"

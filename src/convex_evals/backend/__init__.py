@@ -3,8 +3,9 @@
 `bench` and `conformance` are tools around it, with faces of their own.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from convex_evals.core.lazy import load_on_demand
 
 if TYPE_CHECKING:
     from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY, LOCAL_NAME, LOCAL_SECRET, secret_beside
@@ -36,20 +37,16 @@ __all__ = [
     "secret_beside",
 ]
 
-_NAMES: Final = {
-    "admin_keys": ("LOCAL_ADMIN_KEY", "LOCAL_NAME", "LOCAL_SECRET", "secret_beside"),
-    "deployment": ("DEFAULT_NAME", "Deployment", "DeploymentSettings", "run_backend_in_foreground"),
-    "errors": ("RequestError", "SystemFailure"),
-    "http": ("InvalidAddress",),
-    "push": ("PushRefusal", "PushRequest"),
-    "runtime": ("Network", "NetworkPolicy"),
-    "values": ("Value", "decode", "encode"),
-}
-_HOMES: Final = {name: home for home, names in _NAMES.items() for name in names}
-
-
-def __getattr__(name: str) -> object:
-    # A name loads its own part only: an error or a value must not cost the time to load a whole deployment.
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+# An error or a value must not cost the time to load a whole deployment.
+__getattr__ = load_on_demand(
+    __name__,
+    {
+        "admin_keys": ("LOCAL_ADMIN_KEY", "LOCAL_NAME", "LOCAL_SECRET", "secret_beside"),
+        "deployment": ("DEFAULT_NAME", "Deployment", "DeploymentSettings", "run_backend_in_foreground"),
+        "errors": ("RequestError", "SystemFailure"),
+        "http": ("InvalidAddress",),
+        "push": ("PushRefusal", "PushRequest"),
+        "runtime": ("Network", "NetworkPolicy"),
+        "values": ("Value", "decode", "encode"),
+    },
+)

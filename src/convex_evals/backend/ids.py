@@ -47,6 +47,7 @@ SYSTEM_TABLE_NUMBERS: Final[dict[str, int]] = {
 
 # What app code sees: views with the rows, ids and numbers of a private table.
 PUBLIC_SYSTEM_TABLES: Final[dict[str, str]] = {"_scheduled_functions": "_scheduled_jobs", "_storage": "_file_storage"}
+SYSTEM_TABLE_NAMES: Final = {number: name for name, number in SYSTEM_TABLE_NUMBERS.items()}
 PUBLIC_SYSTEM_TABLE_NUMBERS: Final[dict[str, int]] = {
     public: SYSTEM_TABLE_NUMBERS[private] for public, private in PUBLIC_SYSTEM_TABLES.items()
 }

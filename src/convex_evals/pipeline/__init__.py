@@ -4,8 +4,9 @@ A grading worker (`python -m convex_evals.pipeline.worker`) is sent an `Assignme
 and `grading`, with the `kit` that graders import, have faces of their own.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from convex_evals.core.lazy import load_on_demand
 
 if TYPE_CHECKING:
     from convex_evals.pipeline.bounds import MEBIBYTE, MOST_BYTES, cut_log, usage_of
@@ -40,21 +41,17 @@ __all__ = [
     "usage_of",
 ]
 
-_NAMES: Final = {
-    "bounds": ("MEBIBYTE", "MOST_BYTES", "cut_log", "usage_of"),
-    "deploy": ("read_cli_errors",),
-    "failures": ("FAILURES", "FailureKind"),
-    "install": ("find_packages",),
-    "lint": ("rules_for",),
-    "messages": ("Graded", "Message", "StepDone", "Trouble", "receive", "send"),
-    "typecheck": ("parse_diagnostics",),
-    "types": ("Assignment", "Grade", "GradingOptions", "status_of"),
-}
-_HOMES: Final = {name: home for home, names in _NAMES.items() for name in names}
-
-
-def __getattr__(name: str) -> object:
-    # A name loads its own part only: options and grades must not cost the time to load what does the grading.
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+# Options and grades must not cost the time to load what does the grading.
+__getattr__ = load_on_demand(
+    __name__,
+    {
+        "bounds": ("MEBIBYTE", "MOST_BYTES", "cut_log", "usage_of"),
+        "deploy": ("read_cli_errors",),
+        "failures": ("FAILURES", "FailureKind"),
+        "install": ("find_packages",),
+        "lint": ("rules_for",),
+        "messages": ("Graded", "Message", "StepDone", "Trouble", "receive", "send"),
+        "typecheck": ("parse_diagnostics",),
+        "types": ("Assignment", "Grade", "GradingOptions", "status_of"),
+    },
+)

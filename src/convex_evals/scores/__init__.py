@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from convex_evals.core.lazy import load_on_demand
 from convex_evals.scores.records import (
     AttemptDetails,
     AttemptRecord,
@@ -59,15 +60,5 @@ __all__ = [
     "upgrade_database",
 ]
 
-
-def __getattr__(name: str) -> object:
-    # What needs SQLAlchemy is loaded when it is asked for, so that the types above cost nothing.
-    if name == "ScoresStore":
-        from convex_evals.scores.store import ScoresStore
-
-        return ScoresStore
-    if name in ("database_status", "upgrade_database"):
-        from convex_evals.scores import schema
-
-        return getattr(schema, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# These need SQLAlchemy; the types above must cost nothing.
+__getattr__ = load_on_demand(__name__, {"schema": ("database_status", "upgrade_database"), "store": ("ScoresStore",)})

@@ -9,12 +9,11 @@ from typing import Final, Literal
 from convex_evals.backend import limits
 from convex_evals.backend.database.documents import Document
 from convex_evals.backend.database.tables import Table, parse_index, system_table
-from convex_evals.backend.ids import FIRST_USER_TABLE_NUMBER, SYSTEM_TABLE_NUMBERS
+from convex_evals.backend.ids import FIRST_USER_TABLE_NUMBER, SYSTEM_TABLE_NAMES
 from convex_evals.backend.schema import Schema
 from convex_evals.backend.values import Value
 
 CATALOG_TABLES: Final = ("_tables", "_index", "_schemas")
-_SYSTEM_NAMES: Final = {number: name for name, number in SYSTEM_TABLE_NUMBERS.items()}
 
 SchemaState = Literal["pending", "validated", "active", "failed", "overwritten"]
 
@@ -54,8 +53,8 @@ class Catalog:
 
     def numbered(self, number: int) -> Table | None:
         """A user table or a private table."""
-        if number in _SYSTEM_NAMES:
-            return system_table(self.namespace, _SYSTEM_NAMES[number])
+        if number in SYSTEM_TABLE_NAMES:
+            return system_table(self.namespace, SYSTEM_TABLE_NAMES[number])
         name = self.table_names.get(number)
         return None if name is None else self.tables[name]
 

@@ -14,7 +14,7 @@ from convex_evals.backend.errors import DeveloperError
 from convex_evals.backend.ids import (
     PUBLIC_SYSTEM_TABLE_NUMBERS,
     PUBLIC_SYSTEM_TABLES,
-    SYSTEM_TABLE_NUMBERS,
+    SYSTEM_TABLE_NAMES,
     DocumentId,
     is_system_table_number,
     public_name,
@@ -40,7 +40,6 @@ from convex_evals.backend.values import (
     sort_key,
 )
 
-_SYSTEM_NAMES = {number: name for name, number in SYSTEM_TABLE_NUMBERS.items()}
 _USE_SYSTEM = "System tables can only be accessed with db.system."
 _USE_USER = "User tables cannot be accessed with db.system."
 
@@ -203,7 +202,7 @@ class Transaction(TransactionCore):
 
     def _table_of(self, namespace: str, id: DocumentId) -> Table | None:
         if is_system_table_number(id.table_number):
-            name = _SYSTEM_NAMES.get(id.table_number)
+            name = SYSTEM_TABLE_NAMES.get(id.table_number)
             return None if name is None else system_table(namespace, name)
         return self.table_numbered(namespace, id.table_number)
 

@@ -3,8 +3,9 @@
 What graders themselves import is in `kit`, which has a face of its own.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from convex_evals.core.lazy import load_on_demand
 
 if TYPE_CHECKING:
     from convex_evals.pipeline.grading.network import GraderNetwork
@@ -14,17 +15,13 @@ if TYPE_CHECKING:
 
 __all__ = ["GradedDeployment", "GraderHost", "GraderNetwork", "GraderResult", "run_grader"]
 
-_HOMES: Final = {
-    "GradedDeployment": "types",
-    "GraderHost": "python.host",
-    "GraderNetwork": "network",
-    "GraderResult": "types",
-    "run_grader": "run",
-}
-
-
-def __getattr__(name: str) -> object:
-    # A name loads its own part only: the processes of graders, and the dialer without site-packages, begin here too.
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+# The processes of graders, and the dialer without site-packages, begin here too: they must not load the rest.
+__getattr__ = load_on_demand(
+    __name__,
+    {
+        "network": ("GraderNetwork",),
+        "python.host": ("GraderHost",),
+        "run": ("run_grader",),
+        "types": ("GradedDeployment", "GraderResult"),
+    },
+)
