@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import httpx2
 import pytest
@@ -83,39 +82,68 @@ def _run(toolchain: Toolchain, folder: Path, kind: str, entries: list[str]) -> M
     ]
 
 
+@dataclass(frozen=True)
+class HttpPush:
+    """What the CLI sends to a deployment, without the CLI, which takes most of a second to begin."""
+
+    url: str
+    admin_key: str
+
+    async def start(self, modules: Modules) -> httpx2.Response:
+        app = {
+            "definition": None,
+            "dependencies": [],
+            "schema": next((module for module in modules if module["path"] == "schema.js"), None),
+            "changedModules": [module for module in modules if module["path"] != "schema.js"],
+            "unchangedModuleHashes": [],
+            "udfServerVersion": "1.44.0",
+        }
+        return await self._post(
+            "start_push", functions="convex/", appDefinition=app, componentDefinitions=[], nodeDependencies=[]
+        )
+
+    async def refusal(self, modules: Modules) -> str:
+        """Why the deployment does not take the modules; empty when they are deployed."""
+        answer = await self.start(modules)
+        if answer.status_code != 200:
+            return _reason(answer)
+        started = answer.json()
+        schema = (await self._post("wait_for_schema", schemaChange=started["schemaChange"])).json()
+        if schema["type"] != "complete":
+            return str(schema["error"])
+        finished = await self._post("finish_push", startPush=started)
+        return "" if finished.status_code == 200 else finished.text
+
+    async def _post(self, path: str, **body: object) -> httpx2.Response:
+        headers = {"Authorization": f"Convex {self.admin_key}"}
+        async with httpx2.AsyncClient(headers=headers, timeout=60) as client:
+            return await client.post(
+                f"{self.url}/api/deploy2/{path}", json={"adminKey": self.admin_key, "dryRun": False, **body}
+            )
+
+
+def _reason(answer: httpx2.Response) -> str:
+    """A deployment that is being stopped answers in words."""
+    try:
+        return "{code}: {message}".format(**answer.json())
+    except ValueError:
+        return f"{answer.status_code}: {answer.text}"
+
+
+@pytest.fixture(scope="session")
+def http_push() -> type[HttpPush]:
+    return HttpPush
+
+
 @pytest.fixture(scope="session")
 def deploy(bundle: Callable[[Mapping[str, str]], Modules]) -> Deploy:
     """`await deploy(deployment)` pushes the app in `app/convex`; with `files` those instead."""
 
     async def push(deployment: Deployment, files: Mapping[str, str] | None = None) -> None:
         sources = files or {path.relative_to(APP).as_posix(): path.read_text() for path in APP.rglob("*.ts")}
-        modules = bundle(sources)
-        schema = next((module for module in modules if module["path"] == "schema.js"), None)
-        app = {
-            "definition": None,
-            "dependencies": [],
-            "schema": schema,
-            "changedModules": [module for module in modules if module["path"] != "schema.js"],
-            "unchangedModuleHashes": [],
-            "udfServerVersion": "1.44.0",
-        }
-        body = {"adminKey": deployment.admin_key, "dryRun": False, "functions": "convex/", "appDefinition": app}
-        headers = {"Authorization": f"Convex {deployment.admin_key}"}
-        async with httpx2.AsyncClient(base_url=f"{deployment.url}/api/deploy2", headers=headers, timeout=60) as client:
-            started = await _post(client, "start_push", {**body, "componentDefinitions": [], "nodeDependencies": []})
-            schema_change = started["schemaChange"]
-            await _post(client, "wait_for_schema", {"adminKey": deployment.admin_key, "schemaChange": schema_change})
-            await _post(
-                client, "finish_push", {"adminKey": deployment.admin_key, "startPush": started, "dryRun": False}
-            )
+        assert await HttpPush(deployment.url, deployment.admin_key).refusal(bundle(sources)) == ""
 
     return push
-
-
-async def _post(client: httpx2.AsyncClient, path: str, body: object) -> Any:
-    response = await client.post(f"/{path}", json=body)
-    assert response.status_code == 200, response.text
-    return response.json()
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ import pytest
 from convex_evals.backend.deployment import Deployment, DeploymentSettings, run_backend_in_foreground
 from convex_evals.backend.errors import SystemFailure
 from convex_evals.backend.identity import ANONYMOUS, User
+from convex_evals.backend.logs import Completion, UsageStats
 
 Deploy = Any
 
@@ -25,6 +26,13 @@ async def deployment(deploy: Deploy) -> AsyncIterator[Deployment]:
     async with Deployment.start() as running:
         await deploy(running)
         yield running
+
+
+def last_usage(deployment: Deployment) -> UsageStats:
+    """The work of what ran last."""
+    entry = deployment.log.after(0).entries[-1]
+    assert isinstance(entry, Completion)
+    return entry.usage
 
 
 async def test_functions_can_be_called(deployment: Deployment) -> None:
@@ -77,23 +85,21 @@ async def test_many_clients_of_one_document_all_succeed(deployment: Deployment) 
     ("path", "documents", "index"),
     [("messages:list", 2, "messages.by_channel"), ("messages:scan", 12, "messages.by_creation_time")],
 )
-async def test_a_trace_tells_an_index_from_a_scan(
+async def test_the_log_tells_an_index_from_a_scan(
     deployment: Deployment, path: str, documents: int, index: str
 ) -> None:
     for number in range(12):
         await deployment.mutation("messages:send", {"channel": "ab"[number > 1], "body": str(number)})
-    for _ in range(2):
-        trace = await deployment.trace(path, {"channel": "a"})
-        assert trace.outcome.value == '["0","1"]'
-        assert trace.work.documents_read == documents
-        assert trace.work.indexes == {index}
+    assert (await deployment.query(path, {"channel": "a"})).value == '["0","1"]'
+    usage = last_usage(deployment)
+    assert (usage.database_read_documents, usage.database_read_indexes) == (documents, (index,))
 
 
-async def test_a_trace_counts_only_the_rows_that_were_pulled(deployment: Deployment) -> None:
+async def test_only_the_rows_that_were_pulled_are_counted(deployment: Deployment) -> None:
     for number in range(12):
         await deployment.mutation("messages:send", {"channel": "a", "body": str(number)})
-    trace = await deployment.trace("messages:first")
-    assert (trace.outcome.value, trace.work.documents_read) == ('"0"', 1)
+    assert (await deployment.query("messages:first")).value == '"0"'
+    assert last_usage(deployment).database_read_documents == 1
 
 
 async def test_data_and_code_survive_a_restart(deploy: Deploy, tmp_path: Path) -> None:

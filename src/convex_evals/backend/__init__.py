@@ -1,6 +1,6 @@
 """An embedded Convex deployment: the real CLI deploys to it, real clients talk to it.
 
-`bench` and `conformance` are tools around it, with faces of their own.
+`bench` and `conformance` are tools around it, with faces of their own; so has `sync`, the protocol of subscriptions.
 """
 
 from typing import TYPE_CHECKING
@@ -10,8 +10,7 @@ from convex_evals.core.lazy import load_on_demand
 if TYPE_CHECKING:
     from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY, LOCAL_NAME, LOCAL_SECRET, secret_beside
     from convex_evals.backend.deployment import DEFAULT_NAME, Deployment, DeploymentSettings, run_backend_in_foreground
-    from convex_evals.backend.errors import RequestError, SystemFailure
-    from convex_evals.backend.http import InvalidAddress
+    from convex_evals.backend.errors import DeveloperError, RequestError, SystemFailure
     from convex_evals.backend.push import PushRefusal, PushRequest
     from convex_evals.backend.runtime import Network, NetworkPolicy
     from convex_evals.backend.values import Value, decode, encode
@@ -23,7 +22,7 @@ __all__ = [
     "LOCAL_SECRET",
     "Deployment",
     "DeploymentSettings",
-    "InvalidAddress",
+    "DeveloperError",
     "Network",
     "NetworkPolicy",
     "PushRefusal",
@@ -43,8 +42,7 @@ __getattr__ = load_on_demand(
     {
         "admin_keys": ("LOCAL_ADMIN_KEY", "LOCAL_NAME", "LOCAL_SECRET", "secret_beside"),
         "deployment": ("DEFAULT_NAME", "Deployment", "DeploymentSettings", "run_backend_in_foreground"),
-        "errors": ("RequestError", "SystemFailure"),
-        "http": ("InvalidAddress",),
+        "errors": ("DeveloperError", "RequestError", "SystemFailure"),
         "push": ("PushRefusal", "PushRequest"),
         "runtime": ("Network", "NetworkPolicy"),
         "values": ("Value", "decode", "encode"),

@@ -2,16 +2,16 @@
 
 import asyncio
 import contextlib
-import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from starlette.types import ASGIApp
 
 from convex_evals.backend.admin_keys import AdminKeys, new_secret
 from convex_evals.backend.auth import JwtVerifier
+from convex_evals.backend.clock import DeploymentClock
 from convex_evals.backend.database import Database
 from convex_evals.backend.deployed import Application, CurrentApplication
 from convex_evals.backend.environment import CanonicalUrls
@@ -25,21 +25,18 @@ from convex_evals.backend.functions import (
     MutationOutcome,
     QueryOutcome,
     Sdk,
-    Tracer,
     parse_path,
 )
 from convex_evals.backend.http import (
     PUBLIC_CONNECTIONS,
-    Access,
     Administration,
-    AppServer,
     DeployRoutes,
     EnvironmentRoutes,
     FunctionCalls,
     FunctionLogs,
     HttpActions,
     InlineQueryRoutes,
-    LoopbackServer,
+    SimulationRoutes,
     SiteApp,
     StorageRoutes,
     health_routes,
@@ -51,16 +48,16 @@ from convex_evals.backend.logs import FunctionLog
 from convex_evals.backend.push import Analyzer, Pusher, VariableUpdates, load_application
 from convex_evals.backend.runtime import FunctionRuntime, Network, NetworkPolicy, OwnDeployment
 from convex_evals.backend.scheduler import Scheduler
+from convex_evals.backend.simulation import Simulation
 from convex_evals.backend.storage import BlobStore, Files, UploadTokens
 from convex_evals.backend.sync import History, SyncServer
 from convex_evals.backend.system import SystemLibrary
 from convex_evals.backend.values import Value, encode
+from convex_evals.core.http import Access, AppServer, LoopbackServer, stop_signals
 
 DEFAULT_NAME = "convex-evals-local"
 
 Arguments = Mapping[str, Value]
-
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +79,9 @@ class DeploymentSettings:
     site_origin: str = ""
     allow_hosts: tuple[str, ...] = ()  # names that requests may call it, beyond this machine's and the origins above
     allow_origins: tuple[str, ...] = ()  # pages that may use it, beyond this machine's and the origins above
+    simulation: bool = False  # whether administrators may move its clock and kill what runs: for graders
     sdk: Path | None = None  # the npm package `convex`; inline queries are refused without it
+    node_modules: Path | None = None  # where `node.externalPackages` are found
 
     @property
     def access(self) -> Access:
@@ -93,14 +92,6 @@ class DeploymentSettings:
     def storage_folder(self) -> Path | None:
         beside = self.database and self.database.with_name(f"{self.database.name}.storage")
         return self.storage or beside
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """The outcome of a call, and the work it caused."""
-
-    outcome: CallOutcome
-    work: Tracer
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +114,15 @@ class Deployment:
     """Use `start` or `run`."""
 
     def __init__(
-        self, settings: DeploymentSettings, database: Database, main: LoopbackServer, site: LoopbackServer
+        self,
+        settings: DeploymentSettings,
+        database: Database,
+        main: LoopbackServer,
+        site: LoopbackServer,
+        clock: DeploymentClock,
     ) -> None:
         self.database = database
+        self.clock = clock
         self._main, self._site = main, site
         self._access = settings.access
         self._public: PublicServers | None = None  # made when a function first calls
@@ -137,6 +134,8 @@ class Deployment:
         self.log = FunctionLog()
         own = OwnDeployment(main.port, site.port, self.serve_public)
         self.runtime = FunctionRuntime(network=settings.network, own=own, strict=settings.strict)
+        if settings.node_modules is not None:
+            self.runtime.provide_packages(settings.node_modules)
         self.current = CurrentApplication(load_application(self.database.begin()))
         tokens = JwtVerifier(self.current, network=settings.network, redact=settings.redact)
         self.authenticator = Authenticator(keys, tokens)
@@ -148,6 +147,7 @@ class Deployment:
             urls=CanonicalUrls(settings.origin or self.url, settings.site_origin or self.site_url),
             redact=settings.redact,
             current=self.current,
+            clock=clock,
         )
         self._blobs = BlobStore(settings.storage_folder)
         self.files = Files(self.database, self._blobs, UploadTokens(secret), self.host.urls)
@@ -158,7 +158,10 @@ class Deployment:
         self.sync = SyncServer(self.functions, History(self.database))
         analyzer = Analyzer(self.runtime)
         self.inline_queries = InlineQueries(self.host, analyzer, Sdk(settings.sdk) if settings.sdk else None)
-        self.pusher = Pusher(self.database, self.current, analyzer, self.host.urls)
+        self.pusher = Pusher(self.database, self.current, analyzer, self.host.urls, clock)
+        self.simulation: Simulation | None = None
+        if settings.simulation:
+            self.simulation = Simulation(clock, self.scheduler, self.runtime, self.sync, self.host.lockstep)
         self.variables = VariableUpdates(self.database, self.current, analyzer, self.host.urls)
 
     @classmethod
@@ -182,10 +185,11 @@ class Deployment:
     @contextlib.asynccontextmanager
     async def run(cls, settings: DeploymentSettings) -> AsyncIterator["Deployment"]:
         async with contextlib.AsyncExitStack() as opened:
-            database = opened.enter_context(contextlib.closing(Database.open(settings.database)))
+            clock = DeploymentClock()
+            database = opened.enter_context(contextlib.closing(Database.open(settings.database, clock)))
             main = await opened.enter_async_context(LoopbackServer(settings.port))
             site = await opened.enter_async_context(LoopbackServer(settings.site_port))
-            deployment = cls(settings, database, main, site)
+            deployment = cls(settings, database, main, site, clock)
             opened.push_async_callback(deployment._stop)
             await deployment._start()
             yield deployment
@@ -206,12 +210,6 @@ class Deployment:
 
     async def action(self, path: str, args: Arguments | None = None, *, identity: Identity = ADMIN) -> CallOutcome:
         return await self.functions.action(_call(path, args, identity))
-
-    async def trace(self, path: str, args: Arguments | None = None, *, identity: Identity = ADMIN) -> Trace:
-        """Runs the function, never from the cache, and measures what it does to the database."""
-        work = Tracer()
-        outcome = await self.functions.run_any(replace(_call(path, args, identity), tracer=work))
-        return Trace(outcome, work)
 
     async def serve_public(self, accepted: socket.socket, *, site: bool) -> None:
         """Serves a connection that comes from the functions: no key makes its caller an administrator.
@@ -248,6 +246,7 @@ class Deployment:
                 *StorageRoutes(self.files, self.host).routes(),
                 *HttpActions(HttpActionRunner(self.host, self.functions), authenticator).routes(),
                 *sync_routes(self.sync, authenticator),
+                *(SimulationRoutes(self.simulation, authenticator).routes() if self.simulation else ()),
             ],
             self._access,
         )
@@ -273,16 +272,9 @@ def _call(path: str, args: Arguments | None, identity: Identity) -> Call:
 
 async def run_backend_in_foreground(settings: DeploymentSettings, say: Callable[[str], None] = print) -> None:
     """Returns after SIGINT or SIGTERM, with everything stopped."""
-    stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in SIGNALS:
-        loop.add_signal_handler(number, stopped.set)
-    try:
+    with stop_signals() as stopped:
         async with Deployment.run(settings) as deployment:
             say(f"Deployment {deployment.instance_name} is running at {deployment.url}")
             say(f"HTTP actions: {deployment.site_url}")
             say(f"Admin key:    {deployment.admin_key}")
             await stopped.wait()
-    finally:
-        for number in SIGNALS:
-            loop.remove_signal_handler(number)

@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from convex_evals.backend.auth import JwtVerifier
 from convex_evals.backend.deployed import Application, CurrentApplication, UdfConfig
-from convex_evals.backend.http.server import LoopbackServer
+from convex_evals.core.http import LoopbackServer
 
 NOW = 1_800_000_000
 APPLICATION = "my-app"

@@ -74,7 +74,8 @@ export default http;
 }
 
 
-@pytest.mark.parametrize("version", [pytest.param("1-44", marks=pytest.mark.exhaustive), "1-48"])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("version", ["1-44", "1-48"])
 async def test_instances_share_code_but_not_data_and_come_and_go(project: Any, version: str) -> None:
     project.use(version)
     project.write(FILES)

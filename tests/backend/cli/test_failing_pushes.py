@@ -7,7 +7,6 @@ sixth of the time; examples, and exhaustively all cases, go through the CLI.
 from collections.abc import Callable
 from typing import Any
 
-import httpx2
 import pytest
 import pytest_asyncio
 
@@ -197,33 +196,17 @@ async def deployed(shared_project: Any) -> Any:
     return shared_project
 
 
-async def start_push(deployment: Any, modules: list[dict[str, str | None]]) -> httpx2.Response:
-    functions = [module for module in modules if module["path"] != "schema.js"]
-    app = {
-        "definition": None,
-        "dependencies": [],
-        "schema": next((module for module in modules if module["path"] == "schema.js"), None),
-        "changedModules": functions,
-        "unchangedModuleHashes": [],
-        "udfServerVersion": "1.44.0",
-    }
-    body = {"adminKey": deployment.admin_key, "dryRun": False, "functions": "convex/", "appDefinition": app}
-    async with httpx2.AsyncClient(timeout=60) as client:
-        return await client.post(
-            f"{deployment.url}/api/deploy2/start_push",
-            json={**body, "componentDefinitions": [], "nodeDependencies": []},
-            headers={"Authorization": f"Convex {deployment.admin_key}"},
-        )
-
-
 def bundled_sources(case: str) -> dict[str, str]:
     files = {name.removeprefix("convex/"): text for name, text in (KEPT | CASES[case][0]).items()}
     return files | {"_generated/server.ts": SERVER}
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case not in NEVER_SENT])
-async def test_the_deployment_answers_with_the_reason(deployed: Any, bundle: Callable[..., Any], case: str) -> None:
-    answer = await start_push(deployed.deployment, bundle(bundled_sources(case)))
+async def test_the_deployment_answers_with_the_reason(
+    deployed: Any, bundle: Callable[..., Any], http_push: Callable[..., Any], case: str
+) -> None:
+    deployment = deployed.deployment
+    answer = await http_push(deployment.url, deployment.admin_key).start(bundle(bundled_sources(case)))
     assert answer.status_code == 400
     refusal = answer.json()
     for text in CASES[case][1]:

@@ -25,6 +25,7 @@ export default defineSchema({ counts: %s });
             {COUNTER: DEFINE + 'throw new Error("no luck");\nexport default defineComponent("counter");'},
             ["Uncaught Error: no luck"],
             id="config throws",
+            marks=pytest.mark.exhaustive,
         ),
         pytest.param(
             {COUNTER: DEFINE + 'export default { name: "counter" };'},
@@ -34,11 +35,13 @@ export default defineSchema({ counts: %s });
                 "exporting the return value of `defineComponent()`"
             ],
             id="config exports something else",
+            marks=pytest.mark.exhaustive,
         ),
         pytest.param(
             {COUNTER: DEFINE + 'if (process.env.MODE) throw 1;\nexport default defineComponent("counter");'},
             ["Environment variables are only supported in the app's convex.config.ts."],
             id="config reads the environment",
+            marks=pytest.mark.exhaustive,
         ),
         pytest.param(
             {COUNTER: DEFINE + 'export default defineComponent("counter", { env: { MODE: v.string() } });'},
@@ -52,11 +55,13 @@ export default defineSchema({ counts: %s });
                 "exist."
             ],
             id="index of an unknown field",
+            marks=pytest.mark.exhaustive,
         ),
         pytest.param(
             {"counter/schema.ts": 'throw new Error("no luck");\nexport default {};'},
             ["Hit an error while evaluating your schema:", "Uncaught Error: no luck", "../convex/counter/schema.ts:1"],
             id="schema throws",
+            marks=pytest.mark.exhaustive,
         ),
         pytest.param(
             {

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 MISUSE = """
 import { components } from "./_generated/api";
 import { mutation } from "./_generated/server";
@@ -12,6 +14,7 @@ export const misuse = mutation({
 """
 
 
+@pytest.mark.exhaustive
 async def test_dev_checks_calls_against_the_types_of_components(open_project: Any) -> None:
     async with open_project("tiny") as project:
         answer = await project.push(typecheck="enable")
@@ -39,6 +42,7 @@ async def test_types_of_components_are_written_from_their_definitions(open_proje
         assert project.deployment.application is None
 
 
+@pytest.mark.exhaustive
 async def test_types_that_are_written_out_in_full_know_nested_components_too(open_project: Any) -> None:
     async with open_project("local", {"PLAN": "free"}) as project:
         (project.folder / "convex.json").write_text('{ "codegen": { "legacyComponentApi": true, "staticApi": true } }')

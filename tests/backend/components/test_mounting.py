@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 CONFIG = """
 import { defineApp } from "convex/server";
 import counter from "./counter/convex.config";
@@ -49,6 +51,7 @@ async def test_an_instance_that_comes_back_has_its_data_and_its_handles(open_pro
         assert await project.run("main:callHandle", handle=handle) == 2
 
 
+@pytest.mark.exhaustive
 async def test_a_new_name_is_a_new_instance(open_project: Any) -> None:
     async with open_project("tiny") as project:
         await _push(project, ONE)

@@ -31,5 +31,7 @@ async def test_an_uncaught_failure_undoes_everything(local: Any) -> None:
 
 
 async def test_callers_and_callees_share_limits_and_the_clock(local: Any) -> None:
-    work = (await local.deployment.trace("notes:addEverywhere", {"text": "measured"})).work
-    assert work.documents_written == 4
+    before = local.deployment.log.cursor
+    await local.run("notes:addEverywhere", text="measured")
+    entries = local.deployment.log.after(before).entries
+    assert sum(entry.usage.database_write_documents for entry in entries) == 4

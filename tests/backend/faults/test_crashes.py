@@ -10,6 +10,7 @@ from typing import Any
 import psutil
 import pytest
 import pytest_asyncio
+from tests.examples import examples
 
 from convex_evals.backend.deployment import Deployment
 from convex_evals.backend.logs import Completion
@@ -155,7 +156,7 @@ ENDLESS = {
 FILES = {"schema": "schema.ts", "auth": "auth.config.ts", "http": "http.ts", "crons": "crons.ts"}
 
 
-@pytest.mark.parametrize("name", ENDLESS)
+@pytest.mark.parametrize("name", examples(ENDLESS, ("node-await", "plain", "schema")))
 async def test_a_push_that_would_never_end_is_refused(crashing: Deployment, deploy: Deploy, name: str) -> None:
     started = time.monotonic()
     with pytest.raises(Exception, match="timed out"):

@@ -13,7 +13,7 @@ import pytest_asyncio
 from websockets.exceptions import ConnectionClosed
 
 from convex_evals.backend.deployment import Deployment
-from convex_evals.backend.http.limits import MESSAGE_BYTES
+from convex_evals.core.http.limits import MESSAGE_BYTES
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -148,7 +148,7 @@ async def test_a_client_that_reads_slowly_still_gets_the_newest_state(
 async def test_a_deployment_stops_without_waiting_for_clients_that_do_not_read(
     deploy: Any, faults_app: dict[str, str], join: Join, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("convex_evals.backend.sync.session.CLOSING_SECONDS", 3600)
+    monkeypatch.setattr("convex_evals.backend.sync.outbox.CLOSING_SECONDS", 3600)
     async with Deployment.start() as deployment:
         await deploy(deployment, faults_app)
         client = await join(deployment)

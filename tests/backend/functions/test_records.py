@@ -1,12 +1,11 @@
-"""The function log and traces: what ran, and what it cost."""
+"""The function log: what ran, and what it cost."""
 
 from typing import Any
 
 import pytest
 
-from convex_evals.backend.functions.calls import Tracer
 from convex_evals.backend.identity import ADMIN, ANONYMOUS, ActingAdmin, Identity, User
-from convex_evals.backend.logs import Completion, Progress
+from convex_evals.backend.logs import Completion, Progress, UsageStats
 
 World = Any
 Context = Any
@@ -90,34 +89,27 @@ async def test_entries_say_what_kind_of_caller_it_was(app: World, identity: Iden
     assert entries(app)[0].identity_type == expected
 
 
-async def test_a_trace_lists_every_transaction_of_a_call_and_the_indexes_it_used(app: World) -> None:
-    work = Tracer()
-    await app.runner.run_any(app.call("messages:both", tracer=work))
-    assert [(call.path.stripped, call.udf_type) for call in work.calls] == [
+async def test_every_transaction_of_a_call_is_an_entry_with_its_work_and_the_indexes_it_used(app: World) -> None:
+    await app.runner.run_any(app.call("messages:both"))
+    completed = [entry for entry in entries(app) if isinstance(entry, Completion)]
+    assert [(entry.identifier, entry.udf_type) for entry in completed] == [
         ("messages:fill", "Mutation"),
         ("messages:list", "Query"),
         ("messages:both", "Action"),
     ]
-    assert (work.documents_written, work.documents_read) == (3, 3)
-    assert work.bytes_read == work.calls[1].bytes_read > 0
-    assert work.indexes == {"messages.by_creation_time"}
+    filled, listed, both = (entry.usage for entry in completed)
+    assert (filled.database_write_documents, listed.database_read_documents) == (3, 3)
+    assert listed.database_read_bytes > 0
+    assert listed.database_read_indexes == ("messages.by_creation_time",)
+    assert both == UsageStats()
 
 
-async def test_a_trace_never_looks_at_cached_results(app: World) -> None:
-    await app.runner.mutation(app.call("messages:fill"))
-    for _ in range(2):
-        work = Tracer()
-        await app.runner.query(app.call("messages:list", tracer=work))
-        assert work.documents_read == 3
-
-
-async def test_a_trace_names_gets_and_index_reads(app: World) -> None:
+async def test_gets_and_index_reads_are_named(app: World) -> None:
     @app.query("messages:first")
     async def first(ctx: Context, args: dict[str, Any]) -> object:
         [row, *_] = await ctx.collect("messages", "by_creation_time")
         return await ctx.call("get", id=row["_id"])
 
     await app.runner.mutation(app.call("messages:fill"))
-    work = Tracer()
-    await app.runner.query(app.call("messages:first", tracer=work))
-    assert work.indexes == {"messages.by_creation_time", "messages.by_id"}
+    await app.runner.query(app.call("messages:first"))
+    assert entries(app)[-1].usage.database_read_indexes == ("messages.by_creation_time", "messages.by_id")

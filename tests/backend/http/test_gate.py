@@ -13,9 +13,8 @@ from starlette.websockets import WebSocket
 
 from convex_evals.backend.errors import RequestError
 from convex_evals.backend.http.app import health_routes, main_app
-from convex_evals.backend.http.gate import THIS_MACHINE, Access, InvalidAddress
 from convex_evals.backend.http.http_actions import SiteApp
-from convex_evals.backend.http.server import LoopbackServer
+from convex_evals.core.http import THIS_MACHINE, Access, InvalidAddress, LoopbackServer
 
 MORE = Access.of(
     ("https://convex.example/", "https://Site.example:8443", ""), ("tunnel.example:3210",), ("https://app.example",)

@@ -10,7 +10,8 @@ import httpx2
 import pytest
 
 from convex_evals.backend.deployment import Deployment
-from convex_evals.backend.http.limits import FUNCTION_BODY_BYTES, HEAD_BYTES, MEBIBYTE, MOST_HEADERS
+from convex_evals.backend.http.limits import FUNCTION_BODY_BYTES
+from convex_evals.core.http.limits import HEAD_BYTES, MEBIBYTE, MOST_HEADERS
 
 HEAD = b"POST /api/query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 PATIENCE = 60
@@ -150,7 +151,7 @@ async def test_a_length_that_never_comes_ends_with_the_client(connect: Connect) 
 async def test_a_request_that_trickles_in_is_given_up(
     connect: Connect, monkeypatch: pytest.MonkeyPatch, start: bytes, trickle: bytes, expected: bytes | None
 ) -> None:
-    monkeypatch.setattr("convex_evals.backend.http.protocol.REQUEST_SECONDS", 0.3)
+    monkeypatch.setattr("convex_evals.core.http.protocol.REQUEST_SECONDS", 0.3)
     answer = await _trickled(await connect(), start, trickle)
     for _ in range(5 if expected else 0):  # a byte sent after the end may destroy an answer that was not read yet
         answer = answer or await _trickled(await connect(), start, trickle)
@@ -170,7 +171,7 @@ async def _trickled(client: Any, start: bytes, trickle: bytes) -> bytes:
 
 
 async def test_a_connection_that_says_nothing_is_closed(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("convex_evals.backend.http.protocol.IDLE_SECONDS", 0.1)
+    monkeypatch.setattr("convex_evals.core.http.protocol.IDLE_SECONDS", 0.1)
     assert await (await connect()).answer() == b""
 
 
@@ -178,7 +179,7 @@ async def test_a_connection_that_says_nothing_is_closed(connect: Connect, monkey
 async def test_a_body_without_end_is_refused_and_cut_off(
     connect: Connect, monkeypatch: pytest.MonkeyPatch, path: bytes
 ) -> None:
-    monkeypatch.setattr("convex_evals.backend.http.protocol.REST_SECONDS", 0.2)
+    monkeypatch.setattr("convex_evals.core.http.protocol.REST_SECONDS", 0.2)
     client = await connect()
     await client.say(HEAD.replace(b"/api/query", path) + b"Transfer-Encoding: chunked\r\n\r\n")
     reading = asyncio.create_task(client.reader.readline())

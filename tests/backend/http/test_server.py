@@ -12,7 +12,7 @@ from starlette.routing import Route
 from convex_evals.backend.errors import DeveloperError, RequestError, SystemFailure
 from convex_evals.backend.http.app import health_routes, main_app
 from convex_evals.backend.http.http_actions import SiteApp
-from convex_evals.backend.http.server import LoopbackServer
+from convex_evals.core.http import LoopbackServer
 
 
 async def fail(request: Request) -> Response:
@@ -137,7 +137,7 @@ async def test_a_port_that_is_taken_is_an_error() -> None:
 
 
 async def test_stopping_does_not_wait_for_idle_connections(servers, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr("convex_evals.backend.http.server.GRACE_SECONDS", 3600)
+    monkeypatch.setattr("convex_evals.core.http.server.GRACE_SECONDS", 3600)
     async with httpx2.AsyncClient(base_url=servers[0].origin, timeout=60) as client:
         await client.get("/version")
         started = time.perf_counter()

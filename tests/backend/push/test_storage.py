@@ -11,6 +11,7 @@ from convex_evals.backend.deployed import (
     CronSpec,
     HttpRoute,
     Module,
+    NodePackage,
     Position,
     UdfConfig,
 )
@@ -50,6 +51,7 @@ APPLICATION = Application(
     },
     auth_providers=({"applicationID": "convex", "domain": "https://a.example.com"},),
     node_version="22",
+    node_packages=(NodePackage("@aws-sdk/client-s3", "3.1.0"), NodePackage("sharp", "0.34.0")),
 )
 
 

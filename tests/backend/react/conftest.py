@@ -22,7 +22,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from convex_evals.backend.deployment import Deployment
-from convex_evals.backend.http.server import LoopbackServer
+from convex_evals.core.http import LoopbackServer
 
 APP = Path(__file__).parent / "app"
 ISSUER = "https://guestbook.example"

@@ -16,8 +16,8 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from convex_evals.backend.deployment import Deployment, DeploymentSettings
-from convex_evals.backend.http.server import LoopbackServer
 from convex_evals.core.browser import FLAGS
+from convex_evals.core.http import LoopbackServer
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -17,6 +17,7 @@ from convex_evals.backend.functions.runner import FunctionRunner
 from convex_evals.backend.identity import User
 from convex_evals.backend.logs import Completion, FunctionLog
 from convex_evals.backend.runtime import FunctionRuntime
+from convex_evals.backend.scheduler import dispatcher
 from convex_evals.backend.scheduler.jobs import Retention
 from convex_evals.backend.values import Value
 
@@ -355,3 +356,17 @@ async def test_finished_jobs_are_kept_for_seven_days(
     database.commit(transaction)
     await Retention(functions, lambda: now).collect()
     assert bool(database.begin().system.scan("", "_scheduled_jobs")) == kept
+
+
+async def test_an_administrator_comes_after_the_mutations_that_were_due_before(scheduled: Scheduled) -> None:
+    for n in range(20):
+        await scheduled.schedule("jobs:record", name=f"run {n}")
+        assert len(await scheduled.seen(f"run {n}")) == 1
+
+
+async def test_an_administrator_does_not_wait_for_a_scheduled_action(
+    scheduled: Scheduled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatcher, "SETTLE_SECONDS", HOUR)
+    await scheduled.schedule("jobs:never", name="a")
+    await scheduled.ran("a")

@@ -21,10 +21,10 @@ from convex_evals.backend.functions.calls import (
     SessionRequest,
 )
 from convex_evals.backend.http.app import main_app
-from convex_evals.backend.http.server import LoopbackServer
 from convex_evals.backend.http.sync_route import sync_routes
 from convex_evals.backend.identity import Authenticator, User
 from convex_evals.backend.sync import SyncServer
+from convex_evals.core.http import LoopbackServer
 
 Json = dict[str, Any]
 Keys = Any  # stands where a ReadSet does: the names of the lists that were read

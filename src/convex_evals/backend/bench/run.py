@@ -109,6 +109,7 @@ class BackendFigures:
     query_cached: Timings
     query_socket: Timings
     mutation_to_update: Timings
+    scheduled: Timings  # from the response of a mutation to the commit of what it scheduled for now
     range_of_100: Timings
     paginated_walk: Timings
     hot_document: Timings
@@ -123,6 +124,7 @@ class BackendFigures:
             "queryHttpCached": self.query_cached.to_json(),
             "queryWebSocket": self.query_socket.to_json(),
             "mutationToUpdate": self.mutation_to_update.to_json(),
+            "scheduledCommit": self.scheduled.to_json(),
             "indexedRangeOf100": {"rows": ROWS, **self.range_of_100.to_json()},
             "paginatedWalk": {"rows": ROWS, "pageSize": PAGE, **self.paginated_walk.to_json()},
             "hotDocument": {
@@ -170,6 +172,7 @@ async def _measure_functions(
     async with SyncClient.connect(deployment.url) as socket:
         query_socket = await timed(300, lambda n: socket.subscribe(("bench:one", one(1_000 + n))), warm_up=20)
     mutation_to_update = await _mutation_to_update(deployment, counter)
+    scheduled = await _scheduled(deployment, counter)
     say(f"filling {ROWS} rows")
     for first in range(0, ROWS, 1_000):
         await client.mutation("bench:fill", {"from": float(first), "count": 1_000.0})
@@ -182,7 +185,18 @@ async def _measure_functions(
     hot = await timed(1, lambda _: _hot_document(deployment, counter))
     value = (await client.query("bench:one", one(-2)))["value"] - before
     return BackendFigures(
-        start, push, query_http, query_cached, query_socket, mutation_to_update, ranges, walk, hot, value, idle
+        start,
+        push,
+        query_http,
+        query_cached,
+        query_socket,
+        mutation_to_update,
+        scheduled,
+        ranges,
+        walk,
+        hot,
+        value,
+        idle,
     )
 
 
@@ -211,6 +225,21 @@ async def _mutation_to_update(deployment: Deployment, counter: str) -> Timings:
                 group.create_task(reader.until(lambda: len(live.updates) > seen))
 
         return await timed(200, once, warm_up=10)
+
+
+async def _scheduled(deployment: Deployment, counter: str) -> Timings:
+    """Zero when the commit came before the response."""
+    commits: asyncio.Queue[float] = asyncio.Queue()
+    stop = deployment.database.on_commit(lambda _: commits.put_nowait(time.perf_counter()))
+    found = []
+    async with SyncClient.connect(deployment.url) as client:
+        for _ in range(200):
+            await client.mutation("bench:schedule", {"id": counter})
+            responded = time.perf_counter()
+            await commits.get()  # of the mutation itself
+            found.append(max(await commits.get() - responded, 0.0) * 1000)
+    stop()
+    return Timings.of(found)
 
 
 async def _walk(client: FunctionClient) -> None:

@@ -10,7 +10,7 @@ from typing import Protocol
 import httpx2
 
 from convex_evals.backend.conformance.checklist import Check, ItemResult, Results
-from convex_evals.backend.conformance.target import Target, embedded_target
+from convex_evals.backend.conformance.target import Pusher, Target, embedded_target, push_with_cli
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.toolchain import Toolchain
 
@@ -33,11 +33,11 @@ class EmbeddedDeployments:
     name = "embedded"
     embedded = True
 
-    def __init__(self, toolchain: Toolchain) -> None:
-        self._toolchain = toolchain
+    def __init__(self, toolchain: Toolchain, pusher: Pusher = push_with_cli) -> None:
+        self._toolchain, self._pusher = toolchain, pusher
 
     def target(self) -> contextlib.AbstractAsyncContextManager[Target]:
-        return embedded_target(self._toolchain)
+        return embedded_target(self._toolchain, self._pusher)
 
 
 class RemoteDeployment:

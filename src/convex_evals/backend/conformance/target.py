@@ -5,7 +5,7 @@ import contextlib
 import fnmatch
 import shutil
 import socket
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -17,13 +17,39 @@ import httpx2
 
 from convex_evals.backend.conformance.client import FunctionClient, Reply, SyncClient
 from convex_evals.backend.deployment import Deployment, DeploymentSettings
-from convex_evals.backend.http import HOST
+from convex_evals.core.http import HOST
 from convex_evals.core.processes import base_environment, run
 from convex_evals.core.toolchain import Toolchain
 
 Files = Mapping[str, str]
+Pusher = Callable[["Target", Path], Awaitable["PushResult"]]
 
 PUSH_SECONDS = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class PushResult:
+    """`ok` only when the CLI reports that the functions are ready: its exit code alone proves nothing."""
+
+    ok: bool
+    output: str
+
+
+async def push_with_cli(target: "Target", project: Path) -> PushResult:
+    """Runs `convex dev --once` in the folder."""
+    (project / "node_modules").symlink_to(target.toolchain.packages.node_modules)
+    home = target.workspace / "home"
+    home.mkdir(exist_ok=True)
+    options = ("--once", "--typecheck=disable", "--tail-logs=disable")
+    address = ("--url", target.url, "--admin-key", target.admin_key)
+    result = await run(
+        [*target.toolchain.node_command("convex"), "dev", *options, *address],
+        cwd=project,
+        timeout=PUSH_SECONDS,
+        environment=base_environment(home, {"CI": "1"}),
+    )
+    output = result.output.read().decode(errors="replace")
+    return PushResult(result.ok and "Convex functions ready!" in output, output)
 
 
 @dataclass
@@ -37,6 +63,7 @@ class Target:
     workspace: Path
     toolchain: Toolchain
     embedded: "EmbeddedDeployment | None" = None
+    pusher: Pusher = push_with_cli
     client: FunctionClient = field(init=False)
     admin: FunctionClient = field(init=False)
 
@@ -96,48 +123,15 @@ class Target:
             raise RuntimeError("only an embedded deployment can be restarted")
         await self.embedded.restart(pause=pause)
 
-    async def push(self, files: Files | None = None, *, remove: tuple[str, ...] = ()) -> "PushResult":
-        """Deploys the conformance app, changed by `files` (path -> text), with the real CLI."""
-        return await push(self, files or {}, remove)
+    async def push(self, files: Files | None = None, *, remove: tuple[str, ...] = ()) -> PushResult:
+        """Deploys the conformance app, changed by `files` (path -> text), from a fresh folder."""
+        project = Path(mkdtemp(prefix="project-", dir=self.workspace))
+        _write(project, files or {}, remove)
+        return await self.pusher(self, project)
 
-    async def push_only(self, files: Files) -> "PushResult":
+    async def push_only(self, files: Files) -> PushResult:
         """Deploys a project that holds nothing but `files`."""
-        return await push(self, files, remove=("convex/**",))
-
-
-@dataclass(frozen=True, slots=True)
-class PushResult:
-    """`ok` only when the CLI reports that the functions are ready: its exit code alone proves nothing."""
-
-    ok: bool
-    output: str
-
-
-async def push(target: Target, changes: Mapping[str, str], remove: tuple[str, ...] = ()) -> PushResult:
-    """Writes the app with `changes` (path -> text) into a fresh folder and runs `convex dev --once` there."""
-    project = Path(mkdtemp(prefix="project-", dir=target.workspace))
-    _write(project, changes, remove)
-    (project / "node_modules").symlink_to(target.toolchain.packages.node_modules)
-    home = target.workspace / "home"
-    home.mkdir(exist_ok=True)
-    result = await run(
-        [
-            *target.toolchain.node_command("convex"),
-            "dev",
-            "--once",
-            "--typecheck=disable",
-            "--tail-logs=disable",
-            "--url",
-            target.url,
-            "--admin-key",
-            target.admin_key,
-        ],
-        cwd=project,
-        timeout=PUSH_SECONDS,
-        environment=base_environment(home, {"CI": "1"}),
-    )
-    output = result.output.read().decode(errors="replace")
-    return PushResult(result.ok and "Convex functions ready!" in output, output)
+        return await self.push(files, remove=("convex/**",))
 
 
 def _write(project: Path, changes: Mapping[str, str], remove: tuple[str, ...]) -> None:
@@ -177,7 +171,9 @@ class EmbeddedDeployment:
 
 
 @contextlib.asynccontextmanager
-async def embedded_target(toolchain: Toolchain, *, redact: bool = False) -> AsyncIterator[Target]:
+async def embedded_target(
+    toolchain: Toolchain, pusher: Pusher = push_with_cli, *, redact: bool = False
+) -> AsyncIterator[Target]:
     """An empty deployment that keeps its data on disk, so that checks may restart it."""
     with TemporaryDirectory(prefix="conformance-") as name:
         folder = Path(name)
@@ -188,9 +184,8 @@ async def embedded_target(toolchain: Toolchain, *, redact: bool = False) -> Asyn
         deployment = await embedded.start()
         try:
             async with httpx2.AsyncClient(timeout=60) as http:
-                yield Target(
-                    deployment.url, deployment.site_url, deployment.admin_key, http, folder, toolchain, embedded
-                )
+                address = (deployment.url, deployment.site_url, deployment.admin_key)
+                yield Target(*address, http, folder, toolchain, embedded, pusher)
         finally:
             await embedded.stop()
 

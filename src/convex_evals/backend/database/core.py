@@ -2,7 +2,6 @@
 
 import heapq
 import math
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -102,9 +101,11 @@ class PendingWrites:
 
 
 class Snapshot(NamedTuple):
-    """The committed state at `ts`. `searchable` is the newest state; `log` tells what changed since."""
+    """The committed state at `ts`, at the time `now`, in ns. `searchable` is the newest state; `log` tells what changed
+    since."""
 
     ts: int
+    now: int
     store: VersionStore
     catalogs: Mapping[str, Catalog]
     searchable: SearchIndexes
@@ -128,7 +129,7 @@ class TransactionCore:
         self.usage = Usage()
         self.read_set = ReadSet()
         self.pending = PendingWrites()
-        self.started_ms = max(snapshot.ts, time.time_ns()) / 1e6
+        self.started_ms = snapshot.now / 1e6
         self._next_creation_time = self.started_ms
         self._catalogs = dict(snapshot.catalogs)
         self._recorded: set[tuple[str, str]] = set()

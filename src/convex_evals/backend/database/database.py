@@ -1,13 +1,13 @@
 """The database of one deployment."""
 
 import os
-import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from weakref import WeakSet
 
+from convex_evals.backend.clock import DeploymentClock
 from convex_evals.backend.database.catalog import Catalog
 from convex_evals.backend.database.commits import Commit, CommitLog, ReadSet, Write
 from convex_evals.backend.database.core import Snapshot
@@ -38,11 +38,12 @@ class Database:
     Old versions are kept for `RETENTION_NS`, and as long as a transaction reads them.
     """
 
-    def __init__(self, file: DatabaseFile | None = None) -> None:
+    def __init__(self, file: DatabaseFile | None = None, clock: DeploymentClock | None = None) -> None:
         self._file = file
+        self._clock = clock or DeploymentClock()
         self._state = CommittedState()
         self._cursor_key = os.urandom(16)
-        self._latest = time.time_ns()
+        self._latest = self._clock.now_ns()
         if file is not None:
             self._load(file)
         self._log = CommitLog(self._latest)
@@ -52,9 +53,9 @@ class Database:
         self._collected = self._latest
 
     @classmethod
-    def open(cls, path: Path | None) -> "Database":
+    def open(cls, path: Path | None, clock: DeploymentClock | None = None) -> "Database":
         """In memory only without a path. Raises SystemFailure."""
-        return cls(None if path is None else DatabaseFile(path))
+        return cls(None if path is None else DatabaseFile(path), clock)
 
     def close(self) -> None:
         if self._file is not None:
@@ -81,7 +82,7 @@ class Database:
         if transaction.pending.is_empty:
             return Commit(transaction.ts, source=source)
         self._check_conflicts(transaction)
-        ts = max(time.time_ns(), self._latest + TICK_NS, round(transaction.newest_creation_ms * 1e6) + TICK_NS)
+        ts = max(self._clock.now_ns(), self._latest + TICK_NS, round(transaction.newest_creation_ms * 1e6) + TICK_NS)
         writes = self._resolve_writes(transaction, ts)
         if self._file is not None:
             self._file.write(ts, writes)
@@ -125,7 +126,8 @@ class Database:
             raise RequestError(503, "OutOfRetention", f"The snapshot at {ts} is gone: the oldest is {self._log.start}.")
         state = self._state
         catalogs = next(version.catalogs for version in reversed(self._catalogs) if version.ts <= ts)
-        return Snapshot(ts, state.versions, catalogs, state.searchable, self._log, self._cursor_key)
+        now = max(ts, self._clock.now_ns())
+        return Snapshot(ts, now, state.versions, catalogs, state.searchable, self._log, self._cursor_key)
 
     def _check_conflicts(self, transaction: Transaction) -> None:
         found = self._log.first_touching(transaction.read_set, transaction.ts)

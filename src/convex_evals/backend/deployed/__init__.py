@@ -5,6 +5,7 @@ from convex_evals.backend.deployed.application import (
     ComponentDefinition,
     ComponentInstance,
     CurrentApplication,
+    NodePackage,
     UdfConfig,
 )
 from convex_evals.backend.deployed.functions import (
@@ -32,6 +33,7 @@ __all__ = [
     "FunctionPath",
     "HttpRoute",
     "Module",
+    "NodePackage",
     "Position",
     "UdfConfig",
     "UdfType",

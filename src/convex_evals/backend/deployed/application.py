@@ -16,6 +16,14 @@ class UdfConfig:
     import_phase_ms: int
 
 
+@dataclass(frozen=True, slots=True)
+class NodePackage:
+    """A package that `"use node"` modules import instead of carrying it: named in `node.externalPackages`."""
+
+    name: str
+    version: str
+
+
 @dataclass(frozen=True)
 class ComponentDefinition:
     """Code shared by every instance mounted from it. `path` is "" for the app."""
@@ -48,6 +56,7 @@ class Application:
     instances: dict[str, ComponentInstance]  # by component path, unmounted ones included
     auth_providers: tuple[dict[str, object], ...] = ()
     node_version: str | None = None
+    node_packages: tuple[NodePackage, ...] = ()
 
     def instance(self, component: str) -> ComponentInstance | None:
         return self.instances.get(component)

@@ -9,7 +9,6 @@ from convex_evals.backend.functions.calls import (
     QueryOutcome,
     ScheduledJob,
     SessionRequest,
-    Tracer,
 )
 from convex_evals.backend.functions.host import Host
 from convex_evals.backend.functions.http_actions import (
@@ -19,7 +18,19 @@ from convex_evals.backend.functions.http_actions import (
     HttpActionRunner,
 )
 from convex_evals.backend.functions.inline_queries import InlineQueries, Sdk
-from convex_evals.backend.functions.jobs import SCHEDULED_JOBS, cancel_job, check_job_id
+from convex_evals.backend.functions.jobs import (
+    SCHEDULED_JOBS,
+    SUCCESS,
+    JobRow,
+    begin_job,
+    cancel_job,
+    check_job_id,
+    end_job,
+    postpone_job,
+    read_job,
+    succeed_job,
+)
+from convex_evals.backend.functions.lockstep import Lockstep
 from convex_evals.backend.functions.records import TRANSIENT_ERROR, record_failure
 from convex_evals.backend.functions.runner import FunctionRunner
 from convex_evals.backend.functions.system_calls import SystemCall
@@ -28,6 +39,7 @@ from convex_evals.backend.functions.targets import find_target, parse_path
 __all__ = [
     "ROUTABLE_METHODS",
     "SCHEDULED_JOBS",
+    "SUCCESS",
     "TRANSIENT_ERROR",
     "Call",
     "CallFailure",
@@ -39,16 +51,22 @@ __all__ = [
     "HttpActionResponse",
     "HttpActionRunner",
     "InlineQueries",
+    "JobRow",
+    "Lockstep",
     "MutationOutcome",
     "QueryOutcome",
     "ScheduledJob",
     "Sdk",
     "SessionRequest",
     "SystemCall",
-    "Tracer",
+    "begin_job",
     "cancel_job",
     "check_job_id",
+    "end_job",
     "find_target",
     "parse_path",
+    "postpone_job",
+    "read_job",
     "record_failure",
+    "succeed_job",
 ]

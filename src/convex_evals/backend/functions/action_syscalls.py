@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -128,13 +127,18 @@ class ActionSyscalls:
     # ------------------------------------------------------------------ calls
 
     async def _run_query(self, args: SyscallArgs) -> SyscallReply:
-        return _reply_with(await self._runner.run_query(self._call_of(args)))
+        return await self._in_step(self._runner.run_query(self._call_of(args)))
 
     async def _run_mutation(self, args: SyscallArgs) -> SyscallReply:
-        return _reply_with(await self._runner.run_mutation(self._call_of(args)))
+        return await self._in_step(self._runner.run_mutation(self._call_of(args)))
 
     async def _run_action(self, args: SyscallArgs) -> SyscallReply:
-        return _reply_with(await self._runner.run_action(self._call_of(args)))
+        return await self._in_step(self._runner.run_action(self._call_of(args)))
+
+    async def _in_step(self, running: Awaitable[CallOutcome]) -> SyscallReply:
+        outcome = await running
+        await self._host.lockstep.wait()
+        return _reply_with(outcome)
 
     def _call_of(self, args: SyscallArgs) -> Call:
         path = self._resolve(args)
@@ -167,7 +171,7 @@ class ActionSyscalls:
 
     async def _schedule(self, args: SyscallArgs) -> str:
         path, seconds, given = self._resolve(args), args.number("ts"), args.mapping("args")
-        job = jobs.plan(self._host.application, path, given, seconds, time.time())
+        job = jobs.plan(self._host.application, path, given, seconds, self._host.clock.now_ms() / 1000)
         namespace, parent = self._target.instance.id, self._call.scheduled_job
         return dump_json(await self._write(lambda tx: jobs.schedule(tx, namespace, job, parent)))
 

@@ -1,11 +1,14 @@
 """What executions need from the deployment they run in."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from convex_evals.backend.clock import DeploymentClock
 from convex_evals.backend.deployed import Application, CurrentApplication
 from convex_evals.backend.environment import CanonicalUrls
 from convex_evals.backend.errors import SystemFailure
+from convex_evals.backend.functions.lockstep import Lockstep
 from convex_evals.backend.functions.targets import Handles
 from convex_evals.backend.functions.turns import Turns
 from convex_evals.backend.logs import FunctionLog
@@ -30,7 +33,10 @@ class Host:
     storage: "Files | None" = None
     handles: Handles = field(default_factory=Handles)
     turns: Turns = field(default_factory=Turns)
+    clock: DeploymentClock = field(default_factory=DeploymentClock)
+    lockstep: Lockstep = field(default_factory=Lockstep)
     is_closing: bool = False
+    settle: Callable[[], Awaitable[None]] | None = None  # waits for scheduled mutations that are due
 
     def check_open(self) -> None:
         """Once a deployment is being stopped, nothing new starts in it, retries included."""

@@ -1,10 +1,12 @@
-"""Scheduled functions as rows: planning a job and cancelling it are plain writes to `_scheduled_jobs`.
+"""Scheduled functions as rows of `_scheduled_jobs`: planning, cancelling, beginning and ending one are plain writes.
 
 Running them is the scheduler's business; it watches the same rows.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal, cast
+
+import orjson
 
 from convex_evals.backend.deployed import Application, FunctionPath
 from convex_evals.backend.errors import DeveloperError
@@ -17,8 +19,11 @@ from convex_evals.backend.values import Value, decode, dumps, size_of
 if TYPE_CHECKING:
     from convex_evals.backend.database import Transaction
 
-SCHEDULED_JOBS = "_scheduled_jobs"
-NANOSECONDS = 1_000_000_000
+SCHEDULED_JOBS: Final = "_scheduled_jobs"
+NANOSECONDS: Final = 1_000_000_000
+SUCCESS: Final[dict[str, Value]] = {"type": "success"}
+
+State = Literal["pending", "inProgress", "success", "failed", "canceled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +53,7 @@ def schedule(transaction: "Transaction", namespace: str, job: Job, parent: Sched
     """
     transaction.count_scheduled(job.args_size)
     ts = round(job.seconds * 1_000_000) * 1000  # seconds as a float are not finer; milliseconds come back exactly
-    scheduling = transaction.system.get(parent.namespace, SCHEDULED_JOBS, parent.id) if parent else None
-    canceled = scheduling is not None and _state_of(scheduling.value) == "canceled"
+    canceled = parent is not None and job_state(transaction, parent) == "canceled"
     now = round(transaction.started_ms * 1_000_000)
     row: dict[str, Value] = {
         "component": job.path.component,
@@ -67,13 +71,75 @@ def schedule(transaction: "Transaction", namespace: str, job: Job, parent: Sched
 
 def cancel_job(transaction: "Transaction", namespace: str, job_id: str) -> None:
     """Jobs that are over, or gone, stay as they are."""
-    row = transaction.system.get(namespace, SCHEDULED_JOBS, job_id)
-    if row is None or _state_of(row.value) not in ("pending", "inProgress"):
-        return
-    now = round(transaction.started_ms * 1_000_000)
-    transaction.system.patch(
-        namespace, SCHEDULED_JOBS, job_id, {"state": {"type": "canceled"}, "nextTs": None, "completedTs": now}
+    end_job(
+        transaction, ScheduledJob(job_id, namespace), {"type": "canceled"}, round(transaction.started_ms * 1_000_000)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    key: ScheduledJob
+    path: FunctionPath
+    args: object  # parsed JSON
+    state: State
+    attempts: dict[str, Value]
+
+    @property
+    def system_errors(self) -> int:
+        return cast(int, self.attempts["systemErrors"])
+
+
+def read_job(transaction: "Transaction", key: ScheduledJob) -> JobRow | None:
+    row = transaction.system.get(key.namespace, SCHEDULED_JOBS, key.id)
+    if row is None:
+        return None
+    value = row.value
+    return JobRow(
+        key=key,
+        path=FunctionPath.parse(str(value["udfPath"]), str(value["component"])),
+        args=orjson.loads(cast(bytes, value["udfArgs"])),
+        state=_state_of(value),
+        attempts=cast("dict[str, Value]", value["attempts"]),
+    )
+
+
+def job_state(transaction: "Transaction", key: ScheduledJob) -> State | None:
+    row = transaction.system.get(key.namespace, SCHEDULED_JOBS, key.id)
+    return None if row is None else _state_of(row.value)
+
+
+def begin_job(transaction: "Transaction", key: ScheduledJob, request_id: str) -> bool:
+    """Whether it was pending; if so, it is marked as running."""
+    if job_state(transaction, key) != "pending":
+        return False
+    _patch(transaction, key, {"state": {"type": "inProgress", "requestId": request_id}})
+    return True
+
+
+def end_job(transaction: "Transaction", key: ScheduledJob, state: dict[str, Value], now: int) -> None:
+    """Jobs that are over, or gone, stay as they are."""
+    if job_state(transaction, key) in ("pending", "inProgress"):
+        _end(transaction, key, state, now)
+
+
+def succeed_job(transaction: "Transaction", key: ScheduledJob, now: int) -> None:
+    """In the transaction of the job itself, whatever that did to its row."""
+    _end(transaction, key, SUCCESS, now)
+
+
+def postpone_job(transaction: "Transaction", job: JobRow, until: int) -> None:
+    """After a failure of our own, which is counted."""
+    if job_state(transaction, job.key) == "pending":
+        attempts: dict[str, Value] = {**job.attempts, "systemErrors": job.system_errors + 1}
+        _patch(transaction, job.key, {"nextTs": until, "attempts": attempts})
+
+
+def _end(transaction: "Transaction", key: ScheduledJob, state: dict[str, Value], now: int) -> None:
+    _patch(transaction, key, {"state": state, "nextTs": None, "completedTs": now})
+
+
+def _patch(transaction: "Transaction", key: ScheduledJob, fields: dict[str, Value]) -> None:
+    transaction.system.patch(key.namespace, SCHEDULED_JOBS, key.id, fields)
 
 
 def check_job_id(text: str) -> str:
@@ -106,7 +172,5 @@ def _check_exists(application: Application | None, path: FunctionPath) -> None:
         )
 
 
-def _state_of(row: dict[str, Value]) -> Value:
-    state = row["state"]
-    assert isinstance(state, dict)
-    return state["type"]
+def _state_of(row: dict[str, Value]) -> State:
+    return cast(State, cast("dict[str, Value]", row["state"])["type"])

@@ -112,13 +112,13 @@ class QueryRunner:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._cache = QueryCache(host.database.changed_since)
+        self._cache = QueryCache(host.database.changed_since, host.clock.monotonic)
         self._running: dict[_Slot, asyncio.Task[QueryOutcome]] = {}
 
     async def run(self, call: Call, at: int | None = None, journal: str | None = None) -> QueryOutcome:
         ts = self._host.database.latest if at is None else at
         key = self._key(call, journal)
-        if key is None or call.tracer is not None:
+        if key is None:
             return (await self._execute(call, ts, journal)).outcome
         slot = _Slot(key, cache_key(call.identity), ts)
         shared = self._cache.get(slot.query, slot.identity, ts)

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from convex_evals.backend.deployed import UdfType
@@ -24,81 +25,36 @@ def record_attempt(
     attempt: Attempt, finished: Finished, *, conflict: OccInfo | None = None, will_retry: bool = False
 ) -> None:
     """The end of a query or mutation, or of an attempt at one."""
-    call, usage = attempt.call, attempt.transaction.usage
-    if call.tracer is not None and not will_retry:
-        call.tracer.add(call.path, attempt.kind, attempt.transaction)
     attempt.host.log.append(
-        Completion(
-            udf_type=attempt.kind,
-            identifier=call.path.stripped,
-            component_path=call.path.component or None,
-            request_id=call.request_id,
-            execution_id=new_execution_id(),
-            caller=call.caller,
-            identity_type=identity_type(call.identity),
-            environment="isolate",
+        replace(
+            _completion(attempt.call, attempt.kind, _error(finished)),
             execution_seconds=attempt.seconds,
             user_seconds=attempt.user_ms / 1000,
             log_lines=finished.log_lines,
-            error=finished.failure.message if finished.failure else None,
-            parent_execution_id=call.parent_execution_id,
             return_bytes=finished.returned.size if finished.returned else None,
             occ_info=conflict,
             will_retry=will_retry,
-            usage=UsageStats(
-                database_read_bytes=usage.bytes_read,
-                database_write_bytes=usage.bytes_written,
-                database_read_documents=usage.documents_read,
-                database_write_documents=usage.documents_written,
-                database_queries=usage.database_queries,
-                database_read_indexes=indexes_read(attempt.transaction),
-                round_trips=attempt.round_trips,
-            ),
+            usage=_usage(attempt),
         )
     )
 
 
 def record_cached(log: FunctionLog, call: Call, outcome: QueryOutcome) -> None:
-    log.append(
-        Completion(
-            udf_type="Query",
-            identifier=call.path.stripped,
-            component_path=call.path.component or None,
-            request_id=call.request_id,
-            execution_id=new_execution_id(),
-            caller=call.caller,
-            identity_type=identity_type(call.identity),
-            environment="isolate",
-            execution_seconds=0.0,
-            log_lines=outcome.log_lines,
-            error=outcome.failure.message if outcome.failure else None,
-            cached=True,
-            parent_execution_id=call.parent_execution_id,
-            return_bytes=len(outcome.value or ""),
-        )
-    )
+    ended = _completion(call, "Query", _error(outcome))
+    log.append(replace(ended, log_lines=outcome.log_lines, cached=True, return_bytes=len(outcome.value or "")))
 
 
 def record_action(
     log: FunctionLog, call: Call, target: Target | None, execution_id: str, finished: Finished, seconds: float
 ) -> None:
     """The end of an action. Its lines were reported as it wrote them."""
-    if call.tracer is not None:
-        call.tracer.add(call.path, "Action")
     log.append(
-        Completion(
-            udf_type="Action",
-            identifier=call.path.stripped,
-            component_path=call.path.component or None,
-            request_id=call.request_id,
+        replace(
+            _completion(call, "Action", _error(finished)),
             execution_id=execution_id,
-            caller=call.caller,
-            identity_type=identity_type(call.identity),
             environment=target.environment if target else "isolate",
             execution_seconds=seconds,
             user_seconds=finished.user_ms / 1000,
-            error=finished.failure.message if finished.failure else None,
-            parent_execution_id=call.parent_execution_id,
             return_bytes=finished.returned.size if finished.returned else None,
         )
     )
@@ -106,19 +62,40 @@ def record_action(
 
 def record_failure(log: FunctionLog, call: Call, udf_type: UdfType, error: str) -> None:
     """The end of what never ran, or was lost while it ran."""
-    log.append(
-        Completion(
-            udf_type=udf_type,
-            identifier=call.path.stripped,
-            component_path=call.path.component or None,
-            request_id=call.request_id,
-            execution_id=new_execution_id(),
-            caller=call.caller,
-            identity_type=identity_type(call.identity),
-            environment="isolate",
-            execution_seconds=0.0,
-            error=error,
-        )
+    log.append(_completion(call, udf_type, error))
+
+
+def _completion(call: Call, udf_type: UdfType, error: str | None) -> Completion:
+    """What the call itself says about its end."""
+    return Completion(
+        udf_type=udf_type,
+        identifier=call.path.stripped,
+        component_path=call.path.component or None,
+        request_id=call.request_id,
+        execution_id=new_execution_id(),
+        caller=call.caller,
+        identity_type=identity_type(call.identity),
+        environment="isolate",
+        execution_seconds=0.0,
+        error=error,
+        parent_execution_id=call.parent_execution_id,
+    )
+
+
+def _error(ended: Finished | QueryOutcome) -> str | None:
+    return ended.failure.message if ended.failure else None
+
+
+def _usage(attempt: Attempt) -> UsageStats:
+    usage = attempt.transaction.usage
+    return UsageStats(
+        database_read_bytes=usage.bytes_read,
+        database_write_bytes=usage.bytes_written,
+        database_read_documents=usage.documents_read,
+        database_write_documents=usage.documents_written,
+        database_queries=usage.database_queries,
+        database_read_indexes=indexes_read(attempt.transaction),
+        round_trips=attempt.round_trips,
     )
 
 

@@ -4,27 +4,22 @@ from convex_evals.backend.http.administration import Administration, Environment
 from convex_evals.backend.http.app import health_routes, main_app
 from convex_evals.backend.http.deploy import DeployRoutes
 from convex_evals.backend.http.function_calls import FunctionCalls, InlineQueryRoutes
-from convex_evals.backend.http.gate import Access, InvalidAddress
 from convex_evals.backend.http.http_actions import HttpActions, SiteApp
 from convex_evals.backend.http.limits import PUBLIC_CONNECTIONS
-from convex_evals.backend.http.server import HOST, AppServer, LoopbackServer
+from convex_evals.backend.http.simulation import SimulationRoutes
 from convex_evals.backend.http.storage import StorageRoutes
 from convex_evals.backend.http.sync_route import sync_routes
 
 __all__ = [
-    "HOST",
     "PUBLIC_CONNECTIONS",
-    "Access",
     "Administration",
-    "AppServer",
     "DeployRoutes",
     "EnvironmentRoutes",
     "FunctionCalls",
     "FunctionLogs",
     "HttpActions",
     "InlineQueryRoutes",
-    "InvalidAddress",
-    "LoopbackServer",
+    "SimulationRoutes",
     "SiteApp",
     "StorageRoutes",
     "health_routes",

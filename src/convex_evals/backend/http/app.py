@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 
 from convex_evals.backend.errors import BackendError, DeveloperError, RequestError
 from convex_evals.backend.http.bodies import read_bytes
-from convex_evals.backend.http.gate import THIS_MACHINE, Access, Gate
+from convex_evals.backend.http.gate import Gate
 from convex_evals.backend.http.limits import FUNCTION_BODY_BYTES
 from convex_evals.backend.http.responses import (
     on_developer_error,
@@ -21,6 +21,7 @@ from convex_evals.backend.http.responses import (
     on_http_exception,
     on_request_error,
 )
+from convex_evals.core.http import THIS_MACHINE, Access
 
 
 def main_app(routes: Sequence[BaseRoute], access: Access = THIS_MACHINE) -> ASGIApp:

@@ -1,4 +1,4 @@
-"""Limits of one request, connection or client, and the answers when they are exceeded.
+"""Limits of one request or client of a deployment, and the answer when they are exceeded; the rest is in `core/http`.
 
 Functions and pages are clients like any other.
 """
@@ -6,17 +6,7 @@ Functions and pages are clients like any other.
 from typing import Final
 
 from convex_evals.backend.errors import RequestError
-
-MEBIBYTE: Final = 1024 * 1024
-
-# The head of a request: Convex, too, answers 431 to the 101st header.
-MOST_HEADERS: Final = 100
-HEAD_BYTES: Final = 64 * 1024
-
-# How long a request may take to arrive, and the rest of one that is already answered.
-REQUEST_SECONDS: Final = 300.0
-REST_SECONDS: Final = 5.0
-IDLE_SECONDS: Final = 60.0
+from convex_evals.core.http import MEBIBYTE
 
 # Bodies.
 FUNCTION_BODY_BYTES: Final = 16 * MEBIBYTE + 2000
@@ -24,24 +14,10 @@ HTTP_ACTION_BODY_BYTES: Final = 20 * MEBIBYTE
 PUSH_BYTES: Final = 200 * MEBIBYTE  # after decoding, and only from administrators
 UPLOAD_BYTES: Final = 1024 * MEBIBYTE
 
-# Sockets of the sync protocol.
-MESSAGE_BYTES: Final = 64 * MEBIBYTE
-PING_SECONDS: Final = 5.0  # WebSocket clients of the Rust family leave after 30 seconds without a frame
-SILENCE_SECONDS: Final = 120.0
-
 # Connections of functions to their own deployment; further ones are closed, so that graders always find a descriptor.
 PUBLIC_CONNECTIONS: Final = 256
 
 LONGEST_POLL_SECONDS: Final = 60.0
-GRACE_SECONDS: Final = 0.5  # for requests under way when a server stops
-
-# Answers from below HTTP's routes: status and text.
-BAD_REQUEST: Final = (400, "Expected an HTTP request, but found something else.")
-TIMED_OUT: Final = (408, "Expected a whole request, but it did not arrive in time.")
-HEAD_TOO_LARGE: Final = (
-    431,
-    f"Expected at most {MOST_HEADERS} headers and {HEAD_BYTES} bytes, but the request has more.",
-)
 
 
 def body_too_large(limit: int, code: str = "RequestTooLarge") -> RequestError:

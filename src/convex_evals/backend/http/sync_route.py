@@ -3,13 +3,13 @@
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
 from convex_evals.backend.errors import RequestError
 from convex_evals.backend.http.clients import ClientVersion
 from convex_evals.backend.http.responses import envelope
 from convex_evals.backend.identity import Authenticator
-from convex_evals.backend.sync import BrokenInvariant, Disconnected, SessionSettings, SyncServer
+from convex_evals.backend.sync import AcceptedSocket, SessionSettings, SyncServer
 
 
 def sync_routes(server: SyncServer, authenticator: Authenticator) -> list[BaseRoute]:
@@ -35,29 +35,3 @@ def client_of(websocket: WebSocket) -> ClientVersion:
     if isinstance(version, str):
         return ClientVersion.of_path(version)
     return ClientVersion.of_header(websocket.headers.get("convex-client"))
-
-
-class AcceptedSocket:
-    def __init__(self, websocket: WebSocket) -> None:
-        self._websocket = websocket
-
-    async def receive(self) -> str:
-        message = await self._websocket.receive()
-        if message["type"] == "websocket.disconnect":
-            raise Disconnected
-        text = message.get("text")
-        if not isinstance(text, str):
-            raise BrokenInvariant("a binary frame is no message of the sync protocol")
-        return text
-
-    async def send(self, text: str) -> None:
-        await self._send({"type": "websocket.send", "text": text})
-
-    async def close(self, code: int | None, reason: str) -> None:
-        await self._send({"type": "websocket.close", "code": code, "reason": reason})
-
-    async def _send(self, message: dict[str, object]) -> None:
-        try:
-            await self._websocket.send(message)
-        except (WebSocketDisconnect, RuntimeError) as error:  # starlette's answer to sending after the end
-            raise Disconnected from error

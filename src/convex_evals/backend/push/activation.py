@@ -36,6 +36,7 @@ def activate(transaction: Transaction, before: Application | None, candidate: Ca
         instances=mounting.instances,
         auth_providers=analysis.auth_providers,
         node_version=candidate.node_version,
+        node_packages=candidate.node_packages,
     )
     diffs = {
         path: _apply(transaction, before, after, mounting.instances[path], type, change.schema_ids.get(path), now)

@@ -12,7 +12,14 @@ from typing import cast
 
 import orjson
 
-from convex_evals.backend.deployed import AnalyzedModule, ComponentDefinition, Environment, Module, UdfConfig
+from convex_evals.backend.deployed import (
+    AnalyzedModule,
+    ComponentDefinition,
+    Environment,
+    Module,
+    NodePackage,
+    UdfConfig,
+)
 from convex_evals.backend.push.configs import (
     Provider,
     invalid_auth_config,
@@ -84,7 +91,7 @@ class Analyzer:
     ) -> Analysis:
         """`stored` are the app's modules now, `previous` its configuration. Raises RequestError."""
         udf_config = _udf_config(request.app.udf_server_version, previous)
-        push = _PushInProgress(self._evaluator, udf_config, variables)
+        push = _PushInProgress(self._evaluator, udf_config, variables, request.node_packages)
         modules = resolve_modules(request.app, stored)
         functions = {"": await push.functions(modules, is_app=True)}
         providers = await push.auth_providers(modules.get(AUTH_CONFIG_PATH))
@@ -142,6 +149,7 @@ class _PushInProgress:
     evaluator: ModuleEvaluator
     udf_config: UdfConfig
     variables: Variables
+    packages: tuple[NodePackage, ...] = ()
 
     async def functions(self, modules: Mapping[str, Module], is_app: bool) -> dict[str, AnalyzedModule]:
         found: dict[str, AnalyzedModule] = {}
@@ -171,6 +179,7 @@ class _PushInProgress:
                 seed=self.udf_config.import_phase_seed,
                 now_ms=self.udf_config.import_phase_ms,
                 user_seconds=FUNCTION_SECONDS,
+                packages=self.packages if environment == "node" else (),
             )
         )
         analyzed = {path: _analyzed(own[path], result) for path, result in zip(paths, results, strict=False)}

@@ -11,7 +11,7 @@ from convex_evals.backend.database import (
     prepare_schema,
     validate_schema,
 )
-from convex_evals.backend.deployed import ComponentInstance
+from convex_evals.backend.deployed import ComponentInstance, NodePackage
 from convex_evals.backend.errors import DeveloperError
 from convex_evals.backend.push.analysis import Analysis
 from convex_evals.backend.push.errors import refused
@@ -48,6 +48,7 @@ class Candidate:
     analysis: Analysis
     change: SchemaChange
     node_version: str | None
+    node_packages: tuple[NodePackage, ...]
     is_dry_run: bool
 
 

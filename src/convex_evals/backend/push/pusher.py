@@ -1,13 +1,13 @@
 """One deployment's pushes: start_push prepares a candidate, finish_push makes it what is deployed."""
 
 import secrets
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
 import orjson
 
+from convex_evals.backend.clock import DeploymentClock
 from convex_evals.backend.database import Database, Transaction
 from convex_evals.backend.deployed import ComponentInstance, CurrentApplication
 from convex_evals.backend.environment import CanonicalUrls, read_variables
@@ -41,12 +41,18 @@ T = TypeVar("T")
 
 class Pusher:
     def __init__(
-        self, database: Database, current: CurrentApplication, analyzer: Analyzer, urls: CanonicalUrls
+        self,
+        database: Database,
+        current: CurrentApplication,
+        analyzer: Analyzer,
+        urls: CanonicalUrls,
+        clock: DeploymentClock | None = None,
     ) -> None:
         self._database = database
         self._current = current
         self._analyzer = analyzer
         self._urls = urls
+        self._clock = clock or DeploymentClock()
         self._candidates: dict[str, Candidate] = {}
         self._refusal: PushRefusal | None = None
 
@@ -75,7 +81,8 @@ class Pusher:
             analysis = await self._analyze(request)
             make = describe_changes if is_dry_run else prepare_changes
             change = self._in_transaction(lambda transaction: make(transaction, analysis, self._instances))
-        candidate = Candidate(secrets.token_hex(16), analysis, change, request.node_version, is_dry_run)
+        token, packages = secrets.token_hex(16), request.node_packages
+        candidate = Candidate(token, analysis, change, request.node_version, packages, is_dry_run)
         self._keep(candidate)
         return start_push_response(candidate)
 
@@ -122,7 +129,7 @@ class Pusher:
         if read_variables(transaction) != analysis.variables:
             raise refused("RaceDetected", "Environment variables have changed during push")
         check_variables(analysis.app.definition.env, analysis.variables)
-        return activate(transaction, self._current.application, candidate, time.time_ns())
+        return activate(transaction, self._current.application, candidate, self._clock.now_ns())
 
     async def _analyze(self, request: PushRequest) -> Analysis:
         transaction = self._database.begin()

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
-from convex_evals.backend.deployed import Environment, Module
+from convex_evals.backend.deployed import Environment, Module, NodePackage
 from convex_evals.backend.errors import RequestError
 from convex_evals.backend.push.modules import (
     ModuleHash,
@@ -16,6 +16,7 @@ from convex_evals.backend.push.modules import (
 )
 
 NODE_VERSIONS = ("20", "22", "24")
+PACKAGE_NAME = re.compile(r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-zA-Z0-9~-][a-zA-Z0-9._~-]*")
 SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 
 T = TypeVar("T")
@@ -29,6 +30,7 @@ class PushRequest:
     for_codegen: bool = False
     functions: str = "convex/"
     node_version: str | None = None
+    node_packages: tuple[NodePackage, ...] = ()
 
     @classmethod
     def parse(cls, body: object) -> "PushRequest":
@@ -40,6 +42,7 @@ class PushRequest:
             for_codegen=fields.flag("forCodegen"),
             functions=fields.text("functions", "convex/"),
             node_version=_parse_node_version(fields.optional("nodeVersion", str)),
+            node_packages=tuple(_parse_package(item) for item in fields.items("nodeDependencies")),
         )
 
 
@@ -104,6 +107,13 @@ def _parse_node_version(text: str | None) -> str | None:
     if text is not None and text not in NODE_VERSIONS:
         raise invalid_config(f"{text} is not a supported version of Node.js. Choose 20, 22 or 24 in convex.json.")
     return text
+
+
+def _parse_package(fields: "_Fields") -> NodePackage:
+    name = fields.text("name")
+    if PACKAGE_NAME.fullmatch(name) is None:
+        raise invalid_config(f"{name} is not the name of an npm package.")
+    return NodePackage(name, fields.text("version"))
 
 
 class _Fields:

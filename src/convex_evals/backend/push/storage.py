@@ -22,6 +22,7 @@ from convex_evals.backend.deployed import (
     ComponentInstance,
     Environment,
     Module,
+    NodePackage,
     UdfConfig,
 )
 from convex_evals.backend.values import Value
@@ -69,6 +70,7 @@ def load_application(transaction: Transaction) -> Application | None:
         instances={instance.path: instance for instance in (app, *instances)},
         auth_providers=tuple(orjson.loads(str(row.value["provider"])) for row in system.scan(ROOT, AUTH)),
         node_version=None if node_version is None else str(node_version),
+        node_packages=_load_packages(config.value),
     )
 
 
@@ -104,6 +106,7 @@ def _config_row(application: Application) -> Row:
         "importPhaseUnixTimestamp": config.import_phase_ms * 1_000_000,
         "version": application.version,
         "nodeVersion": application.node_version,
+        "nodePackages": {package.name: package.version for package in application.node_packages},
         "httpPrefix": app.http_prefix,
         "children": cast(Value, app.children),
     }
@@ -158,6 +161,12 @@ def _component_row(application: Application, instance: ComponentInstance) -> Row
         "httpPrefix": instance.http_prefix,
         "state": instance.state,
     }
+
+
+def _load_packages(config: Mapping[str, Value]) -> tuple[NodePackage, ...]:
+    """None of them in what was stored before they were known."""
+    stored = cast("dict[str, str]", config.get("nodePackages", {}))
+    return tuple(NodePackage(name, version) for name, version in stored.items())
 
 
 def _load_instance(id: str, row: Mapping[str, Value]) -> ComponentInstance:

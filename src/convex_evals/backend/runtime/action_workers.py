@@ -30,6 +30,7 @@ SETTLE_SECONDS: Final = 1.0
 LOOK_SECONDS: Final = 0.25
 
 IDLE_SECONDS: Final = 5.0
+KILLED: Final = "Transient error while executing action"
 SETTLING_SECONDS: Final = 0.05
 
 
@@ -88,6 +89,20 @@ class ActionWorker:
                     raise TimeoutError
                 await asyncio.wait([self._answer], timeout=LOOK_SECONDS)
             return await self._answer
+
+    @property
+    def is_busy(self) -> bool:
+        return self._exchange is not None
+
+    def kill(self) -> None:
+        """From now on nothing that its action does has any effect, even before the process has ended."""
+        if self.process is None or self.is_dead:
+            return
+        self.is_dead = True
+        exchange, self._exchange = self._exchange, None
+        if exchange is not None:
+            exchange.finish(None, Failure(KILLED, catchable=False))
+        self.process.kill()
 
     async def settle(self) -> bool:
         """Whether the worker can be used again."""
@@ -223,6 +238,13 @@ class ActionPool:
         task = self._do(self._settle(key, worker))
         self._settling[task] = key
         task.add_done_callback(lambda done: self._settling.pop(done))
+
+    def kill(self, *, idle: bool) -> int:
+        """Kills the busy workers, with `idle` all of them. How many were busy."""
+        busy = [worker for worker in self._all if worker.is_busy]
+        for worker in self._all if idle else busy:
+            worker.kill()
+        return len(busy)
 
     async def stop(self) -> None:
         self._is_stopped = True

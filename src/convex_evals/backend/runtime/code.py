@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from convex_evals.backend.deployed import Application, Module
+from convex_evals.backend.deployed import Application, Module, NodePackage
 from convex_evals.backend.errors import SystemFailure
 from convex_evals.backend.runtime.protocol import Message
 
@@ -26,6 +26,7 @@ class CodeBundle:
     seed: bytes
     now_ms: int
     missing: Callable[[str], str] = missing_module  # the error of an import that finds nothing
+    packages: tuple[NodePackage, ...] = ()
 
 
 _GONE: Final = CodeBundle({}, bytes(32), 0)
@@ -96,7 +97,8 @@ class CodeStore:
         keys = []
         for definition in application.definitions.values():
             key = code_key(application.version, definition.path)
-            self.add(key, CodeBundle(definition.modules, config.import_phase_seed, config.import_phase_ms))
+            seed, now_ms = config.import_phase_seed, config.import_phase_ms
+            self.add(key, CodeBundle(definition.modules, seed, now_ms, packages=application.node_packages))
             keys.append(key)
         return keys
 

@@ -21,7 +21,7 @@ from typing import Literal, Protocol
 
 import orjson
 
-from convex_evals.backend.deployed import Environment, Module
+from convex_evals.backend.deployed import Environment, Module, NodePackage
 from convex_evals.backend.runtime.code import CodeBundle, missing_module
 from convex_evals.backend.runtime.limits import timed_out
 from convex_evals.backend.runtime.protocol import Message
@@ -51,6 +51,7 @@ class Evaluation:
     now_ms: int
     user_seconds: float = 4.0  # for each path
     definitions: tuple[ImportableDefinition, ...] = ()
+    packages: tuple[NodePackage, ...] = ()
 
 
 def evaluation_message(evaluation: Evaluation, code: str) -> Message:
@@ -81,7 +82,7 @@ def evaluated_code(evaluation: Evaluation) -> CodeBundle:
         synthetic = _definition_module(definition)
         modules[synthetic.path] = synthetic
     missing = _refused_import if evaluation.subject == "definition" else missing_module
-    return CodeBundle(modules, evaluation.seed, evaluation.now_ms, missing)
+    return CodeBundle(modules, evaluation.seed, evaluation.now_ms, missing, evaluation.packages)
 
 
 def _definition_module(definition: ImportableDefinition) -> Module:

@@ -119,6 +119,7 @@ class Exchange:
             "name": execution.path.function,
             "args": execution.args,
             "now": execution.now_ms,
+            "ahead": execution.ahead_ms,
             "seed": execution.seed.hex(),
             "requestId": execution.request_id,
             "userMs": execution.user_seconds * 1000,

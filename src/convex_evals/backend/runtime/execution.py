@@ -42,6 +42,7 @@ class Execution:
     request_id: str
     user_seconds: float = 1.0  # time in user code; time inside syscalls is not counted for queries and mutations
     total_seconds: float = 15.0
+    ahead_ms: float = 0.0  # of the machine's time: the clock of actions
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,20 +33,19 @@ ISOLATE: Final = ""  # the key of workers that run any action of the default run
 class FunctionRuntime:
     """Queries and mutations share one worker; actions get one each, started when they are needed.
 
-    `network` decides where actions may connect to, besides their `own` deployment. Node.js actions can import from
-    `node_modules`. Without `strict`, workers run even if this kernel cannot confine them completely.
+    `network` decides where actions may connect to, besides their `own` deployment. Without `strict`, workers run even
+    if this kernel cannot confine them completely.
     """
 
     def __init__(
         self,
         node: Path | None = None,
         network: NetworkPolicy = Network.LOOPBACK,
-        node_modules: Path | None = None,
         own: OwnDeployment | None = None,
         strict: bool = True,
     ) -> None:
         outside = Outside(network, own)
-        self._sandbox = Sandbox(node, network, node_modules, strict)
+        self._sandbox = Sandbox(node, network, strict)
         self._code = CodeStore()
         self._functions = FunctionsWorker(self._sandbox, self._code)
         self._quarantine = Quarantine(self._sandbox, self._code)
@@ -63,6 +62,15 @@ class FunctionRuntime:
         workers = (self._functions, self._quarantine, self._actions, self._node_actions)
         await asyncio.gather(*(each.stop() for each in workers))
         self._sandbox.remove()
+
+    def provide_packages(self, folder: Path) -> None:
+        """`folder` is a `node_modules`: where `node.externalPackages` are found from now on."""
+        self._sandbox.packages = folder.resolve()
+
+    def kill_actions(self, *, idle: bool = False) -> int:
+        """Kills the worker of every action in flight, which has failed then, and with `idle` those that wait for one
+        too. How many actions there were."""
+        return sum(pool.kill(idle=idle) for pool in (self._actions, self._node_actions))
 
     def load(self, application: Application) -> None:
         """Makes its functions callable. Workers fetch the code when they need it."""
@@ -128,7 +136,7 @@ class FunctionRuntime:
 
     def _node_command(self, bundle: CodeBundle, variables: Mapping[str, str]) -> tuple[str, WorkerCommand]:
         """Module state is shared by calls of the same code with the same variables."""
-        folder = self._sandbox.write_modules(bundle.modules)
+        folder = self._sandbox.write_modules(bundle.modules, bundle.packages)
         key = f"{folder.name}/{self._code.environment_id(variables)}"
         return key, self._sandbox.node_action(folder, variables)
 
@@ -161,7 +169,8 @@ class FunctionRuntime:
         worker = ActionWorker(self._code, Outside(Network.NONE))
         results: list[Mapping[str, object]] = []
         try:
-            await worker.start(self._sandbox.node_evaluation(self._sandbox.write_modules(bundle.modules), variables))
+            folder = self._sandbox.write_modules(bundle.modules, bundle.packages)
+            await worker.start(self._sandbox.node_evaluation(folder, variables))
             async with asyncio.timeout(EVALUATION_SECONDS):
                 for path in evaluation.paths:
                     message = evaluation_message(replace(evaluation, paths=(path,)), key)

@@ -5,18 +5,20 @@ import importlib.util
 import json
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from convex_evals.backend.deployed import Module
+from convex_evals.backend.deployed import Module, NodePackage
 from convex_evals.backend.errors import SystemFailure
 from convex_evals.backend.runtime.limits import ACTION_HEAP_MB, BUFFERS_MB, FUNCTIONS_HEAP_MB, MEBIBYTE, NODE_HEAP_MB
 from convex_evals.backend.runtime.network import Network, NetworkPolicy
 from convex_evals.backend.runtime.program import WorkerCommand
+from convex_evals.core.toolchain import installed_version
 
 SCRIPTS: Final = Path(__file__).parent / "js"
+PACKAGES: Final = "node_modules"
 ENVIRONMENT: Final = {"TZ": "UTC"}
 HOST_VARIABLES: Final = {
     "PATH": "/usr/bin:/bin",
@@ -33,13 +35,13 @@ def find_node() -> Path:
 
 
 class Sandbox:
-    """Its temporary folder is the only place that Node.js actions may write to."""
+    """Its temporary folder is the only place that Node.js actions may write to. `packages` is a `node_modules`."""
 
-    def __init__(self, node: Path | None, network: NetworkPolicy, node_modules: Path | None, strict: bool) -> None:
+    def __init__(self, node: Path | None, network: NetworkPolicy, strict: bool) -> None:
         self._node = node or find_node()
         self._network = network
         self._strict = strict
-        self._node_modules = node_modules
+        self.packages: Path | None = None
         self._created: Path | None = None
 
     def create(self) -> None:
@@ -94,7 +96,8 @@ class Sandbox:
 
     def _node_command(self, folder: Path, variables: Mapping[str, str], mode: str) -> WorkerCommand:
         scratch = folder / "tmp"
-        readable = [SCRIPTS, folder, *([self._node_modules.resolve()] if self._node_modules else [])]
+        has_packages = (folder / PACKAGES).exists()
+        readable = [SCRIPTS, folder, *([self.packages] if has_packages and self.packages else [])]
         flags = (
             *_common_flags(NODE_HEAP_MB),
             *(f"--allow-fs-read={path}/*" for path in readable),
@@ -104,10 +107,10 @@ class Sandbox:
         command = self._command(flags, "node.mjs", scratch, NODE_HEAP_MB, (mode, str(folder)), environment)
         return replace(command, read=tuple(readable), write=(scratch,), scratch=scratch)
 
-    def write_modules(self, modules: Mapping[str, Module]) -> Path:
+    def write_modules(self, modules: Mapping[str, Module], packages: Sequence[NodePackage] = ()) -> Path:
         """Writes the Node.js modules of a definition where a worker can import them, once for the same modules."""
         own = {path: module for path, module in modules.items() if module.environment == "node"}
-        folder = self._folder / _digest(own)
+        folder = self._folder / _digest(own, packages)
         if folder.exists():
             return folder
         (folder / "tmp").mkdir(parents=True)
@@ -116,9 +119,16 @@ class Sandbox:
             file = folder / "user" / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(module.source)
-        if self._node_modules is not None:
-            (folder / "node_modules").symlink_to(self._node_modules, target_is_directory=True)
+        for package in packages:
+            self._link(package, folder / PACKAGES / package.name)
         return folder
+
+    def _link(self, package: NodePackage, link: Path) -> None:
+        """Only what a project declares as external is found by a module; what a package itself imports is found
+        where the package really is."""
+        if self.packages is not None and installed_version(self.packages, package.name) == package.version:
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(self.packages / package.name, target_is_directory=True)
 
     def _command(
         self,
@@ -142,9 +152,10 @@ class Sandbox:
         )
 
 
-def _digest(modules: Mapping[str, Module]) -> str:
-    contents = "".join(f"{path}\n{modules[path].sha256}\n" for path in sorted(modules))
-    return hashlib.sha256(contents.encode()).hexdigest()[:32]
+def _digest(modules: Mapping[str, Module], packages: Sequence[NodePackage]) -> str:
+    lines = [f"{path}\n{modules[path].sha256}" for path in sorted(modules)]
+    lines += [f"{package.name}@{package.version}" for package in packages]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:32]
 
 
 def _common_flags(heap_mb: int) -> tuple[str, ...]:

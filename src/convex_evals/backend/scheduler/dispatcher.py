@@ -22,6 +22,7 @@ ANY_TIME = Bound(0, included=True)  # rows that are over have no time, and stand
 MAX_PARALLEL: Final = 8
 MAX_SLEEP_SECONDS: Final = 1.0  # timers do not notice when the wall clock jumps or the machine was asleep
 REST_SECONDS: Final = 1.0
+SETTLE_SECONDS: Final = 1.0  # longer than a mutation may run on an idle machine
 
 Clock = Callable[[], int]
 
@@ -75,10 +76,31 @@ class Dispatcher:
     def wake(self) -> None:
         self._woken.set()
 
+    @property
+    def running(self) -> frozenset[RowKey]:
+        return frozenset(self._running)
+
+    def next_due(self) -> int | None:
+        """When the next row that is not running is due, perhaps already; None when nothing is planned or may run."""
+        transaction = self._host.database.begin()
+        if is_paused(transaction):
+            return None
+        limit = len(self._running) + 1
+        planned = planned_rows(transaction, self._host.application, self._table, limit)
+        return next((row.due for row in planned if row.key not in self._running), None)
+
     async def loop(self) -> None:
         while True:
             self._woken.clear()
             await self._nap(self._dispatch())
+
+    async def settle(self, is_awaited: Callable[[RowKey], bool]) -> None:
+        """Starts what is due, and waits a while for those of it that are awaited."""
+        if self._woken.is_set():
+            self._dispatch()
+        awaited = [task for key, task in self._running.items() if is_awaited(key)]
+        if awaited:
+            await asyncio.wait(awaited, timeout=SETTLE_SECONDS)
 
     async def stop(self) -> None:
         """Ends what runs. To be called when the loop has ended."""

@@ -10,32 +10,34 @@ import logging
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Literal, TypeVar, cast
+from typing import Final, TypeVar
 
-import orjson
-
-from convex_evals.backend.database import Bound, Document, Transaction
-from convex_evals.backend.deployed import FunctionPath, UdfType
+from convex_evals.backend.database import Bound, Transaction
+from convex_evals.backend.deployed import UdfType
 from convex_evals.backend.environment import is_paused
 from convex_evals.backend.errors import BackendError
 from convex_evals.backend.functions import (
+    SCHEDULED_JOBS,
+    SUCCESS,
     TRANSIENT_ERROR,
     Call,
     Finished,
     FunctionRunner,
+    JobRow,
     MutationOutcome,
     ScheduledJob,
+    begin_job,
+    end_job,
     find_target,
+    postpone_job,
+    read_job,
     record_failure,
+    succeed_job,
 )
 from convex_evals.backend.scheduler.dispatcher import ANY_TIME, Clock, Planned, RowKey, backoff_seconds, namespaces
 from convex_evals.backend.values import Value
 
 logger = logging.getLogger(__name__)
-
-TABLE: Final = "_scheduled_jobs"
-
-State = Literal["pending", "inProgress", "success", "failed", "canceled"]
 
 FIRST_BACKOFF_SECONDS: Final = 0.5
 MAX_BACKOFF_SECONDS: Final = 7200.0
@@ -49,76 +51,19 @@ SOURCE: Final = "_scheduler"
 
 
 @dataclass(frozen=True, slots=True)
-class JobRow:
-    key: RowKey
-    path: FunctionPath
-    args: object  # parsed JSON
-    state: State
-    attempts: dict[str, Value]
-
-    @property
-    def system_errors(self) -> int:
-        return cast(int, self.attempts["systemErrors"])
-
-
-def read_job(transaction: Transaction, key: RowKey) -> JobRow | None:
-    row = transaction.system.get(key.namespace, TABLE, key.id)
-    if row is None:
-        return None
-    value = row.value
-    return JobRow(
-        key=key,
-        path=FunctionPath.parse(str(value["udfPath"]), str(value["component"])),
-        args=orjson.loads(cast(bytes, value["udfArgs"])),
-        state=_state(row),
-        attempts=cast("dict[str, Value]", value["attempts"]),
-    )
-
-
-def state_of(transaction: Transaction, key: RowKey) -> State | None:
-    row = transaction.system.get(key.namespace, TABLE, key.id)
-    return None if row is None else _state(row)
-
-
-def begin_job(transaction: Transaction, key: RowKey, request_id: str) -> None:
-    _patch(transaction, key, {"state": {"type": "inProgress", "requestId": request_id}})
-
-
-def succeed(transaction: Transaction, key: RowKey, now: int) -> None:
-    _end(transaction, key, {"type": "success"}, now)
-
-
-def fail(transaction: Transaction, key: RowKey, error: str, now: int) -> None:
-    _end(transaction, key, {"type": "failed", "error": error}, now)
-
-
-def _end(transaction: Transaction, key: RowKey, state: dict[str, Value], now: int) -> None:
-    _patch(transaction, key, {"state": state, "nextTs": None, "completedTs": now})
-
-
-def _patch(transaction: Transaction, key: RowKey, fields: dict[str, Value]) -> None:
-    transaction.system.patch(key.namespace, TABLE, key.id, fields)
-
-
-def _state(row: Document) -> State:
-    return cast(State, cast("dict[str, Value]", row.value["state"])["type"])
-
-
-@dataclass(frozen=True, slots=True)
 class OwnRow:
     """The hook of a scheduled mutation: its row, which it sees in progress, and which succeeds with it."""
 
-    key: RowKey
+    key: ScheduledJob
     now: Clock
 
     def begin(self, transaction: Transaction, request_id: str) -> MutationOutcome | None:
-        if is_paused(transaction) or state_of(transaction, self.key) != "pending":
+        if is_paused(transaction) or not begin_job(transaction, self.key, request_id):
             return MutationOutcome("null", None, request_id)
-        begin_job(transaction, self.key, request_id)
         return None
 
     def finish(self, transaction: Transaction, finished: Finished) -> None:
-        succeed(transaction, self.key, self.now())
+        succeed_job(transaction, self.key, self.now())
 
 
 class JobRuns:
@@ -127,8 +72,13 @@ class JobRuns:
         self._host = functions.host
         self._now = now
 
+    def is_mutation(self, key: RowKey) -> bool:
+        job = read_job(self._host.database.begin(), ScheduledJob(key.id, key.namespace))
+        target = find_target(self._host.application, job.path) if job else None
+        return target is not None and target.function.udf_type == "Mutation"
+
     async def run(self, planned: Planned) -> None:
-        job = read_job(self._host.database.begin(), planned.key)
+        job = read_job(self._host.database.begin(), ScheduledJob(planned.key.id, planned.key.namespace))
         if job is None:
             return
         call = _call(job)
@@ -172,28 +122,14 @@ class JobRuns:
 
     async def _end(self, job: JobRow, error: str | None) -> None:
         """A job that has been canceled or deleted since stays so."""
-
-        def end(transaction: Transaction) -> None:
-            if state_of(transaction, job.key) not in ("pending", "inProgress"):
-                return
-            if error is None:
-                succeed(transaction, job.key, self._now())
-            else:
-                fail(transaction, job.key, error, self._now())
-
-        await self._write(job, end)
+        state: dict[str, Value] = SUCCESS if error is None else {"type": "failed", "error": error}
+        await self._write(job, lambda transaction: end_job(transaction, job.key, state, self._now()))
 
     async def _postpone(self, job: JobRow) -> None:
         """After a failure of our own."""
         seconds = backoff_seconds(job.system_errors, FIRST_BACKOFF_SECONDS, MAX_BACKOFF_SECONDS)
         until = self._now() + round(seconds * 1e9)
-
-        def postpone(transaction: Transaction) -> None:
-            if state_of(transaction, job.key) == "pending":
-                attempts: dict[str, Value] = {**job.attempts, "systemErrors": job.system_errors + 1}
-                _patch(transaction, job.key, {"nextTs": until, "attempts": attempts})
-
-        await self._write(job, postpone)
+        await self._write(job, lambda transaction: postpone_job(transaction, job, until))
 
     async def _write(self, job: JobRow, work: Callable[[Transaction], T]) -> T:
         return await self._functions.write(job.path.stripped, work)
@@ -206,16 +142,13 @@ def _call(job: JobRow) -> Call:
         caller="Scheduler",
         request_id=secrets.token_hex(8),
         allow_internal=True,
-        scheduled_job=ScheduledJob(job.key.id, job.key.namespace),
+        scheduled_job=job.key,
     )
 
 
 def _claim(transaction: Transaction, job: JobRow, request_id: str) -> bool:
     """Whether the action may run; if so, it is marked as running."""
-    if is_paused(transaction) or state_of(transaction, job.key) != "pending":
-        return False
-    begin_job(transaction, job.key, request_id)
-    return True
+    return not is_paused(transaction) and begin_job(transaction, job.key, request_id)
 
 
 def _unsupported(job: JobRow, udf_type: UdfType) -> str:
@@ -245,7 +178,7 @@ class Retention:
 
     def _delete(self, transaction: Transaction) -> None:
         for key in self._outdated(transaction):
-            transaction.system.delete(key.namespace, TABLE, key.id)
+            transaction.system.delete(key.namespace, SCHEDULED_JOBS, key.id)
 
     def _outdated(self, transaction: Transaction) -> list[RowKey]:
         before = Bound(self._now() - RETENTION_NS, included=False)
@@ -253,6 +186,6 @@ class Retention:
             RowKey(namespace, row.id)
             for namespace in namespaces(self._functions.host.application)
             for row in transaction.system.scan(
-                namespace, TABLE, "by_completed_ts", lower=ANY_TIME, upper=before, limit=MAX_AT_ONCE
+                namespace, SCHEDULED_JOBS, "by_completed_ts", lower=ANY_TIME, upper=before, limit=MAX_AT_ONCE
             )
         ]

@@ -1,8 +1,67 @@
-"""The WebSocket clients subscribe over: sessions, versions, transitions."""
+"""The WebSocket clients subscribe over: sessions, versions, transitions.
 
-from convex_evals.backend.sync.errors import BrokenInvariant, Disconnected
+Whoever serves other functions than a deployment's writes a session of their own, from the same parts.
+"""
+
+from convex_evals.backend.functions import CallFailure, QueryOutcome
+from convex_evals.backend.identity import ADMIN, ANONYMOUS
+from convex_evals.backend.sync.client_messages import (
+    AddQuery,
+    AdminToken,
+    Authenticate,
+    CallRequest,
+    ClientMessage,
+    Connect,
+    Event,
+    ModifyQuerySet,
+    UserToken,
+    parse,
+)
+from convex_evals.backend.sync.errors import (
+    AuthenticationLost,
+    BrokenInvariant,
+    Disconnected,
+    Overloaded,
+    ProtocolViolation,
+)
 from convex_evals.backend.sync.interfaces import History, Socket
-from convex_evals.backend.sync.outbox import SessionSettings
+from convex_evals.backend.sync.outbox import Outbox, SessionSettings
+from convex_evals.backend.sync.query_set import QuerySet, Update
 from convex_evals.backend.sync.server import SyncServer
+from convex_evals.backend.sync.server_messages import ActionResponse, Failure, MutationResponse
+from convex_evals.backend.sync.session import first_failure
+from convex_evals.backend.sync.socket import AcceptedSocket
 
-__all__ = ["BrokenInvariant", "Disconnected", "History", "SessionSettings", "Socket", "SyncServer"]
+__all__ = [
+    "ADMIN",
+    "ANONYMOUS",
+    "AcceptedSocket",
+    "ActionResponse",
+    "AddQuery",
+    "AdminToken",
+    "Authenticate",
+    "AuthenticationLost",
+    "BrokenInvariant",
+    "CallFailure",
+    "CallRequest",
+    "ClientMessage",
+    "Connect",
+    "Disconnected",
+    "Event",
+    "Failure",
+    "History",
+    "ModifyQuerySet",
+    "MutationResponse",
+    "Outbox",
+    "Overloaded",
+    "ProtocolViolation",
+    "QueryOutcome",
+    "QuerySet",
+    "SessionSettings",
+    "Socket",
+    "SyncServer",
+    "Update",
+    "UserToken",
+    "first_failure",
+    "parse",
+]

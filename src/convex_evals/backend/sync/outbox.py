@@ -1,14 +1,20 @@
-"""What leaves through a socket: messages in order, large ones in chunks, and a ping when there is nothing else."""
+"""What leaves through a socket: messages in order, large ones in chunks, a ping when there is nothing else, the end."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from convex_evals.backend.sync.errors import INTERNAL, Disconnected, ServerStopping, ending_of
 from convex_evals.backend.sync.interfaces import Socket
 from convex_evals.backend.sync.server_messages import Ping, ServerMessage, Transition, TransitionChunk, text
 
 LARGEST_WHOLE = 5_000_000
+CLOSING_SECONDS = 5.0
+STOPPING_SECONDS = 0.5
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,22 @@ class Outbox:
                 await self.send(Ping())
             else:
                 await asyncio.sleep(self._settings.ping_seconds - silent)
+
+    async def close(self, error: BaseException, identity_version: int) -> None:
+        """Tells the client how its session ended. `identity_version` is that of the last Transition."""
+        ending = ending_of(error, identity_version)
+        if ending is None:
+            return
+        if ending is INTERNAL:
+            logger.error("a sync session failed", exc_info=error)
+        seconds = STOPPING_SECONDS if isinstance(error, ServerStopping) else CLOSING_SECONDS
+        try:
+            async with asyncio.timeout(seconds):
+                if ending.message is not None:
+                    await self.send(ending.message)
+                await self._socket.close(ending.code, ending.reason)
+        except (Disconnected, TimeoutError):
+            logger.debug("the client left before it could be told %s", ending)
 
     def _parts(self, message: ServerMessage) -> list[str]:
         whole = text(message)

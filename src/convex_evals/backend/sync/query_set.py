@@ -87,6 +87,10 @@ class QuerySet:
             case RemoveQuery():
                 self._subscribed.remove(query_id)
 
+    @property
+    def subscriptions(self) -> int:
+        return len(self._subscribed)
+
     def authenticate(self, base_version: int, identity: Identity) -> None:
         _check_base(base_version, self._received_identity)
         self._received_identity += 1

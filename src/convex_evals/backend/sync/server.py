@@ -45,6 +45,11 @@ class SyncServer:
         for session in list(self._sessions):
             session.on_commit(commit)
 
+    def disconnect(self) -> None:
+        """Closes every socket; clients come back by themselves."""
+        for session in list(self._sessions):
+            session.stop()
+
     async def stop(self) -> None:
         """Closes every socket (clients come back by themselves) and abandons the calls in flight."""
         if self._stopping:

@@ -1,10 +1,10 @@
 """One socket: messages in, responses and transitions out."""
 
 import asyncio
-import logging
 import time
+from collections.abc import Coroutine
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from convex_evals.backend.errors import RequestError
 from convex_evals.backend.functions import Call, QueryOutcome, SessionRequest
@@ -32,14 +32,12 @@ from convex_evals.backend.sync.client_messages import (
     parse,
 )
 from convex_evals.backend.sync.errors import (
-    INTERNAL,
     AuthenticationLost,
     BrokenInvariant,
     Disconnected,
     Overloaded,
     ProtocolViolation,
     ServerStopping,
-    ending_of,
 )
 from convex_evals.backend.sync.interfaces import Functions, History, Socket
 from convex_evals.backend.sync.outbox import Outbox, SessionSettings
@@ -52,10 +50,6 @@ MOST_CALLS_IN_FLIGHT = 1000
 QUERIES_AT_ONCE = 20
 REJECTIONS = range(400, 500)
 RATE_LIMITED = 429
-CLOSING_SECONDS = 5.0
-STOPPING_SECONDS = 0.5
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +91,14 @@ class Session:
 
     async def run(self) -> None:
         """Serves the socket until either side closes it."""
-        error: BaseException = Disconnected()
-        try:
-            async with asyncio.TaskGroup() as loops:
-                loops.create_task(self._receive())
-                loops.create_task(self._run_mutations())
-                loops.create_task(self._keep_up_to_date())
-                loops.create_task(self._outbox.ping_forever())
-                loops.create_task(self._until_ended())
-        except* Exception as group:
-            error = _first(group)
-        await self._close(error)
+        error = await first_failure(
+            self._receive(),
+            self._run_mutations(),
+            self._keep_up_to_date(),
+            self._outbox.ping_forever(),
+            self._until_ended(),
+        )
+        await self._outbox.close(error, self._queries.version.identity)
 
     def end(self, error: BaseException) -> None:
         if not self._ended.done():
@@ -128,21 +119,6 @@ class Session:
 
     async def _until_ended(self) -> None:
         await self._ended
-
-    async def _close(self, error: BaseException) -> None:
-        ending = ending_of(error, self._queries.version.identity)
-        if ending is None:
-            return
-        if ending is INTERNAL:
-            logger.error("a sync session failed", exc_info=error)
-        seconds = STOPPING_SECONDS if isinstance(error, ServerStopping) else CLOSING_SECONDS
-        try:
-            async with asyncio.timeout(seconds):
-                if ending.message is not None:
-                    await self._outbox.send(ending.message)
-                await self._socket.close(ending.code, ending.reason)
-        except (Disconnected, TimeoutError):
-            logger.debug("the client left before it could be told %s", ending)
 
     # Receiving
 
@@ -275,6 +251,18 @@ class Session:
         async with asyncio.TaskGroup() as group:
             tasks = {query.request.query_id: group.create_task(run(query)) for query in update.to_run}
         return {query_id: task.result() for query_id, task in tasks.items()}
+
+
+async def first_failure(*loops: Coroutine[Any, Any, None]) -> BaseException:
+    """Runs loops that share one socket. The first one to fail ends the others."""
+    error: BaseException = Disconnected()
+    try:
+        async with asyncio.TaskGroup() as group:
+            for loop in loops:
+                group.create_task(loop)
+    except* Exception as failures:
+        error = _first(failures)
+    return error
 
 
 def _first(error: BaseException) -> BaseException:

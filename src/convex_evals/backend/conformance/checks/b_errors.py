@@ -122,7 +122,7 @@ async def nested_logs(t: Target) -> None:
     embedded_only=True,
 )
 async def redaction(t: Target) -> None:
-    async with embedded_target(t.toolchain, redact=True) as redacting:
+    async with embedded_target(t.toolchain, t.pusher, redact=True) as redacting:
         await redacting.push()
         plain = await expect.failure(redacting.query("errors:logThenThrow"))
         expect.true(re.fullmatch(r"\[Request ID: [0-9a-f]{16}\] Server Error", plain.text), f"found {plain.text!r}")

@@ -40,12 +40,12 @@ export class ActionExecution {
   }
 
   start() {
-    const { code, env, module, kind, now, seed } = this.#run;
+    const { code, env, module, kind, now, seed, ahead } = this.#run;
     try {
       const { library } = this.#worker;
       this.#context = new Context({ code: library.code(code), env: library.environment(env), microtasks: "shared" });
       const namespace = this.#context.importModule(module);
-      for (const line of this.#context.begin(this, { kind, now, seed })) this.log(line);
+      for (const line of this.#context.begin(this, { kind, now, seed, ahead })) this.log(line);
       this.#enter(() => this.#context.kernel.invoke(namespace, kind, ...this.#arguments()));
     } catch (error) {
       this.#settle({ failure: this.#describe(error) });

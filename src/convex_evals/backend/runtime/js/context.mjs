@@ -103,10 +103,10 @@ export class Context {
   }
 
   /** The end of the import phase: from here on `driver` answers. Returns the log lines of the import. */
-  begin(driver, { kind, now, seed }) {
+  begin(driver, { kind, now, seed, ahead }) {
     const { logs } = this.driver;
     this.driver = driver;
-    this.kernel.begin(kind, now, seed);
+    this.kernel.begin(kind, now, seed, ahead);
     return logs;
   }
 

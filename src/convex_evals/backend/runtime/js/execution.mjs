@@ -32,11 +32,11 @@ export class Execution {
   }
 
   start() {
-    const { code, env, module, kind, now, seed, name, args } = this.#run;
+    const { code, env, module, kind, now, seed, ahead, name, args } = this.#run;
     try {
       const spare = this.#timed(() => this.#worker.spares.take({ code, env, path: module }));
       this.#context = spare.context;
-      for (const line of this.#context.begin(this, { kind, now, seed })) this.log(line);
+      for (const line of this.#context.begin(this, { kind, now, seed, ahead })) this.log(line);
       this.#step(() => this.#context.kernel.invoke(spare.namespace, kind, module, name, args, ""));
     } catch (error) {
       this.#fail(error);

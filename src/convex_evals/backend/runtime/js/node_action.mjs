@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { rememberIntrinsics } from "./intrinsics.mjs";
 import { cutUtf8, logLine } from "./log_lines.mjs";
+import { moveClock } from "./node_globals.mjs";
 import { Outstanding } from "./outstanding.mjs";
 
 const FIRST_SEQ = 16;
@@ -37,6 +38,7 @@ export class NodeAction {
 
   async start() {
     try {
+      moveClock(this.#run.ahead);
       const action = await this.#find();
       this.#isLanguageIntact = rememberIntrinsics();
       const result = await action.invokeAction(this.requestId, this.#run.args);

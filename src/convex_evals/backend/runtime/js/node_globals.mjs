@@ -47,6 +47,29 @@ export function installConsole(write) {
   };
 }
 
+let ahead = 0;
+
+/** From now on `Date` is so many milliseconds ahead of the machine. */
+export function moveClock(milliseconds) {
+  if (ahead === 0 && milliseconds !== 0) installMovedDate();
+  ahead = Math.floor(milliseconds);
+}
+
+function installMovedDate() {
+  const NativeDate = Date;
+  const now = () => NativeDate.now() + ahead;
+  function MovedDate(...args) {
+    if (new.target === undefined) return new NativeDate(now()).toString();
+    return Reflect.construct(NativeDate, args.length === 0 ? [now()] : args, new.target);
+  }
+  const { parse, UTC, prototype } = NativeDate;
+  Object.defineProperty(MovedDate, "name", { value: "Date" });
+  Object.defineProperty(MovedDate, "length", { value: 7 });
+  Object.assign(MovedDate, { now, parse, UTC, prototype });
+  prototype.constructor = MovedDate;
+  globalThis.Date = MovedDate;
+}
+
 /** `current()` is the action that runs now. */
 export function installConvex(current) {
   const running = () => {

@@ -1,4 +1,4 @@
-import { paginationOptsValidator } from "convex/server";
+import { makeFunctionReference, paginationOptsValidator } from "convex/server";
 import { v } from "convex/values";
 import { mutation, query } from "./_generated/server";
 
@@ -18,6 +18,20 @@ export const increment = mutation({
   handler: async (ctx, args) => {
     const counter = await ctx.db.get(args.id);
     await ctx.db.patch(args.id, { value: counter!.value + 1 });
+  },
+});
+
+export const schedule = mutation({
+  args: { id: v.id("counters") },
+  handler: async (ctx, args) => {
+    await ctx.scheduler.runAfter(0, makeFunctionReference<"mutation">("bench:scheduled"), args);
+  },
+});
+
+export const scheduled = mutation({
+  args: { id: v.id("counters") },
+  handler: async (ctx, args) => {
+    await ctx.db.patch(args.id, { name: "scheduled" });
   },
 });
 

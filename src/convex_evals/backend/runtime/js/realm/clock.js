@@ -1,18 +1,19 @@
 // `Date` that stands still: at deploy time while modules are imported, at the start of the execution in queries and
-// mutations. Actions have the real one.
+// mutations. Actions have the machine's, moved ahead as far as the deployment's clock is.
 ($) => {
   "use strict";
   const NativeDate = Date;
   const { now: realNow } = Date;
   const { construct, apply } = Reflect;
   let frozenAt = $.host.importTime;
+  let ahead = 0;
 
   const now = () => {
     if ($.phase === "import") {
       if ($.host.isPure) throw new Error("Date unsupported when evaluating a configuration file");
       return frozenAt;
     }
-    if (!$.transactional) return realNow();
+    if (!$.transactional) return realNow() + ahead;
     $.host.clockWasRead();
     return frozenAt;
   };
@@ -54,8 +55,9 @@
 
   return {
     now,
-    freezeAt(nowMs) {
+    set(nowMs, aheadMs) {
       frozenAt = Math.floor(nowMs);
+      ahead = Math.floor(aheadMs);
     },
     /** Milliseconds since deploy time, in steps of 0.1. */
     sinceDeploy() {

@@ -95,9 +95,9 @@
 
   return freeze({
     __proto__: null,
-    begin(kind, nowMs, seed) {
+    begin(kind, nowMs, seed, aheadMs) {
       $.phase = kind;
-      clock.freezeAt(nowMs);
+      clock.set(nowMs, aheadMs);
       random.seed(seed);
     },
     seedImports: random.seed,

@@ -1,0 +1,63 @@
+"""The routes of the simulation, for administrators of a deployment that allows it."""
+
+from typing import TYPE_CHECKING, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from convex_evals.backend.errors import RequestError
+from convex_evals.backend.http.bodies import read_json
+from convex_evals.backend.http.clients import identify_admin
+from convex_evals.backend.http.responses import json_response
+from convex_evals.backend.identity import Authenticator
+
+if TYPE_CHECKING:
+    from convex_evals.backend.simulation import Simulation
+
+LONGEST_SECONDS: Final = 60.0
+DEFAULT_SECONDS: Final = 15.0
+
+
+class SimulationRoutes:
+    def __init__(self, simulation: "Simulation", authenticator: Authenticator) -> None:
+        self._simulation = simulation
+        self._authenticator = authenticator
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/api/simulation/clock", self._clock),
+            Route("/api/simulation/advance_clock", self._advance, methods=["POST"]),
+            Route("/api/simulation/kill_actions", self._kill_actions, methods=["POST"]),
+            Route("/api/simulation/lockstep", self._lockstep, methods=["POST"]),
+            Route("/api/simulation/restart", self._restart, methods=["POST"]),
+        ]
+
+    async def _clock(self, request: Request) -> Response:
+        await identify_admin(self._authenticator, request)
+        return json_response({"now": self._simulation.clock.now_ms()})
+
+    async def _advance(self, request: Request) -> Response:
+        """`isSettled`: whether all that became due has ended within `seconds`."""
+        await identify_admin(self._authenticator, request)
+        fields = await read_json(request)
+        milliseconds, seconds = fields.optional_number("ms"), fields.optional_number("seconds")
+        if milliseconds is None or milliseconds < 0:
+            raise RequestError(400, "BadJsonBody", "ms must be a number of milliseconds, at least 0")
+        allowed = min(DEFAULT_SECONDS if seconds is None else seconds, LONGEST_SECONDS)
+        is_settled = await self._simulation.advance(round(milliseconds * 1e6), allowed)
+        return json_response({"now": self._simulation.clock.now_ms(), "isSettled": is_settled})
+
+    async def _kill_actions(self, request: Request) -> Response:
+        await identify_admin(self._authenticator, request)
+        return json_response({"killed": self._simulation.kill_actions()})
+
+    async def _lockstep(self, request: Request) -> Response:
+        await identify_admin(self._authenticator, request)
+        self._simulation.lockstep.set_size(int((await read_json(request)).optional_number("actions") or 0))
+        return json_response(None)
+
+    async def _restart(self, request: Request) -> Response:
+        await identify_admin(self._authenticator, request)
+        await self._simulation.restart()
+        return json_response(None)
