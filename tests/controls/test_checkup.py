@@ -1,9 +1,9 @@
 """Real grading workers, on evals that grade files only."""
 
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from convex_evals.controls import Case, Findings, Watcher, check, findings_json, plan_checkup
 from convex_evals.controls.checkup import without_code
@@ -12,12 +12,15 @@ from convex_evals.pipeline.types import Grade, GradingOptions
 from convex_evals.runner import GradingPool
 from convex_evals.suite import Suite
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 MakeSuite = Callable[..., Suite]
 
 
-@pytest.fixture
-async def pool(tmp_path: Path) -> AsyncIterator[GradingPool]:
-    async with GradingPool.open(read_settings(), tmp_path / "work", 2) as opened:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def pool(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GradingPool]:
+    """Its workers take half a second to start, so there is one for all tests."""
+    async with GradingPool.open(read_settings(), tmp_path_factory.mktemp("pool"), 1) as opened:
         yield opened
 
 
@@ -81,6 +84,6 @@ async def test_findings_are_json(hello: MakeSuite, pool: GradingPool) -> None:
     }
 
 
-def test_an_empty_project_keeps_its_manifest() -> None:
+async def test_an_empty_project_keeps_its_manifest() -> None:
     answer = {"package.json": "{}", "convex/tsconfig.json": "{}", "convex/index.ts": "", "index.html": ""}
     assert without_code(answer) == {"package.json": "{}", "convex/tsconfig.json": "{}"}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convex_evals.controls.patches import PatchError, apply_patch, parse_patch
+from convex_evals.controls.patches import PatchError, apply_patch, make_patch, parse_patch
 
 FILES = {"a.txt": "one\ntwo\nthree\n", "b.txt": "x\n"}
 # Few different lines, so that the same one stands in many places; others than \n separate nothing.
@@ -28,6 +28,13 @@ def unified(before: str, after: str, context: int) -> str:
 
 def lines(text: str) -> list[str]:
     return [f"{line}\n" for line in text.split("\n")[:-1]] + [last for last in text.split("\n")[-1:] if last]
+
+
+def test_a_patch_that_was_made_of_two_answers_turns_one_into_the_other() -> None:
+    before = {"a.ts": "one\ntwo\nthree", "b.ts": "gone\n", "same.ts": "same\n"}
+    after = {"a.ts": "one\n2\nthree\n", "c/d.ts": "new", "same.ts": "same\n"}
+    assert apply_patch(parse_patch(make_patch(before, after)), before) == after
+    assert make_patch(before, before) == ""
 
 
 @given(texts, ends, texts, ends, st.integers(0, 3))

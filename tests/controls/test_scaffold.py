@@ -21,6 +21,7 @@ def suite(tmp_path: Path) -> Path:
         ("000", "new", "000-basics/005-new"),
         ("000-basics", "002-new", "000-basics/002-new"),
         ("vectors", "new", "003-vectors/000-new"),
+        ("003-querys", "new", "003-querys/000-new"),
         ("001-vectors", "010-new", "001-vectors/010-new"),
     ],
 )
@@ -43,6 +44,7 @@ def test_a_new_eval_gets_the_next_free_number(suite: Path, category: str, name: 
             "'has blanks' cannot be a name; expected a word, or a number and a word like 000-empty",
         ),
         ("../out", "new", "'../out' cannot be a name"),
+        ("querys", "new", "There is no category 'querys'; did you mean queries? A new one would be 003-querys."),
     ],
 )
 def test_names_that_are_taken_or_no_names_are_refused(suite: Path, category: str, name: str, complaint: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from convex_evals.core.settings import read_settings
+from convex_evals.core.verdicts import StepName
 from convex_evals.pipeline.grade import grade
 from convex_evals.pipeline.tools import Tools, open_tools
 from convex_evals.pipeline.types import Assignment, Grade, GradingOptions
@@ -93,10 +94,13 @@ def an_eval(write_eval: Callable[..., Eval]) -> Eval:
 
 @pytest.fixture
 def grade_files(tools: Tools, an_eval: Eval, tmp_path: Path) -> Callable[..., Awaitable[Grade]]:
-    """`await grade_files({"convex/index.ts": …})`; with `eval` and `options` other ones."""
+    """`await grade_files({"convex/index.ts": …})`; with `eval` and `options` other ones, with `only` up to a step."""
 
-    async def run(files: Files, eval: Eval = an_eval, options: GradingOptions | None = None) -> Grade:
-        return await grade(Assignment(eval, files, options or GradingOptions(), tmp_path / "workspace"), tools)
+    async def run(
+        files: Files, eval: Eval = an_eval, options: GradingOptions | None = None, only: StepName | None = None
+    ) -> Grade:
+        given = Assignment(eval, files, options or GradingOptions(), tmp_path / "workspace", only)
+        return await grade(given, tools)
 
     return run
 

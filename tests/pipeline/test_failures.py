@@ -18,12 +18,13 @@ def test_only_what_the_model_did_counts_and_it_is_never_tried_again(kind: failur
     assert kind.status == ("failed" if kind.counted else "infrastructure")
 
 
-def test_only_the_network_the_disk_the_provider_and_the_browser_can_never_be_the_models_doing() -> None:
+def test_only_the_network_the_disk_the_provider_the_browser_and_the_cluster_can_never_be_the_models_doing() -> None:
     assert {kind.name for kind in FAILURES.values() if kind.fault == "infrastructure"} == {
         "registry-unreachable",
         "registry-refused",
         "disk-full",
         "browser-missing",
+        "node-lost",
         "generation-failed",
         "generation-timeout",
         "generation-refused",

@@ -1,5 +1,6 @@
 """Gradings as a whole: the reference answer, the grader, other backends, a suite's own lint rules."""
 
+import json
 import shutil
 import sys
 from collections.abc import Awaitable, Callable
@@ -92,30 +93,23 @@ async def test_the_files_of_the_answer_that_are_deployed_can_be_chosen(
     assert result.status == "passed", shown(result)
 
 
-async def test_the_answer_is_bundled_once(grade_files: GradeFiles, write_eval: WriteEval, tmp_path: Path) -> None:
-    eval = write_eval({**PROJECT, "convex/fresh.ts": f"// {tmp_path}\nexport const fresh = 1;\n"})
-    commands = []
-    for _ in range(2):
-        result = await grade_files(PROJECT, eval)
-        assert result.status == "passed", shown(result)
-        commands.append((tmp_path / "workspace/logs/answer.log").read_text().count("--write-push-request"))
-        shutil.rmtree(tmp_path / "workspace")
-    assert commands == [1, 0]
-
-
-async def test_a_kept_answer_that_was_altered_is_bundled_again(
+async def test_the_answer_is_bundled_once_unless_what_was_kept_is_altered(
     grade_files: GradeFiles, write_eval: WriteEval, tools: Tools, tmp_path: Path
 ) -> None:
-    eval = write_eval({**PROJECT, "convex/fresh.ts": f"// altered {tmp_path}\nexport const fresh = 1;\n"})
+    eval = write_eval({**PROJECT, "convex/fresh.ts": f"// {tmp_path}\nexport const fresh = 1;\n"})
     folder = tools.cache / "answers"
     before = set(folder.glob("*.json"))
-    await grade_files(PROJECT, eval)
-    (kept,) = set(folder.glob("*.json")) - before
-    original = kept.read_bytes()
-    kept.write_bytes(original.replace(b"fresh", b"stale"))
-    shutil.rmtree(tmp_path / "workspace")
-    result = await grade_files(PROJECT, eval)
-    assert result.status == "passed", shown(result)
+
+    async def bundled() -> int:
+        shutil.rmtree(tmp_path / "workspace", ignore_errors=True)
+        result = await grade_files(PROJECT, eval, only="deploy")
+        assert result.status == "passed", shown(result)
+        return (tmp_path / "workspace/logs/answer.log").read_text().count("--write-push-request")
+
+    assert [await bundled(), await bundled()] == [1, 0]
+    (kept,) = (path for path in set(folder.glob("*.json")) - before if b"fresh" in path.read_bytes())
+    kept.write_bytes(kept.read_bytes().replace(b"fresh", b"stale"))
+    assert await bundled() == 1
     assert b"stale" not in kept.read_bytes()
 
 
@@ -153,6 +147,13 @@ async def test_a_suites_own_lint_rules_are_run_by_eslint(
     assert lint.status == "failed", shown(result)
     assert "convex/loud.ts:2:3 no-console" in lint.excerpt
     assert lint.notes == ("convex is linted by ESLint with the suite's eslint.config.mjs",)
+
+
+async def test_an_eval_can_leave_a_lint_rule_out(grade_files: GradeFiles, write_eval: WriteEval) -> None:
+    rule = "@typescript-eslint/no-explicit-any"
+    files = {**PROJECT, "convex/loose.ts": "export const loose = (value: any): number => 1;\n"}
+    lint = (await grade_files(files, write_eval(PROJECT, settings=json.dumps({"lintOff": [rule]})))).steps[4]
+    assert (lint.status, lint.notes) == ("passed", (f"{rule} does not count in this eval",))
 
 
 async def test_a_lint_configuration_that_cannot_be_loaded_is_not_the_models_failure(

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from tests.examples import exhaustively
 
 from convex_evals.core.steps import StepResult
 from convex_evals.pipeline.types import Grade, GradingOptions
@@ -35,28 +36,30 @@ def logs(grade: Grade) -> str:
 CANARY = "canary-of-the-reference"
 
 
-@pytest.mark.parametrize("fast", [True, pytest.param(False, marks=pytest.mark.exhaustive)], ids=["fast", "cli"])
+@pytest.mark.parametrize("fast", [True, *exhaustively(False)], ids=["fast", "cli"])
 @pytest.mark.parametrize(
     "files",
     [
         {"convex/index.ts": 'export * from "%(outside)s/secret";\n'},
-        {"convex/index.ts": 'export * from "../../../outside/secret";\n'},
         {"convex/index.ts": 'import data from "%(outside)s/secret.json";\nexport const a = data;\n'},
-        {"convex/index.ts": 'import text from "%(outside)s/secret.txt";\nexport const a = text;\n'},
         {"convex/index.ts": "export const all = (name: string) => import(`../../../outside/${name}.json`);\n"},
         {"convex/index.ts": f"{MODULE}//# sourceMappingURL=%(outside)s/secret.json\n"},
-        {"convex/index.ts": MODULE, "tsconfig.json": '{"extends": "%(outside)s/secret.json"}'},
         {"convex/index.ts": MODULE, "convex/tsconfig.json": '{"extends": "%(outside)s/secret.json"}'},
-        {"convex/index.ts": MODULE, "convex/tsconfig.json": '{"extends": "/etc/passwd"}'},
         {
             "convex/index.ts": 'export * from "~/secret";\n',
             "convex/tsconfig.json": '{"compilerOptions": {"paths": {"~/*": ["%(outside)s/*"]}}}',
         },
-        {"convex/index.ts": f'/// <reference path="%(outside)s/secret.ts" />\n{MODULE}'},
         {
             "convex/index.ts": 'export * from "#secret";\n',
             "package.json": '{"dependencies": {"convex": "1.44.0"}, "imports": {"#secret": "../../outside/secret.ts"}}',
         },
+        *exhaustively(
+            {"convex/index.ts": 'export * from "../../../outside/secret";\n'},
+            {"convex/index.ts": 'import text from "%(outside)s/secret.txt";\nexport const a = text;\n'},
+            {"convex/index.ts": MODULE, "tsconfig.json": '{"extends": "%(outside)s/secret.json"}'},
+            {"convex/index.ts": MODULE, "convex/tsconfig.json": '{"extends": "/etc/passwd"}'},
+            {"convex/index.ts": f'/// <reference path="%(outside)s/secret.ts" />\n{MODULE}'},
+        ),
     ],
 )
 async def test_no_tool_reads_or_quotes_a_file_outside_the_project(
@@ -96,14 +99,10 @@ def options(**values: object) -> str:
     "files",
     [
         {"convex/wrong.ts": f"// @ts-nocheck\n{WRONG}"},
-        {"convex/wrong.ts": f"/* @TS-NoCheck */\n{WRONG}"},
         {"convex/wrong.ts": f"// @ts-ignore\n{WRONG}"},
-        {"convex/wrong.ts": f"// @ts-expect-error because\n{WRONG}"},
-        {"convex/wrong.tsx": f"/* {{/* @ts-ignore */\n{WRONG}"},
         {"shared/wrong.ts": f"// @ts-nocheck\n{WRONG}", "convex/index.ts": f'import "../shared/wrong";\n{MODULE}'},
         {"convex/wrong.ts": WRONG, "convex/tsconfig.json": options(noCheck=True)},
         {"convex/wrong.ts": WRONG, "convex/tsconfig.json": '{"files": [], "include": [], "exclude": ["**/*"]}'},
-        {"convex/wrong.ts": WRONG, "convex/tsconfig.json": '{"files": [], "references": [{"path": ".."}]}'},
         {
             "convex/wrong.ts": f'/// <reference no-default-lib="true"/>\n/// <reference lib="esnext"/>\n{WRONG}',
             "convex/tsconfig.json": options(skipDefaultLibCheck=True),
@@ -113,11 +112,6 @@ def options(**values: object) -> str:
             "convex/tsconfig.json": options(strict=False, strictNullChecks=False),
         },
         {"convex/wrong.js": "/** @type {number} */\nexport const one = 'two';\n"},
-        {"convex/wrong.js": "/** @type {number} */\nexport const one = 'two';\n", "convex/tsconfig.json": options()},
-        {
-            "convex/wrong.js": "/** @type {number} */\nexport const one = 'two';\n",
-            "convex/wrong.d.ts": "export declare const one: number;\n",
-        },
         {"convex/hidden.d.ts": 'import { Nope } from "./nowhere";\nexport declare const one: Nope;\n'},
         {
             "convex/wrong.ts": 'import { v } from "convex/values";\nexport const one = () => v.nothing();\n',
@@ -129,33 +123,47 @@ def options(**values: object) -> str:
             "convex/tsconfig.json": options(paths={"convex/values": ["./stub"]}),
         },
         {
-            "convex/wrong.ts": 'import { v } from "convex/values";\nexport const one = () => v.nothing();\n',
-            "convex/values.d.ts": "export declare const v: { nothing(): number };\n",
-            "convex/tsconfig.json": options(baseUrl=".."),
-        },
-        {
-            "convex/wrong.ts": 'import { v } from "convex/values";\nexport const one = () => v.nothing();\n',
-            "stubs/values/index.d.ts": "export declare const v: { nothing(): number };\n",
-            "convex/tsconfig.json": options(paths={"convex/*": ["../stubs/*"]}),
-        },
-        {
             "convex/use.ts": 'import { one } from "./one";\nexport const two: string = one;\n',
             "convex/one.ts": "export const one: number = 1;\n",
             "convex/one.fake.ts": "export const one: string = 'one';\n",
             "convex/tsconfig.json": options(moduleSuffixes=[".fake", ""]),
         },
-        {"convex/deep/wrong.ts": WRONG, "convex/deep/tsconfig.json": options(noCheck=True)},
         {"convex/a (1).ts": WRONG},
-        {"backend/index.ts": MODULE, "backend/wrong.ts": WRONG, "convex.json": '{"functions": "backend/"}'},
         {
             "backend/index.ts": MODULE,
             "backend/wrong.ts": WRONG,
             "convex.json": '{"functions": "convex/", "functions": "backend/"}',
         },
+        *exhaustively(
+            {"convex/wrong.ts": f"/* @TS-NoCheck */\n{WRONG}"},
+            {"convex/wrong.ts": f"// @ts-expect-error because\n{WRONG}"},
+            {"convex/wrong.tsx": f"/* {{/* @ts-ignore */\n{WRONG}"},
+            {"convex/wrong.ts": WRONG, "convex/tsconfig.json": '{"files": [], "references": [{"path": ".."}]}'},
+            {
+                "convex/wrong.js": "/** @type {number} */\nexport const one = 'two';\n",
+                "convex/tsconfig.json": options(),
+            },
+            {
+                "convex/wrong.js": "/** @type {number} */\nexport const one = 'two';\n",
+                "convex/wrong.d.ts": "export declare const one: number;\n",
+            },
+            {
+                "convex/wrong.ts": 'import { v } from "convex/values";\nexport const one = () => v.nothing();\n',
+                "convex/values.d.ts": "export declare const v: { nothing(): number };\n",
+                "convex/tsconfig.json": options(baseUrl=".."),
+            },
+            {
+                "convex/wrong.ts": 'import { v } from "convex/values";\nexport const one = () => v.nothing();\n',
+                "stubs/values/index.d.ts": "export declare const v: { nothing(): number };\n",
+                "convex/tsconfig.json": options(paths={"convex/*": ["../stubs/*"]}),
+            },
+            {"convex/deep/wrong.ts": WRONG, "convex/deep/tsconfig.json": options(noCheck=True)},
+            {"backend/index.ts": MODULE, "backend/wrong.ts": WRONG, "convex.json": '{"functions": "backend/"}'},
+        ),
     ],
 )
 async def test_no_answer_switches_the_type_check_off(grade_files: GradeFiles, files: dict[str, str]) -> None:
-    grade = await grade_files({**PLAIN, **files})
+    grade = await grade_files({**PLAIN, **files}, only="tsc")
     tsc = step_of(grade, "tsc")
     assert (tsc.status, tsc.failure) == ("failed", "type-errors"), shown(grade)
 
@@ -163,14 +171,12 @@ async def test_no_answer_switches_the_type_check_off(grade_files: GradeFiles, fi
 DEBUG = "export function stop() {\n  debugger;\n}\n"
 
 
-@pytest.mark.parametrize("linter", ["oxlint", pytest.param("eslint", marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("linter", ["oxlint", *exhaustively("eslint")])
 @pytest.mark.parametrize(
     "files",
     [
         {"convex/loud.ts": f"/* eslint-disable */\n{DEBUG}"},
-        {"convex/loud.ts": f"/* oxlint-disable no-debugger */\n{DEBUG}"},
         {"convex/loud.ts": "export function stop() {\n  // eslint-disable-next-line\n  debugger;\n}\n"},
-        {"convex/loud.ts": "export function stop() {\n  debugger; // oxlint-disable-line no-debugger\n}\n"},
         {"convex/loud.ts": f"/* eslint no-debugger: 0 */\n{DEBUG}"},
         {
             "convex/loud.ts": DEBUG,
@@ -178,13 +184,18 @@ DEBUG = "export function stop() {\n  debugger;\n}\n"
             "convex/eslint.config.mjs": 'export default [{ ignores: ["**/*"] }];\n',
         },
         {"convex/loud.ts": DEBUG, ".oxlintrc.json": '{"ignorePatterns": ["**/*"]}', ".gitignore": "convex"},
-        {"convex/loud.ts": DEBUG, ".eslintignore": "**/*", "convex/.gitignore": "*"},
-        {"convex/loud.ts": DEBUG, "convex/tsconfig.json": '{"exclude": ["**/*"]}'},
         {"convex/loud.min.js": DEBUG},
+        *exhaustively(
+            {"convex/loud.ts": f"/* oxlint-disable no-debugger */\n{DEBUG}"},
+            {"convex/loud.ts": "export function stop() {\n  debugger; // oxlint-disable-line no-debugger\n}\n"},
+            {"convex/loud.ts": DEBUG, ".eslintignore": "**/*", "convex/.gitignore": "*"},
+            {"convex/loud.ts": DEBUG, "convex/tsconfig.json": '{"exclude": ["**/*"]}'},
+        ),
     ],
 )
 async def test_no_answer_switches_the_linter_off(grade_files: GradeFiles, files: dict[str, str], linter: str) -> None:
-    grade = await grade_files({**PLAIN, **files}, options=GradingOptions(linter=linter))  # type: ignore[arg-type]
+    chosen = GradingOptions(linter=linter)  # type: ignore[arg-type]
+    grade = await grade_files({**PLAIN, **files}, options=chosen, only="eslint")
     assert step_of(grade, "eslint").status == "failed", shown(grade)
 
 
@@ -234,7 +245,7 @@ export const endless: Grow<Digits, []> = 1;
         {"convex/deep.ts": f"export const a = {NESTED};\n"},
         {"convex/deep.ts": f"export const a = {'[' * 50_000}1{']' * 50_000};\n"},
         {"convex/deep.ts": f"export const a = {'-' * 100_000}1;\n".replace("--", "- ")},
-        {"convex/types.ts": ENDLESS},
+        *exhaustively({"convex/types.ts": ENDLESS}),
         {"convex/tsconfig.json": '{"extends": "./tsconfig.json"}'},
         {"convex/tsconfig.json": "{" * 100_000},
         {"convex/tsconfig.json": "\x00\x01"},

@@ -31,7 +31,7 @@ def observed(since: float) -> Iterator[dict[str, set[str]]]:
     over = threading.Event()
 
     def observe() -> None:
-        while not over.wait(0.005):
+        while not over.wait(0.02):
             for process in _started_by_us():
                 if not older.setdefault(process, _is_older(process, since)):
                     _look_at(Path("/proc") / str(process), seen)
@@ -47,10 +47,19 @@ def observed(since: float) -> Iterator[dict[str, set[str]]]:
 
 def _started_by_us() -> Iterator[int]:
     """Below the spawn server: other tests of this process may have a browser of their own."""
-    for child in descendants(os.getpid()):
-        with suppress(OSError):
-            if child.parent == os.getpid() and SUPERVISOR in _command(Path("/proc") / str(child.pid)):
-                yield from (each.pid for each in descendants(child.pid))
+    ours: set[int] = set()
+    for child in descendants(os.getpid()):  # parents come before their children
+        if child.parent in ours:
+            yield child.pid
+        elif child.parent != os.getpid() or not _is_spawn_server(child.pid):
+            continue
+        ours.add(child.pid)
+
+
+def _is_spawn_server(process: int) -> bool:
+    with suppress(OSError):
+        return SUPERVISOR in _command(Path("/proc") / str(process))
+    return False
 
 
 def _is_older(process: int, than: float) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.examples import examples, exhaustively
 
 from convex_evals.backend.deployment import Deployment
 from convex_evals.core.diagnostics import Diagnostic
@@ -30,17 +31,24 @@ DEPLOYED = [name for name, expected in EXPECTED.items() if expected.get("failedS
 REFUSED = [name for name in EXPECTED if name not in DEPLOYED]
 # The CLI has to look at these itself: components, another folder, an old library.
 LEFT_TO_THE_CLI = {"component", "elsewhere", "old-convex"}
-# Of each shape one: the original tools take their time.
+# The original tools take their time: of each shape one, and most of them exhaustively.
 PLAIN = ["plain", "schemaless", "many-modules", "node-action", "modest-tsconfig", "newest-convex"]
+SENT_ALWAYS = {"node-action"}
 COMPILED = [name for name in DEPLOYED if EXPECTED[name].get("failedStep") == "tsc"]
 COMPILED += ["many-modules", "react", "modest-tsconfig"]
+COMPILED_ALWAYS = {"everything-wrong", "modest-tsconfig"}
 LINTED = [name for name in DEPLOYED if EXPECTED[name].get("failedStep") == "eslint"]
 LINTED += ["many-findings", "many-modules", "react", "taste"]
+LINTED_ALWAYS = ["many-findings", "react"]
 ELSEWHERE_IN_THE_CODE = {"no-duplicate-case"}  # one linter points at the first of two cases, one at the second
+# Of each kind of verdict and of project one; the others exhaustively.
+GRADED_ALWAYS = {"plain", "react", "component", "elsewhere", "node-action", "modest-tsconfig", "cheating-tsconfig"}
+GRADED_ALWAYS |= {"type-error", "everything-wrong", "floating-promise", "conditional-hook", "many-findings"}
+GRADED_ALWAYS |= {"syntax-error", "no-dependency", "bad-index", "endless-import", "shouted-errors"}
 HAS_SOURCES = {name for name in EXPECTED if (PROJECTS / name / "src").is_dir()}
 
 
-@pytest.mark.parametrize("name", EXPECTED)
+@pytest.mark.parametrize("name", examples(EXPECTED, GRADED_ALWAYS))
 async def test_a_project_gets_the_verdict_the_fault_and_the_excerpt_it_deserves(
     graded: Callable[[str], Awaitable[Any]], name: str
 ) -> None:
@@ -59,14 +67,14 @@ async def test_a_project_gets_the_verdict_the_fault_and_the_excerpt_it_deserves(
         assert any(text in note for note in notes), notes
 
 
-@pytest.mark.parametrize("name", DEPLOYED)
+@pytest.mark.parametrize("name", examples(DEPLOYED, GRADED_ALWAYS))
 async def test_every_step_after_the_gates_runs_whatever_the_others_say(
     graded: Callable[[str], Awaitable[Any]], name: str
 ) -> None:
     assert {step.status for step in (await graded(name)).grade.steps} <= {"passed", "failed"}
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", examples(REFUSED, GRADED_ALWAYS))
 async def test_nothing_after_a_failed_gate_runs(graded: Callable[[str], Awaitable[Any]], name: str) -> None:
     statuses = [step.status for step in (await graded(name)).grade.steps]
     assert statuses == ["passed", "passed", "failed", "skipped", "skipped", "skipped"]
@@ -75,7 +83,7 @@ async def test_nothing_after_a_failed_gate_runs(graded: Callable[[str], Awaitabl
 # ---------------------------------------------------------------- the fast path and the CLI
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("name", examples(PLAIN, SENT_ALWAYS))
 async def test_the_fast_path_sends_and_generates_what_the_cli_does(
     graded: Callable[[str], Awaitable[Any]], tools: Tools, tmp_path: Path, name: str
 ) -> None:
@@ -99,7 +107,7 @@ async def test_the_fast_path_sends_and_generates_what_the_cli_does(
         assert _analysis(backend.embedded) == application
 
 
-@pytest.mark.parametrize("name", sorted(LEFT_TO_THE_CLI))
+@pytest.mark.parametrize("name", examples(sorted(LEFT_TO_THE_CLI), GRADED_ALWAYS))
 async def test_a_project_that_is_not_plain_is_left_to_the_cli(
     graded: Callable[[str], Awaitable[Any]], tools: Tools, name: str
 ) -> None:
@@ -108,7 +116,7 @@ async def test_a_project_that_is_not_plain_is_left_to_the_cli(
     assert await build_request(step, await find_cli(workspace.project, tools), workspace.project) is None
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", examples(REFUSED, GRADED_ALWAYS))
 async def test_the_fast_path_accepts_nothing_that_the_cli_refuses(
     graded: Callable[[str], Awaitable[Any]], tools: Tools, tmp_path: Path, name: str
 ) -> None:
@@ -126,7 +134,7 @@ async def test_the_fast_path_accepts_nothing_that_the_cli_refuses(
 # ---------------------------------------------------------------- the compilers
 
 
-@pytest.mark.parametrize("name", COMPILED)
+@pytest.mark.parametrize("name", examples(COMPILED, COMPILED_ALWAYS))
 async def test_both_compilers_report_the_same_errors(
     graded: Callable[[str], Awaitable[Any]], tools: Tools, name: str
 ) -> None:
@@ -146,12 +154,16 @@ async def test_both_compilers_report_the_same_errors(
 # ---------------------------------------------------------------- the linters
 
 
-@pytest.mark.parametrize("area", ["convex", "src"])
+@pytest.mark.parametrize(
+    ("area", "names"),
+    [("convex", LINTED_ALWAYS), *exhaustively(("convex", LINTED), ("src", LINTED))],
+    ids=["examples", "convex", "src"],
+)
 async def test_both_linters_report_the_same_findings(
-    graded: Callable[[str], Awaitable[Any]], tools: Tools, tmp_path: Path, area: str
+    graded: Callable[[str], Awaitable[Any]], tools: Tools, tmp_path: Path, area: str, names: list[str]
 ) -> None:
     """All projects side by side in one folder, because ESLint takes seconds to begin."""
-    for name in LINTED:
+    for name in names:
         checked = (await graded(name)).workspace.checked
         if area in {part.name for part in _areas(name)}:
             shutil.copytree(checked, tmp_path / "all" / name, ignore=shutil.ignore_patterns("node_modules"))

@@ -45,7 +45,7 @@ def test_a_selection_keeps_what_meets_every_condition_in_the_suites_order(
     [
         (Selection(pattern="("), "Expected a regular expression as filter, found '(': missing ), unterminated"),
         (Selection(categories=["querys"]), "There is no category 'querys' in this suite; did you mean queries?"),
-        (Selection(names=["first"]), "There is no eval 'first' in this suite; did you mean 000-first?"),
+        (Selection(names=["frist"]), "There is no eval 'frist' in this suite; did you mean first?"),
         (Selection(names=["zzz"]), "There is no eval 'zzz' in this suite; `convex-evals list` shows what there is."),
         (Selection(pattern="nothing"), "No eval matches; `convex-evals list` without filters shows all 4."),
     ],

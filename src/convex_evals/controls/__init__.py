@@ -2,22 +2,29 @@
 
 from convex_evals.controls.checkup import Case, Checkup, Watcher, check, plan_checkup
 from convex_evals.controls.control import Control, read_control
+from convex_evals.controls.draft import Draft
 from convex_evals.controls.findings import Findings, Judged, findings_json
 from convex_evals.controls.library import controls_folder, load_controls, strays
 from convex_evals.controls.mutants import OPERATORS, Mutant, generate_mutants, select_mutants
+from convex_evals.controls.recorded import FILE, Caught, RecordedCheck, RecordedControls, read_recorded
 from convex_evals.controls.scaffold import Scaffold, plan_eval, suite_for_writing
 from convex_evals.controls.survival import TARGET, JudgedMutant, Survival, catch_rate, share
 
 __all__ = [
+    "FILE",
     "OPERATORS",
     "TARGET",
     "Case",
+    "Caught",
     "Checkup",
     "Control",
+    "Draft",
     "Findings",
     "Judged",
     "JudgedMutant",
     "Mutant",
+    "RecordedCheck",
+    "RecordedControls",
     "Scaffold",
     "Survival",
     "Watcher",
@@ -30,6 +37,7 @@ __all__ = [
     "plan_checkup",
     "plan_eval",
     "read_control",
+    "read_recorded",
     "select_mutants",
     "share",
     "strays",

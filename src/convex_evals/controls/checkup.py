@@ -12,7 +12,7 @@ from convex_evals.controls.mutants import Mutant, generate_mutants, select_mutan
 from convex_evals.controls.survival import FILE_NAME, Survival, judge_mutants, read_equivalents
 from convex_evals.pipeline import Assignment, Grade, GradingOptions
 from convex_evals.runner import GradingPool
-from convex_evals.suite import Eval, Suite, read_answer
+from convex_evals.suite import Eval, Suite, read_answer, read_changes, read_given
 
 REFERENCE = "reference answer"
 EMPTY = "empty project"
@@ -58,9 +58,12 @@ def plan_checkup(suite: Suite, eval: Eval, folder: Path, most_mutants: int | Non
     """
     answer = read_answer(eval, suite.settings.answer_files)
     controls = load_controls(folder, eval, answer)
-    cases = [Case(eval, "reference", REFERENCE, answer), Case(eval, "empty", EMPTY, without_code(answer))]
+    given = read_given(eval)
+    empty = dict(given.files) or without_code(answer)
+    cases = [Case(eval, "reference", REFERENCE, answer), Case(eval, "empty", EMPTY, empty)]
     cases += [Case(eval, control.kind, control.name, control.files) for control in controls.controls]
-    mutants = None if most_mutants is None else generate_mutants(answer)
+    changed = {path: answer[path] for path in read_changes(eval, suite.settings.answer_files) if path in answer}
+    mutants = None if most_mutants is None else generate_mutants(changed)
     for mutant in select_mutants(mutants or (), most_mutants or 0):
         cases.append(Case(eval, "mutant", mutant.id, mutant.applied(answer)))
     return Checkup(eval, folder / eval.category / eval.name, controls, tuple(cases), mutants)

@@ -10,6 +10,8 @@ from convex_evals.controls.survival import FILE_NAME as EQUIVALENTS
 from convex_evals.suite import BrokenError, Eval, Problem, Suite, children
 
 FOLDER: Final = "controls"
+DRAFT: Final = ".draft"
+"""The suffix of a folder in which somebody writes a control."""
 PACKAGED: Final = {"_evals": "_controls"}
 """Inside the installed package the two have other names, because `controls` is a module there."""
 
@@ -36,7 +38,7 @@ def load_controls(folder: Path, eval: Eval, answer: Mapping[str, str]) -> EvalCo
     problems: list[Problem] = []
     place = folder / eval.category / eval.name
     for path in children(place) if place.is_dir() else []:
-        if path.name == EQUIVALENTS:
+        if path.name == EQUIVALENTS or path.suffix == DRAFT:
             continue
         try:
             controls.append(read_control(path, eval, answer))

@@ -1,9 +1,10 @@
-"""Unified diffs, applied to texts: every line where the diff says it is, without fuzz and without offset."""
+"""Unified diffs, made of texts and applied to them: every line where the diff says it is, without fuzz or offset."""
 
 import re
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import unified_diff
 from typing import Final
 
 NOWHERE: Final = "/dev/null"
@@ -40,6 +41,19 @@ class FilePatch:
     def may_create(self) -> bool:
         """Diffs whose dates were taken away do not tell a new file from an empty one."""
         return self.creates or (len(self.hunks) == 1 and not self.hunks[0].old and self.hunks[0].start == 0)
+
+
+def make_patch(before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    """The unified diff that turns some files into others; empty when they are the same."""
+    return "".join(_diff(path, before.get(path), after.get(path)) for path in sorted({*before, *after}))
+
+
+def _diff(path: str, before: str | None, after: str | None) -> str:
+    names = (NOWHERE if before is None else f"a/{path}", NOWHERE if after is None else f"b/{path}")
+    lines = unified_diff(_lines(before or ""), _lines(after or ""), *names)
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE} No newline at end of file\n" for line in lines
+    )
 
 
 def parse_patch(text: str) -> tuple[FilePatch, ...]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -11,8 +12,12 @@ from convex_evals.core.errors import SuiteError, UsageError
 from convex_evals.suite import EVAL_EXAMPLE, NUMBERED_NAME, find_suite, read_texts
 
 TEMPLATE: Final = Path(__file__).parent / "template"
-SAMPLES: Final = Path("samples") / "apprentice"
-SAMPLE_NOTE: Final = "<!-- Written by hand for demonstration: sample/apprentice is not a language model. -->"
+SAMPLES: Final = {
+    "apprentice": "<!-- Written by hand for demonstration: sample/apprentice is not a language model. -->",
+    "expert": "<!-- Recorded for demonstration: sample/expert is a fixed set of answers, each written once from its "
+    "task alone. -->",
+}
+"""By folder of recordings, how each of them begins."""
 _NUMBER: Final = re.compile(r"([0-9]{3})-(.+)")
 _MOST: Final = 999
 
@@ -35,19 +40,29 @@ class Scaffold:
             path.write_text(text)
 
 
-def plan_eval(suite: Path, category: str, name: str) -> Scaffold:
-    """A new eval in the suite at `suite`. Numbers that are not given are the next free ones. Raises UsageError."""
+def plan_eval(suite: Path, category: str, name: str, *, given: bool = False) -> Scaffold:
+    """A new eval in the suite at `suite`, with `given` one that starts from given files. Numbers that are not stated
+    are the next free ones. Raises UsageError."""
     category_example, name_example = EVAL_EXAMPLE.split("/")
-    category = _existing_category(suite, category) or _numbered(_names(suite), category, category_example)
+    category = _existing_category(suite, category) or _new_category(suite, category, category_example)
     name = _numbered(_names(suite / category), name, name_example)
     package = name.partition("-")[2].replace("_", "-").lower()
-    texts = {path: text.replace("$package", package) for path, text in read_texts(TEMPLATE / "eval").items()}
+    texts = _texts("change" if given else "eval", package)
+    if given:
+        texts |= {f"given/{path}": text for path, text in _texts("eval/answer", package).items()}
     files = {suite / category / name / path: text for path, text in texts.items()}
     controls = controls_folder(suite) / category / name
-    files |= {controls / path: text for path, text in read_texts(TEMPLATE / "controls").items()}
-    if (suite.parent / SAMPLES).is_dir():
-        files[suite.parent / SAMPLES / category / f"{name}.md"] = _sample(texts)
+    patches = _texts("change_controls" if given else "controls", package)
+    files |= {controls / path: text for path, text in patches.items()}
+    for sample, note in SAMPLES.items():
+        folder = suite.parent / "samples" / sample
+        if folder.is_dir():
+            files[folder / category / f"{name}.md"] = _recording(note, texts)
     return Scaffold(category, name, files)
+
+
+def _texts(folder: str, package: str) -> dict[str, str]:
+    return {path: text.replace("$package", package) for path, text in read_texts(TEMPLATE / folder).items()}
 
 
 def suite_for_writing(given: Path | None) -> Path:
@@ -69,6 +84,16 @@ def _is_new(given: Path) -> bool:
 def _existing_category(suite: Path, asked: str) -> str | None:
     """`002-queries`, `002` or `queries`, if there is one."""
     return next((name for name in _names(suite) if asked in (name, *name.split("-", 1))), None)
+
+
+def _new_category(suite: Path, asked: str, example: str) -> str:
+    """A word that is almost a category's is a slip, unless a number says that it is meant."""
+    taken = _names(suite)
+    made = _numbered(taken, asked, example)
+    close = get_close_matches(asked, [name[4:] for name in taken], n=1, cutoff=0.75)
+    if close:
+        raise UsageError(f"There is no category {asked!r}; did you mean {close[0]}? A new one would be {made}.")
+    return made
 
 
 def _names(folder: Path) -> list[str]:
@@ -95,12 +120,12 @@ def _next_number(taken: Iterable[str]) -> str:
     return f"{number:03}"
 
 
-def _sample(texts: dict[str, str]) -> str:
-    """The answer as a model would have given it: something to make wrong in the way that models do."""
+def _recording(note: str, texts: dict[str, str]) -> str:
+    """The answer as a model would have given it: for the apprentice, something to make wrong as models do."""
     prefix = "answer/"
     blocks = [
         f"## {path.removeprefix(prefix)}\n\n```{path.rpartition('.')[2]}\n{text.rstrip()}\n```"
         for path, text in texts.items()
         if path.startswith(prefix)
     ]
-    return "\n\n".join([SAMPLE_NOTE, "# Files", *blocks]) + "\n"
+    return "\n\n".join([note, "# Files", *blocks]) + "\n"

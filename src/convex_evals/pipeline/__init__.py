@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from convex_evals.pipeline.install import find_packages
     from convex_evals.pipeline.lint import rules_for
     from convex_evals.pipeline.messages import Graded, Message, StepDone, Trouble, receive, send
+    from convex_evals.pipeline.project import OpenProject, open_project
     from convex_evals.pipeline.typecheck import parse_diagnostics
     from convex_evals.pipeline.types import Assignment, Grade, GradingOptions, status_of
 
@@ -28,10 +29,12 @@ __all__ = [
     "Graded",
     "GradingOptions",
     "Message",
+    "OpenProject",
     "StepDone",
     "Trouble",
     "cut_log",
     "find_packages",
+    "open_project",
     "parse_diagnostics",
     "read_cli_errors",
     "receive",
@@ -51,6 +54,7 @@ __getattr__ = load_on_demand(
         "install": ("find_packages",),
         "lint": ("rules_for",),
         "messages": ("Graded", "Message", "StepDone", "Trouble", "receive", "send"),
+        "project": ("OpenProject", "open_project"),
         "typecheck": ("parse_diagnostics",),
         "types": ("Assignment", "Grade", "GradingOptions", "status_of"),
     },

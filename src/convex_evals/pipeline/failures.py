@@ -56,6 +56,7 @@ _KINDS: Final = (
     # filesystem
     _model("empty-submission", "there are no files"),
     _model("path-refused", "a file has a path that could leave the project or cannot exist"),
+    _model("given-changed", "a given file is changed or deleted that must stay as it is"),
     _model("size-refused", "there are too many files, or they are too large"),
     _model("generated-refused", "a file belongs to what the tools generate"),
     # install
@@ -99,6 +100,7 @@ _KINDS: Final = (
     _lasting("generation-refused", "the provider will not take the request, however often it comes"),
     _lasting("model-unusable", "the key, the account or the name of the model is refused; its run ends"),
     _accident("worker-died", "the grading worker died"),
+    _infrastructure("node-lost", "the machine of the cluster that graded is gone or does not answer"),
     _accident("worker-hangs", "the grading worker did not come to an end"),
     _model("accident-repeats", "grading this answer breaks down each time, grading the reference answer does not"),
 )

@@ -11,6 +11,7 @@ from convex_evals.core.diagnostics import NOWHERE, Place, stated
 from convex_evals.core.steps import StepResult
 from convex_evals.pipeline.project_config import ConfigError, parse_config
 from convex_evals.pipeline.step import RunningStep
+from convex_evals.suite import Given
 
 LONGEST_PATH: Final = 240
 LONGEST_NAME: Final = 120
@@ -25,6 +26,7 @@ MOST_FILES: Final = 500
 LARGEST_FILE: Final = 1_000_000
 LARGEST_PROJECT: Final = 8_000_000
 _QUOTED: Final = 10
+NOTHING_GIVEN: Final = Given()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +118,10 @@ def _name(name: str) -> str | None:
     return None
 
 
-def write_project(step: RunningStep, given: Mapping[str, str]) -> StepResult:
-    files = {clean(path): text for path, text in given.items()}
-    refusals = _refusals(files) if len(files) == len(given) else [_same_path(given)]
+def write_project(step: RunningStep, answer: Mapping[str, str], given: Given = NOTHING_GIVEN) -> StepResult:
+    """The given files, and over them those of the answer."""
+    files = {clean(path): text for path, text in answer.items()}
+    refusals = _refusals(files, given) if len(files) == len(answer) else [_same_path(answer)]
     if refusals:
         return _refused(step, refusals, files)
     written = {path: text for path, text in files.items() if not is_hidden(path)}
@@ -126,6 +129,9 @@ def write_project(step: RunningStep, given: Mapping[str, str]) -> StepResult:
         step.note(f"{shown(path)} is not written: dotfiles are no part of an answer")
     if not written:
         return step.failed("empty-submission", "The answer holds no files.")
+    for path in sorted(path for path in written if path in given.files and not written[path].strip()):
+        step.note(f"{shown(path)} is deleted: the answer has it, empty")
+    written = given.completed(written)
     try:
         _write(step.workspace.project, written)
     except OSError as error:
@@ -135,9 +141,26 @@ def write_project(step: RunningStep, given: Mapping[str, str]) -> StepResult:
     return step.passed()
 
 
-def _refusals(files: Mapping[str, str]) -> list[Refusal]:
+def _refusals(files: Mapping[str, str], given: Given) -> list[Refusal]:
     single = [refusal for path in files if (refusal := refuse(path))]
-    return single or refuse_together(files) or _too_large(files) or _functions_elsewhere(files)
+    if single:
+        return single
+    whole = given.completed(files)
+    changes = _forbidden_changes(files, given)
+    return refuse_together(whole) or changes or _too_large(whole) or _functions_elsewhere(whole)
+
+
+def _forbidden_changes(files: Mapping[str, str], given: Given) -> list[Refusal]:
+    allowed = ", ".join(given.may_change) or "none of the given files"
+    return [
+        Refusal(
+            path,
+            f"this given file must stay as it is, and the answer {'changes' if files[path].strip() else 'deletes'} it "
+            f"(it may change {allowed})",
+            "given-changed",
+        )
+        for path in given.forbidden_changes(files)
+    ]
 
 
 def _functions_elsewhere(files: Mapping[str, str]) -> list[Refusal]:
@@ -150,9 +173,9 @@ def _functions_elsewhere(files: Mapping[str, str]) -> list[Refusal]:
     return [Refusal("convex.json", f'"functions": {refusal}', refusal.kind)] if refusal else []
 
 
-def _same_path(given: Mapping[str, str]) -> Refusal:
+def _same_path(answer: Mapping[str, str]) -> Refusal:
     seen: set[str] = set()
-    for path in given:
+    for path in answer:
         if clean(path) in seen:
             return Refusal(path, "is there twice")
         seen.add(clean(path))

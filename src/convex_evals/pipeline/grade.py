@@ -17,14 +17,16 @@ from convex_evals.pipeline.bounds import MOST_BYTES, MOST_FILES, bounded, usage_
 from convex_evals.pipeline.deploy import (
     AnswerFailure,
     Backend,
+    add_missing_tsconfig,
     deploy_answer,
     deploy_project,
     open_answer_backend,
     open_backend,
+    prepare_pushes,
 )
 from convex_evals.pipeline.failures import FAILURES
 from convex_evals.pipeline.filesystem import write_project
-from convex_evals.pipeline.grading import GraderNetwork, run_grader
+from convex_evals.pipeline.grading import GivenProject, GraderNetwork, deploys_the_given_project, run_grader
 from convex_evals.pipeline.install import install_packages
 from convex_evals.pipeline.lint import lint
 from convex_evals.pipeline.step import RunningStep
@@ -32,7 +34,7 @@ from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.typecheck import CheckedCopy, check_types, make_checked_copy
 from convex_evals.pipeline.types import Assignment, Grade, status_of
 from convex_evals.pipeline.workspace import Workspace
-from convex_evals.suite import GraderKind, Pipeline
+from convex_evals.suite import GraderKind, Pipeline, read_given
 
 OnStep = Callable[[StepResult], Awaitable[None]]
 
@@ -64,6 +66,7 @@ class Backends:
 
     project: Backend
     answer: Backend
+    given: Backend | None = None  # for graders that deploy the given project first
 
 
 class Grading:
@@ -80,7 +83,9 @@ class Grading:
         self._failed_tests: tuple[str, ...] = ()
 
     async def run(self) -> None:
-        written = await self._passes("filesystem", lambda step: _at_once(write_project(step, self._files)))
+        written = await self._passes(
+            "filesystem", lambda step: _at_once(write_project(step, self._files, read_given(self._eval)))
+        )
         if not written or self._only == "filesystem":
             return
         if self._eval.pipeline is Pipeline.STATIC:
@@ -127,7 +132,11 @@ class Grading:
         project = open_backend(options, tools, root / "backend", network=self._network, accept_local_key=foreign)
         answer = open_answer_backend(options, tools, root / "answers", network=self._network, accept_local_key=foreign)
         try:
-            return Backends(await opened.enter_async_context(project), await opened.enter_async_context(answer))
+            backends = Backends(await opened.enter_async_context(project), await opened.enter_async_context(answer))
+            if deploys_the_given_project(self._eval):
+                given = open_answer_backend(options, tools, root / "given", network=self._network)
+                backends = replace(backends, given=await opened.enter_async_context(given))
+            return backends
         except (InfrastructureError, OSError) as error:
             failed = RunningStep("deploy", self._workspace, self._tools).failed("backend-failed", str(error))
             self._results["deploy"] = bounded(failed)
@@ -176,6 +185,14 @@ class Grading:
             step.note("the eval has no grader, so no test is required")
             self._tests = TestCounts(0, 0)
             return step.passed()
+        if backends is not None:
+            await self._complete_project(step)
+        given: GivenProject | None = None
+        if backends is not None and backends.given is not None:
+            prepared = await prepare_pushes(step, self._eval, backends.given, self._options)
+            if prepared.pushes is None:
+                return self._not_prepared(step, prepared.failure)
+            given = GivenProject(backends.given.target, prepared.pushes)
         graded = await run_grader(
             self._eval,
             project=backends.project.target if backends else None,
@@ -185,10 +202,23 @@ class Grading:
             options=self._options,
             tools=self._tools,
             network=self._network,
+            given=given,
         )
         self._tests, self._broken = graded.tests, self._broken or graded.broken
         self._failed_tests = graded.failed
         return graded.step
+
+    async def _complete_project(self, step: RunningStep) -> None:
+        """Graders see the folder that people have. The checked copy comes first: it is of what the model wrote."""
+        if self._only is None:
+            self._checked  # noqa: B018 - made by whoever needs it first
+        await add_missing_tsconfig(step, self._workspace.project)
+
+    def _not_prepared(self, step: RunningStep, failure: AnswerFailure | None) -> StepResult:
+        assert failure is not None, "either there are pushes or there is a reason"
+        if not FAILURES[failure.kind].retried:
+            self._broken = failure.excerpt
+        return step.failed(failure.kind, failure.excerpt)
 
     def _skipped(self, name: StepName) -> StepResult:
         step = RunningStep(name, self._workspace, self._tools)

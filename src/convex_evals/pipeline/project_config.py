@@ -17,7 +17,8 @@ FILE: Final = "convex.json"
 _KEPT: Final = ("$schema", "functions", "node", "generateCommonJSApi", "codegen", "bundler")
 # Possessive, and an end that is missing is the end of the text: no text takes more than one pass.
 _STRING: Final = r'"(?:[^"\\]|\\.)*+(?:"|\Z)'
-_TOKEN: Final = re.compile(rf"{_STRING}|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)", re.DOTALL)
+# A possessive group must hold no lookahead: Python 3.11.2, which Debian 12 has, does not match it.
+_TOKEN: Final = re.compile(rf"{_STRING}|//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*(?:\*/|\Z)", re.DOTALL)
 _TRAILING_COMMA: Final = re.compile(rf"({_STRING})|,(?=\s*+[}}\]])", re.DOTALL)
 
 

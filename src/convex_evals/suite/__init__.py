@@ -1,27 +1,36 @@
 """What is asked: evals loaded from a folder, selected, and fingerprinted."""
 
-from convex_evals.suite.answers import is_chosen, read_answer, read_texts
-from convex_evals.suite.eval import Eval, Grader, GraderKind, Pipeline, SuiteSettings
+from convex_evals.suite.answers import is_chosen, read_changes, read_texts
+from convex_evals.suite.eval import Eval, Grader, GraderKind, SuiteSettings
+from convex_evals.suite.eval_settings import Difficulty, DifficultySource, Pipeline, Tags
 from convex_evals.suite.files import BrokenError, Problem, children, files_below, read_text
 from convex_evals.suite.fingerprints import Entry, EvalFingerprints, fingerprint, fingerprint_entry
+from convex_evals.suite.folder import pack_eval, unpack_eval
+from convex_evals.suite.given import Given, read_answer, read_given, read_question
 from convex_evals.suite.locations import EVAL_EXAMPLE, NUMBERED_NAME, find_suite, own_suite
-from convex_evals.suite.selection import Selection, select
+from convex_evals.suite.parcel import SuiteParcel, moved, root_of
+from convex_evals.suite.selection import Selection, select, spellings
 from convex_evals.suite.suite import Suite, load_suite
 
 __all__ = [
     "EVAL_EXAMPLE",
     "NUMBERED_NAME",
     "BrokenError",
+    "Difficulty",
+    "DifficultySource",
     "Entry",
     "Eval",
     "EvalFingerprints",
+    "Given",
     "Grader",
     "GraderKind",
     "Pipeline",
     "Problem",
     "Selection",
     "Suite",
+    "SuiteParcel",
     "SuiteSettings",
+    "Tags",
     "children",
     "files_below",
     "find_suite",
@@ -29,9 +38,17 @@ __all__ = [
     "fingerprint_entry",
     "is_chosen",
     "load_suite",
+    "moved",
     "own_suite",
+    "pack_eval",
     "read_answer",
+    "read_changes",
+    "read_given",
+    "read_question",
     "read_text",
     "read_texts",
+    "root_of",
     "select",
+    "spellings",
+    "unpack_eval",
 ]

@@ -5,13 +5,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from convex_evals.suite.eval import Eval
+from convex_evals.suite.eval_settings import EVERYTHING
 from convex_evals.suite.files import files_below, read_bytes
 
-EVERYTHING = ("**/*",)
 
-
-def read_answer(asked: Eval, globs: Sequence[str] = EVERYTHING) -> dict[str, str]:
-    """The files of the reference answer that the globs choose. Pictures are left out: models write text."""
+def read_changes(asked: Eval, globs: Sequence[str] = EVERYTHING) -> dict[str, str]:
+    """The files in `answer/` that the globs choose. Pictures are left out: models write text."""
     return read_texts(asked.answer, globs)
 
 

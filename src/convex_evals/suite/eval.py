@@ -5,28 +5,28 @@ from datetime import date
 from enum import StrEnum
 from pathlib import Path
 
+from convex_evals.suite.eval_settings import (
+    EVAL_JSON,
+    EVERYTHING,
+    MAY_CHANGE,
+    EvalSettings,
+    Pipeline,
+    ReadSettings,
+    Tags,
+    read_eval_settings,
+)
 from convex_evals.suite.files import (
     BrokenError,
     Problem,
     check_text,
     children,
-    describe,
     files_below,
     read_bytes,
-    read_object,
     read_text,
     refuse_link,
-    unknown_keys,
 )
 from convex_evals.suite.fingerprints import Entry, EvalFingerprints, fingerprint, fingerprint_entry
 from convex_evals.suite.locations import EVAL_EXAMPLE, has_numbered_name
-
-
-class Pipeline(StrEnum):
-    """How an answer is graded."""
-
-    FULL = "full"
-    STATIC = "static"
 
 
 class GraderKind(StrEnum):
@@ -61,6 +61,12 @@ class Eval:
     gaps: str | None
     fingerprints: EvalFingerprints
     settings: SuiteSettings = field(default_factory=SuiteSettings)
+    lint_off: tuple[str, ...] = ()
+    """Lint rules that do not count in this eval."""
+    has_given: bool = False
+    may_change: tuple[str, ...] = EVERYTHING
+    """Globs of the given files that an answer may change or delete."""
+    tags: Tags = field(default_factory=Tags)
 
     @property
     def id(self) -> str:
@@ -69,25 +75,21 @@ class Eval:
 
     @property
     def answer(self) -> Path:
-        """The folder of the reference answer."""
+        """The folder of the reference answer; with given files, of those that it changes or adds."""
         return self.path / "answer"
+
+    @property
+    def given(self) -> Path | None:
+        """The folder of the files that an answer starts from, if there are any."""
+        return self.path / "given" if self.has_given else None
 
 
 GRADER_FILES = {"grader.py": GraderKind.PYTEST, "grader.test.ts": GraderKind.VITEST}
-EVAL_JSON = "eval.json"
-EVAL_JSON_EXAMPLE = '{"pipeline": "static"}'
 
 
 @dataclass(frozen=True)
 class ReadEval:
     eval: Eval
-    warnings: list[Problem]
-
-
-@dataclass(frozen=True)
-class ReadPipeline:
-    pipeline: Pipeline
-    entries: list[Entry]
     warnings: list[Problem]
 
 
@@ -98,17 +100,24 @@ def read_eval(path: Path, shared_grader: list[Entry]) -> ReadEval:
     names = {child.name for child in children(path)}
     task, content = _read_task(path, names)
     content += _answer_entries(path, names)
-    pipeline = _read_pipeline(path, names)
+    read = _read_settings(path, names)
+    settings, given = read.settings, _given_entries(path, names, read.settings)
     grader = _find_grader(path, names)
-    warnings = list(pipeline.warnings)
+    warnings = list(read.warnings)
     graded: str | None = None
     if grader is None:
         warnings.append(Problem(path, "has no grader yet", "write grader.py"))
     else:
-        graded = fingerprint([_text_entry(grader.path), *pipeline.entries, *shared_grader])
-    fingerprints = EvalFingerprints(fingerprint(content), graded)
+        graded = fingerprint([_text_entry(grader.path), *read.entries, *shared_grader])
+    fingerprints = EvalFingerprints(fingerprint([*content, *given]), graded)
     gaps = _read_gaps(path, names)
-    found = Eval(path.parent.name, path.name, path, task, pipeline.pipeline, grader, gaps, fingerprints)
+    found = Eval(
+        *(path.parent.name, path.name, path, task, settings.pipeline, grader, gaps, fingerprints),
+        lint_off=settings.lint_off,
+        has_given=bool(given),
+        may_change=settings.may_change,
+        tags=settings.tags,
+    )
     return ReadEval(found, warnings)
 
 
@@ -154,17 +163,24 @@ def _find_grader(path: Path, names: set[str]) -> Grader | None:
     return Grader(GRADER_FILES[found[0]], path / found[0]) if found else None
 
 
-def _read_pipeline(path: Path, names: set[str]) -> ReadPipeline:
+def _read_settings(path: Path, names: set[str]) -> ReadSettings:
     if EVAL_JSON not in names:
-        return ReadPipeline(Pipeline.FULL, [], [])
-    file = path / EVAL_JSON
-    value = read_object(file, EVAL_JSON_EXAMPLE)
-    given = value.get("pipeline", Pipeline.FULL)
-    if given not in list(Pipeline):
-        choices = " or ".join(f'"{choice}"' for choice in Pipeline)
-        raise BrokenError(file, f"names the unknown pipeline {describe(given)}", f"write {choices}")
-    warnings = unknown_keys(file, value, frozenset({"pipeline"}))
-    return ReadPipeline(Pipeline(str(given)), [fingerprint_entry(EVAL_JSON, read_bytes(file))], warnings)
+        return ReadSettings(EvalSettings(), [], [])
+    return read_eval_settings(path / EVAL_JSON)
+
+
+def _given_entries(path: Path, names: set[str], settings: EvalSettings) -> list[Entry]:
+    """None without the folder; with it, there is something in it."""
+    given = path / "given"
+    if "given" not in names:
+        if settings.may_change != EVERYTHING:
+            raise BrokenError(path / EVAL_JSON, f"has {MAY_CHANGE} without a folder given/", "remove it")
+        return []
+    refuse_link(given)
+    entries = entries_below(given, "given")
+    if not entries:
+        raise BrokenError(given, "is empty", "put the files there that an answer starts from")
+    return entries
 
 
 def _read_gaps(path: Path, names: set[str]) -> str | None:

@@ -20,10 +20,13 @@ class Selection:
     pattern: str | None = None
     """A regular expression searched in `category/name`."""
     names: Sequence[str] = ()
-    """`category/name` or `name`, exactly."""
+    """`category/name` or `name`, with or without their numbers."""
+    tags: Sequence[str] = ()
+    """A concept or a difficulty, as in `eval.json`."""
 
     def takes(self, candidate: Eval) -> bool:
-        return self._takes(candidate.category, candidate.name)
+        is_tagged = not self.tags or not set(self.tags).isdisjoint(candidate.tags.names)
+        return is_tagged and self._takes(candidate.category, candidate.name)
 
     def takes_problem(self, suite: Suite, problem: Problem) -> bool:
         """Whether it keeps a selected eval from being loaded, or concerns the suite as a whole."""
@@ -33,7 +36,7 @@ class Selection:
     def _takes(self, category: str, name: str) -> bool:
         return (
             (not self.categories or not _category_spellings(category).isdisjoint(self.categories))
-            and (not self.names or not _name_spellings(category, name).isdisjoint(self.names))
+            and (not self.names or not spellings(category, name).isdisjoint(self.names))
             and (self.pattern is None or re.search(self.pattern, f"{category}/{name}") is not None)
         )
 
@@ -42,7 +45,8 @@ def select(suite: Suite, selection: Selection) -> tuple[Eval, ...]:
     """The selected evals in the suite's order; an unknown category or name, or no match at all, is a usage error."""
     _check_pattern(selection.pattern)
     _check_known("category", selection.categories, (_category_spellings(each.category) for each in suite.evals))
-    _check_known("eval", selection.names, (_name_spellings(each.category, each.name) for each in suite.evals))
+    _check_known("eval", selection.names, (spellings(each.category, each.name) for each in suite.evals))
+    _check_known("tag", selection.tags, (set(names) for names in suite.tags.values()))
     chosen = tuple(filter(selection.takes, suite.evals))
     if suite.evals and not chosen:
         raise UsageError(f"No eval matches; `convex-evals list` without filters shows all {len(suite.evals)}.")
@@ -54,8 +58,10 @@ def _category_spellings(category: str) -> set[str]:
     return {category, number, word}
 
 
-def _name_spellings(category: str, name: str) -> set[str]:
-    return {f"{category}/{name}", name}
+def spellings(category: str, name: str) -> set[str]:
+    """How an eval may be called: `002-queries/012-index_and_filter`, and without either number or the category."""
+    names = {name, name.partition("-")[2] or name}
+    return names | {f"{each}/{short}" for each in _category_spellings(category) for short in names}
 
 
 def _check_pattern(pattern: str | None) -> None:

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from convex_evals.core.errors import SuiteError
 from convex_evals.suite.eval import Eval, SuiteSettings, check_name, entries_below, read_eval
+from convex_evals.suite.eval_settings import is_glob
 from convex_evals.suite.files import (
     BrokenError,
     Problem,
@@ -53,16 +54,9 @@ def _packages_before(path: Path, value: dict[str, object]) -> date | None:
 
 def _answer_files(path: Path, value: dict[str, object]) -> tuple[str, ...]:
     given = value.get("answerFiles", ["**/*"])
-    if isinstance(given, list) and given and all(_is_glob(item) for item in given):
+    if isinstance(given, list) and given and all(map(is_glob, given)):
         return tuple(given)
     raise BrokenError(path, f"answerFiles is {describe(given)}", 'write globs below the answer, like ["**/*"]')
-
-
-def _is_glob(item: object) -> bool:
-    if not isinstance(item, str) or not item.strip() or "\\" in item:
-        return False
-    glob = PurePosixPath(item)
-    return not glob.is_absolute() and ".." not in glob.parts
 
 
 @dataclass(frozen=True)
@@ -79,6 +73,11 @@ class Suite:
     @property
     def categories(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(each.category for each in self.evals))
+
+    @property
+    def tags(self) -> dict[str, tuple[str, ...]]:
+        """Of each eval that has any, by its id."""
+        return {each.id: each.tags.names for each in self.evals if each.tags.names}
 
 
 SHARED_GRADER = "grader"

@@ -14,7 +14,7 @@ declare const fullApi: ApiFromModules<{{
 
 
 def test_every_module_is_imported_and_listed() -> None:
-    files = GeneratedCode({"api.d.ts": API, "server.js": "x"}, {}).for_modules(["a/b.ts", "c.tsx"])
+    files = GeneratedCode({"api.d.ts": API, "server.js": "x"}, {}, "{}").for_modules(["a/b.ts", "c.tsx"])
     assert files is not None
     assert files["server.js"] == "x"
     assert files["api.d.ts"].splitlines() == [
@@ -32,8 +32,8 @@ def test_every_module_is_imported_and_listed() -> None:
     "modules", [[], ["a/b.ts", "a_b.ts"], ["delete.ts"], ["api.ts"], ["1a.ts"], ["a-b.ts"], ["a.mts"]]
 )
 def test_names_that_need_care_are_left_to_the_cli(modules: list[str]) -> None:
-    assert GeneratedCode({"api.d.ts": API}, {}).for_modules(modules) is None
+    assert GeneratedCode({"api.d.ts": API}, {}, "{}").for_modules(modules) is None
 
 
 def test_code_of_an_unknown_form_is_left_to_the_cli() -> None:
-    assert GeneratedCode({"api.d.ts": "export {};"}, {}).for_modules(["a.ts"]) is None
+    assert GeneratedCode({"api.d.ts": "export {};"}, {}, "{}").for_modules(["a.ts"]) is None

@@ -44,7 +44,7 @@ def running_deployment(project: Path, toolchain: Toolchain) -> Iterator[GradedDe
 
     async def serve() -> None:
         async with Deployment.run(
-            DeploymentSettings(accept_local_key=True)
+            DeploymentSettings(accept_local_key=True, simulation=True)
         ) as deployment:  # vitest graders know no other
             graded = GradedDeployment(deployment.url, deployment.site_url, deployment.admin_key)
             try:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.examples import examples
 
 from convex_evals.pipeline.grading import GradedDeployment, GraderResult
 from convex_evals.suite import Eval, Selection, find_suite, load_suite, select
@@ -75,6 +76,7 @@ WRONG: dict[str, Change] = {
         ("test_there_is_no_schema",),
     ),
 }
+ALWAYS = ("the reference answer", "an internal function made public", "something returned", "more dependencies")
 
 
 @pytest.fixture
@@ -91,19 +93,20 @@ def written(empty_functions: Eval, tmp_path: Path) -> Callable[[Change], Path]:
     return write
 
 
-@pytest.mark.parametrize("change", RIGHT.values(), ids=RIGHT)
+@pytest.mark.parametrize("name", examples(RIGHT, ALWAYS))
 async def test_right_answers_pass(
-    empty_functions: Eval, written: Callable[[Change], Path], deploy: Deploy, grade: Grade, change: Change
+    empty_functions: Eval, written: Callable[[Change], Path], deploy: Deploy, grade: Grade, name: str
 ) -> None:
-    project = written(change)
+    project = written(RIGHT[name])
     result = await grade(empty_functions, deploy(project), deploy(empty_functions.answer), files=project)
     assert result.step.status == "passed", result.step.excerpt
 
 
-@pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize("name", examples(WRONG, ALWAYS))
 async def test_wrong_answers_fail_where_they_are_wrong(
-    empty_functions: Eval, written: Callable[[Change], Path], deploy: Deploy, grade: Grade, change: Change
+    empty_functions: Eval, written: Callable[[Change], Path], deploy: Deploy, grade: Grade, name: str
 ) -> None:
+    change = WRONG[name]
     project = written(change)
     result = await grade(empty_functions, deploy(project), deploy(empty_functions.answer), files=project)
     assert result.step.failure == "tests-failed", result.step.excerpt

@@ -9,9 +9,9 @@ import pytest
 from convex_evals.core.distribution import checkout_root
 from convex_evals.pipeline.grading import GradedDeployment, GraderResult, kit
 from convex_evals.pipeline.grading.kit.caller import HttpEndpoints, Page
+from convex_evals.pipeline.grading.kit.client import Client, LiveQuery
 from convex_evals.pipeline.grading.kit.contents import CronJob, Environment, ScheduledFunction, Storage
 from convex_evals.pipeline.grading.kit.declarations import FunctionSpec, Schema, Table
-from convex_evals.pipeline.grading.kit.live import LiveQuery
 from convex_evals.pipeline.grading.kit.syntax import Chain, Module
 from convex_evals.pipeline.grading.kit.trace import TracedCall, Work
 from convex_evals.pipeline.grading.kit.transport import Response
@@ -22,6 +22,7 @@ DESCRIBED = (
     *(
         kit.App,
         kit.Deployment,
+        kit.GivenDeployment,
         kit.Sources,
         kit.WebRequest,
         kit.Reply,
@@ -32,6 +33,7 @@ DESCRIBED = (
     ),
     *(
         ScheduledFunction,
+        Client,
         LiveQuery,
         Module,
         Page,
@@ -50,6 +52,7 @@ DESCRIBED = (
 NOT_FOR_AUTHORS = {
     *("transport", "authorization", "acting_as", "open", "node", "url", "site_url", "root", "path", "name", "id"),
     *("is_enforced", "chromium", "pytest_runtest_call", "scheduled_for", "scheduled_at", "clear", "headers"),
+    *("receive", "wait", "project_push"),
 }
 
 

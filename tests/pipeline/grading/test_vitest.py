@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.examples import examples
 
 from convex_evals.core.toolchain import Toolchain
 from convex_evals.pipeline.grading import GradedDeployment, GraderResult
@@ -184,10 +185,21 @@ BAD: dict[str, Case] = {
 }
 
 
-@pytest.mark.parametrize("case", BAD.values(), ids=BAD)
+BAD_ALWAYS = {
+    "a function that fails is told",
+    "a skipped test does not pass",
+    "a grader that can never be loaded is broken",
+    "a test cannot kill the process that judges it",
+    "a grader reads nothing but its business and reaches no other port",
+    "an error outside of tests contradicts their success",
+}
+
+
+@pytest.mark.parametrize("name", examples(BAD, BAD_ALWAYS))
 async def test_what_does_not_pass_is_told_apart(
-    grade: Grade, rewrite: Rewrite, answer: GradedDeployment, case: Case, tmp_path: Path
+    grade: Grade, rewrite: Rewrite, answer: GradedDeployment, name: str, tmp_path: Path
 ) -> None:
+    case = BAD[name]
     result = await grade(rewrite(case.tests), answer, answer, files=tmp_path, test_seconds=5.0)
     assert case.excerpt in result.step.excerpt, result.step.log.read_text()
     assert (result.step.failure, result.tests.passed, result.tests.total) == (case.failure, case.passed, case.total)

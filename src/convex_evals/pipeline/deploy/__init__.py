@@ -3,14 +3,18 @@
 from convex_evals.pipeline.deploy.answer import AnswerFailure, deploy_answer
 from convex_evals.pipeline.deploy.backends import Backend, open_answer_backend, open_backend
 from convex_evals.pipeline.deploy.cli import read_cli_errors
+from convex_evals.pipeline.deploy.codegen import add_missing_tsconfig
 from convex_evals.pipeline.deploy.step import deploy_project
+from convex_evals.pipeline.deploy.upgrade import prepare_pushes
 
 __all__ = [
     "AnswerFailure",
     "Backend",
+    "add_missing_tsconfig",
     "deploy_answer",
     "deploy_project",
     "open_answer_backend",
     "open_backend",
+    "prepare_pushes",
     "read_cli_errors",
 ]

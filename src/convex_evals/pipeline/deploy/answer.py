@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from convex_evals.core.errors import InfrastructureError
-from convex_evals.core.toolchain import NpmError
+from convex_evals.core.toolchain import InstalledPackages, NpmError
 from convex_evals.pipeline.deploy.backends import Backend
 from convex_evals.pipeline.deploy.cli import excerpt_of, find_cli, push, write_push_request
 from convex_evals.pipeline.deploy.direct import Refused, push_request
@@ -48,7 +48,10 @@ async def deploy_answer(
         if backend.embedded is None:
             await _deploy_with_cli(step, backend, files, manifest, options)
         else:
-            await push_request(backend.embedded, await _request(step, backend, files, manifest, options))
+            request = await _request(step, backend, files, manifest, options)
+            if request["nodeDependencies"]:
+                backend.provide_packages((await _install(manifest, step, options)).node_modules)
+            await push_request(backend.embedded, request)
     except _Failed as error:
         return error.failure
     except (ManifestError, Refused) as error:
@@ -56,10 +59,32 @@ async def deploy_answer(
     return None
 
 
+async def push_request_for(
+    step: RunningStep, files: Mapping[str, bytes], backend: Backend, options: GradingOptions
+) -> dict[str, Any] | AnswerFailure:
+    """What start_push takes for these files of an eval, without the key."""
+    try:
+        return await _request(step, backend, files, _manifest(step, files), options)
+    except _Failed as error:
+        return error.failure
+    except ManifestError as error:
+        return AnswerFailure("answer-broken", str(error))
+
+
 def answer_files(eval: Eval, globs: tuple[str, ...]) -> dict[str, bytes]:
-    """The chosen files of the answer, by their path below it."""
-    found = {path.relative_to(eval.answer).as_posix(): path for path in files_below(eval.answer)}
-    return {name: path.read_bytes() for name, path in found.items() if is_chosen(name, globs)}
+    """The whole reference answer, by path: the given files, and the chosen ones of the answer over them."""
+    given, changed = given_files(eval), _files_in(eval.answer)
+    chosen = {name: content for name, content in changed.items() if is_chosen(name, globs)}
+    deleted = {name for name, content in chosen.items() if name in given and not content.strip()}
+    return {name: content for name, content in {**given, **chosen}.items() if name not in deleted}
+
+
+def given_files(eval: Eval) -> dict[str, bytes]:
+    return _files_in(eval.given) if eval.given else {}
+
+
+def _files_in(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files_below(folder)}
 
 
 async def _request(
@@ -111,14 +136,18 @@ async def _prepare(step: RunningStep, files: Mapping[str, bytes], manifest: Mani
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     (project / "package.json").write_bytes(files.get("package.json") or manifest.canonical())
+    link_packages(project, await _install(manifest, step, options))
+    return project
+
+
+async def _install(manifest: Manifest, step: RunningStep, options: GradingOptions) -> InstalledPackages:
     try:
-        link_packages(project, await install_set(manifest, options, step.tools))
+        return await install_set(manifest, options, step.tools)
     except NpmError as error:
         kind = "answer-broken" if error.about_packages else "install-failed"
         raise _Failed(kind, f"{error}\n{error.detail}".strip()) from error
     except InfrastructureError as error:
         raise _Failed("install-failed", str(error)) from error
-    return project
 
 
 def _manifest(step: RunningStep, files: Mapping[str, bytes]) -> Manifest:

@@ -17,7 +17,6 @@ from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.files import file_lock
 from convex_evals.core.processes import base_environment, start
 from convex_evals.pipeline.grading import GradedDeployment, GraderNetwork
-from convex_evals.pipeline.grading.kit import Clock, DeploymentTrouble, Transport, clean
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.types import GradingOptions
 
@@ -46,6 +45,11 @@ class Backend:
     def take_refusal(self) -> "PushRefusal | None":
         """Why our own deployment refused a push since this was last asked; others do not tell."""
         return self.embedded.pusher.take_refusal() if self.embedded is not None else None
+
+    def provide_packages(self, node_modules: Path) -> None:
+        """What `node.externalPackages` names is found there by our own deployment; others install it themselves."""
+        if self.embedded is not None:
+            self.embedded.runtime.provide_packages(node_modules)
 
     async def answers(self) -> bool:
         """Whether the deployment is alive and takes our key: if not, no failure of the CLI means anything."""
@@ -98,7 +102,7 @@ async def _embedded(tools: Tools, network: "NetworkPolicy", accept_local_key: bo
     from convex_evals.backend import Deployment, DeploymentSettings
 
     sdk = tools.toolchain.packages.package("convex")
-    settings = DeploymentSettings(sdk=sdk, network=network, accept_local_key=accept_local_key)
+    settings = DeploymentSettings(sdk=sdk, network=network, accept_local_key=accept_local_key, simulation=True)
     async with Deployment.run(settings) as deployment:
         yield Backend(GradedDeployment(deployment.url, deployment.site_url, deployment.admin_key), deployment)
 
@@ -112,15 +116,17 @@ async def _existing(options: GradingOptions, tools: Tools) -> AsyncIterator[Back
     locks = tools.settings.cache_folder / "deployments"
     locks.mkdir(parents=True, exist_ok=True)
     async with file_lock(locks / f"{hashlib.sha256(backend.target.url.encode()).hexdigest()[:16]}.lock"):
-        try:
-            await asyncio.to_thread(clean, _administrator(backend.target))
-        except DeploymentTrouble as error:
-            raise InfrastructureError(f"The deployment at {backend.target.url} cannot be emptied: {error}") from error
+        await asyncio.to_thread(_empty, backend.target)
         yield backend
 
 
-def _administrator(target: GradedDeployment) -> Transport:
-    return Transport("project", target.url, target.site_url, target.admin_key, Clock())
+def _empty(target: GradedDeployment) -> None:
+    from convex_evals.pipeline.grading.kit import Clock, DeploymentTrouble, Transport, clean
+
+    try:
+        clean(Transport("project", target.url, target.site_url, target.admin_key, Clock()))
+    except DeploymentTrouble as error:
+        raise InfrastructureError(f"The deployment at {target.url} cannot be emptied: {error}") from error
 
 
 @asynccontextmanager

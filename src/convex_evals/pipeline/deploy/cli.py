@@ -1,6 +1,5 @@
 """The real `convex` command: which one, how it is called, and what its output says about a project."""
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from convex_evals.core.convex_versions import is_supported
 from convex_evals.core.diagnostics import NOWHERE, Diagnostic, Place, bundler_error, refusal
 from convex_evals.core.processes import ProcessResult
-from convex_evals.core.toolchain import InstalledPackages, find_convex_cli
+from convex_evals.core.toolchain import InstalledPackages, find_convex_cli, installed_version
 from convex_evals.pipeline.grading import GradedDeployment
 from convex_evals.pipeline.step import RunningStep, output_of
 from convex_evals.pipeline.tools import Tools, linked_packages
@@ -53,21 +52,10 @@ class ConvexCli:
 
 async def find_cli(project: Path, tools: Tools) -> ConvexCli:
     """Of the project's version when that is new enough, else our own. Raises ToolchainError."""
-    version = installed_version(project / "node_modules/convex")
+    version = installed_version(project / "node_modules", "convex")
     wanted = version if version is not None and is_supported(version) else None
     found = await find_convex_cli(tools.toolchain, tools.settings, wanted)
     return ConvexCli(found.packages, found.script, found.version, matches_project=wanted is not None)
-
-
-def installed_version(package: Path) -> str | None:
-    """None unless the folder holds the package of that name: an alias is not it."""
-    try:
-        manifest = json.loads((package / "package.json").read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return None
-    if not isinstance(manifest, dict) or manifest.get("name") != package.name:
-        return None
-    return str(manifest.get("version"))
 
 
 async def push(
@@ -76,6 +64,13 @@ async def push(
     """Generates code and deploys. The type check is a step of its own."""
     options = ["dev", "--once", "--typecheck", "disable", "--tail-logs", "disable"]
     return await _run(step, cli, project, target, options, [project, *more])
+
+
+async def initialize(
+    step: RunningStep, cli: ConvexCli, project: Path, target: GradedDeployment, more: Sequence[Path] = ()
+) -> ProcessResult:
+    """Generates code, and adds the tsconfig.json that a folder of functions lacks."""
+    return await _run(step, cli, project, target, ["codegen", "--init", "--typecheck", "disable"], [project, *more])
 
 
 async def write_push_request(

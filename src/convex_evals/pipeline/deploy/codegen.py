@@ -1,7 +1,7 @@
-"""`convex/_generated`, as the CLI would write it for a plain project.
+"""What the CLI would write into `convex/`: `_generated` for a plain project, and a tsconfig.json.
 
-The CLI is asked once per version of `convex`, with a project of one module, and its answer is kept. What it writes for
-other plain projects differs in two places of `api.d.ts` only: the imports of modules and the list of their types.
+The CLI is asked once per version of `convex`, with a project of one module, and its answer is kept. What it generates
+for other plain projects differs in two places of `api.d.ts` only: the imports of modules and the list of their types.
 """
 
 import json
@@ -13,15 +13,16 @@ from typing import Any, Final
 
 from convex_evals.core.files import file_lock
 from convex_evals.pipeline.deploy.backends import open_backend
-from convex_evals.pipeline.deploy.cli import ConvexCli, compiled_code, push, write_push_request
+from convex_evals.pipeline.deploy.cli import ConvexCli, compiled_code, find_cli, initialize, push, write_push_request
 from convex_evals.pipeline.grading import GradedDeployment
+from convex_evals.pipeline.project_config import read_config
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.trial import step_apart
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.pipeline.workspace import keep, read_kept
 
-FORMAT: Final = 2  # of the kept files; another one when their meaning changes
+FORMAT: Final = 3  # of the kept files; another one when their meaning changes
 PROBE: Final = "convexEvalsProbe"
 _IMPORT: Final = f'import type * as {PROBE} from "../{PROBE}.js";\n'
 _ENTRY: Final = f"  {PROBE}: typeof {PROBE};\n"
@@ -87,10 +88,11 @@ _DELICATE: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class GeneratedCode:
-    """What one version of the CLI generates for a project with the one module `PROBE`."""
+    """What one version of the CLI writes for a project with the one module `PROBE`."""
 
     files: dict[str, str]  # name below _generated -> text
     definition: dict[str, Any]  # the module `convex.config.js` that it sends for projects without one
+    tsconfig: str  # what `codegen --init` adds to a folder of functions that has none
 
     def for_modules(self, modules: Sequence[str]) -> dict[str, str] | None:
         """The files for a project with these modules; None when their names need the CLI's care."""
@@ -118,6 +120,16 @@ def write_generated(convex: Path, files: dict[str, str]) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
+async def add_missing_tsconfig(step: RunningStep, project: Path) -> None:
+    """As `codegen --init` does: foreign graders and their tools expect it in the folder of functions."""
+    path = project / read_config(project).folder / "tsconfig.json"
+    if path.exists() or path.is_symlink():
+        return
+    code = await learn_generated_code(step, await find_cli(project, step.tools), has_schema=False)
+    if code is not None:
+        path.write_text(code.tsconfig, encoding="utf-8")
+
+
 async def learn_generated_code(step: RunningStep, cli: ConvexCli, *, has_schema: bool) -> GeneratedCode | None:
     """What this CLI generates, from the cache or by asking it; None when it does not answer as expected."""
     kept = step.tools.cache / "generated" / f"{FORMAT}-{cli.version}-{'schema' if has_schema else 'plain'}.json"
@@ -137,7 +149,7 @@ async def learn_generated_code(step: RunningStep, cli: ConvexCli, *, has_schema:
 
 def _kept(path: Path) -> GeneratedCode | None:
     content = read_kept(path)
-    return None if content is None else GeneratedCode(content["files"], content["definition"])
+    return None if content is None else GeneratedCode(**content)
 
 
 async def ask_cli(tools: Tools, cli: ConvexCli, has_schema: bool) -> GeneratedCode | None:
@@ -165,11 +177,12 @@ async def _answer(step: RunningStep, cli: ConvexCli, project: Path, target: Grad
     compiled = (compiled_code(step.tools),)
     written = await write_push_request(step, cli, project, target, request, compiled)
     pushed = await push(step, cli, project, target, compiled)
-    if not written.ok or not pushed.ok:
+    initialized = await initialize(step, cli, project, target, compiled)
+    if not written.ok or not pushed.ok or not initialized.ok:
         return None
     definition = json.loads(request.with_suffix(".json").read_bytes())["appDefinition"]["definition"]
     files = {path.name: path.read_text() for path in sorted((project / "convex/_generated").iterdir())}
-    return GeneratedCode(files, definition)
+    return GeneratedCode(files, definition, (project / "convex/tsconfig.json").read_text())
 
 
 def _key(stem: str) -> str:

@@ -28,7 +28,8 @@ Json = dict[str, Any]
 
 _EXTENSIONS: Final = (".js", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".jsx")
 _IS_MODULE: Final = re.compile(r"^\s{0,100}(import|export)", re.MULTILINE)
-_USE_NODE_FIRST: Final = re.compile(r"""(?:\s|//[^\n]*+\n|/\*(?:[^*]|\*(?!/))*+\*/)*+(["'])use node\1\s*(?:;|\n)""")
+_COMMENT: Final = r"//[^\n]*+\n|/\*[^*]*+(?:\*(?!/)[^*]*+)*\*/"
+_USE_NODE_FIRST: Final = re.compile(rf"""(?:\s|{_COMMENT})*(["'])use node\1\s*(?:;|\n)""")
 _ISOLATE_ONLY: Final = frozenset({"http", "crons"})
 _CONFIGURED: Final = ("convex.config.ts", "convex.config.js")
 # One folder deep inside the project, as in the CLI: source maps name files relative to it.

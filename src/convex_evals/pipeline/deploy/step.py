@@ -8,12 +8,12 @@ from convex_evals.core.convex_versions import OLDEST
 from convex_evals.core.diagnostics import Diagnostic, stated
 from convex_evals.core.processes import ProcessResult
 from convex_evals.core.steps import StepResult
+from convex_evals.core.toolchain import installed_version
 from convex_evals.pipeline.deploy.backends import Backend
 from convex_evals.pipeline.deploy.cli import (
     ConvexCli,
     excerpt_of,
     find_cli,
-    installed_version,
     push,
     read_cli_errors,
     refusal_diagnostic,
@@ -22,6 +22,7 @@ from convex_evals.pipeline.deploy.codegen import ask_cli
 from convex_evals.pipeline.deploy.direct import Refused, build_request, push_request
 from convex_evals.pipeline.project_config import FILE, ConfigError, read_config
 from convex_evals.pipeline.step import RunningStep, output_of
+from convex_evals.pipeline.tools import linked_packages
 from convex_evals.pipeline.trial import blame, works
 from convex_evals.pipeline.types import GradingOptions
 
@@ -32,6 +33,8 @@ async def deploy_project(step: RunningStep, backend: Backend, options: GradingOp
         _settle_config(step, project)
     except ConfigError as error:
         return step.failed("deploy-refused", str(error), [stated("deploy", None, str(error), error.place)])
+    for packages in linked_packages(project, step.tools):
+        backend.provide_packages(packages / "node_modules")
     cli = await find_cli(project, step.tools)
     _note_version(step, cli)
     try:
@@ -101,7 +104,7 @@ def _note_version(step: RunningStep, cli: ConvexCli) -> None:
     if cli.matches_project:
         step.say(f"convex {cli.version}, the version that the project has")
         return
-    found = installed_version(step.workspace.project / "node_modules/convex") or "none"
+    found = installed_version(step.workspace.project / "node_modules", "convex") or "none"
     step.note(
         f"deployed with the CLI of convex {cli.version}: the project has {found}, and {OLDEST} is the oldest usable"
     )

@@ -9,19 +9,30 @@ from convex_evals.core.lazy import load_on_demand
 
 if TYPE_CHECKING:
     from convex_evals.pipeline.grading.network import GraderNetwork
+    from convex_evals.pipeline.grading.python.grader import deploys_the_given_project
     from convex_evals.pipeline.grading.python.host import GraderHost
     from convex_evals.pipeline.grading.run import run_grader
-    from convex_evals.pipeline.grading.types import GradedDeployment, GraderResult
+    from convex_evals.pipeline.grading.types import GivenProject, GradedDeployment, GraderResult, Pushes
 
-__all__ = ["GradedDeployment", "GraderHost", "GraderNetwork", "GraderResult", "run_grader"]
+__all__ = [
+    "GivenProject",
+    "GradedDeployment",
+    "GraderHost",
+    "GraderNetwork",
+    "GraderResult",
+    "Pushes",
+    "deploys_the_given_project",
+    "run_grader",
+]
 
 # The processes of graders, and the dialer without site-packages, begin here too: they must not load the rest.
 __getattr__ = load_on_demand(
     __name__,
     {
         "network": ("GraderNetwork",),
+        "python.grader": ("deploys_the_given_project",),
         "python.host": ("GraderHost",),
         "run": ("run_grader",),
-        "types": ("GradedDeployment", "GraderResult"),
+        "types": ("GivenProject", "GradedDeployment", "GraderResult", "Pushes"),
     },
 )

@@ -20,6 +20,7 @@ from convex_evals.pipeline.grading.types import (
     GRADER_BROKEN,
     GRADER_CRASHED,
     TESTS_FAILED,
+    GivenProject,
     GradedDeployment,
     GraderResult,
     Report,
@@ -70,15 +71,16 @@ async def run_grader(
     options: GradingOptions,
     tools: Tools,
     network: GraderNetwork | None = None,
+    given: GivenProject | None = None,
 ) -> GraderResult:
     """The step `tests`. `files` is the model's project folder; a static eval has no deployments. `network` is
-    the policy of the deployments, told of what the grader listens on."""
+    the policy of the deployments, told of what the grader listens on; `given` is for evals with given files."""
     step = RunningStep("tests", workspace, tools)
     if eval.grader is None:
         return _conclude(step, Verdict(GRADER_BROKEN, "the eval has no grader", TestCounts(0, 0)), None)
     with tempfile.TemporaryDirectory(prefix="grader-") as private:
         request = GraderRequest(
-            eval, eval.grader, project, answer, files, Path(private), options, network or GraderNetwork()
+            eval, eval.grader, project, answer, files, Path(private), options, network or GraderNetwork(), given
         )
         runner = RUNNERS[eval.grader.kind](request, tools)
         return _conclude(step, await _run(step, runner, tools, eval), eval.grader.kind)

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from convex_evals.core.processes import ProcessResult
 from convex_evals.pipeline.grading.network import GraderNetwork
-from convex_evals.pipeline.grading.types import GradedDeployment, Report
+from convex_evals.pipeline.grading.types import GivenProject, GradedDeployment, Report
 from convex_evals.pipeline.tools import LOOPBACK
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.suite import Eval, Grader
@@ -25,6 +25,7 @@ class GraderRequest:
     private: Path
     options: GradingOptions
     network: GraderNetwork  # what the functions of the deployments may connect to
+    given: GivenProject | None = None
 
     @property
     def own_home(self) -> Path:

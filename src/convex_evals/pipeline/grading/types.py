@@ -1,9 +1,10 @@
 """What a grader is given, what it reports, and what comes out of it."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from convex_evals.core.diagnostics import TestResult, TestStatus
 from convex_evals.core.files import write_file
@@ -19,6 +20,8 @@ DEPLOYMENT_LOST: Final = "deployment-lost"
 BROWSER_MISSING: Final = "browser-missing"
 TOOL_CRASHED: Final = "tool-crashed"
 
+BUNDLE: Final = "app"  # the files of a built app are called so
+
 
 @dataclass(frozen=True, slots=True)
 class GradedDeployment:
@@ -27,6 +30,22 @@ class GradedDeployment:
     url: str
     site_url: str
     admin_key: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Pushes:
+    """What `start_push` takes, without the key: for the given project, and for the model's."""
+
+    given: Mapping[str, Any]
+    project: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class GivenProject:
+    """A deployment for a grader that deploys the given project and then the model's over it."""
+
+    deployment: GradedDeployment
+    pushes: Pushes
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.examples import examples, exhaustively
 
 from convex_evals.core.supervisor import descendants
 from convex_evals.pipeline.grading import GradedDeployment, GraderResult
@@ -121,9 +122,11 @@ async def test_an_app_is_shown_and_follows_its_deployment(write_eval: WriteEval,
 @pytest.mark.parametrize(
     ("app", "main", "excerpt"),
     [
-        (APP.replace("Send", "Post"), MAIN, ["'Send'", "Post", 'looked for: get_by_role("button")']),
         (APP.replace("const send", "throw new Error('oh no'); const send"), MAIN, ["the page reported: oh no"]),
-        (APP.replace("list,", "lost,"), MAIN, ["the page reported:", "messages:lost"]),
+        *exhaustively(
+            (APP.replace("Send", "Post"), MAIN, ["'Send'", "Post", 'looked for: get_by_role("button")']),
+            (APP.replace("list,", "lost,"), MAIN, ["the page reported:", "messages:lost"]),
+        ),
     ],
 )
 async def test_what_is_wrong_with_a_page_is_the_answers_failure(
@@ -144,7 +147,7 @@ async def test_once_a_test_has_failed_the_others_wait_less(write_eval: WriteEval
     from playwright.sync_api import expect
 
     def test_fails(app):
-        expect(app.open().get_by_role("button")).to_have_text("Post", timeout=100)
+        expect(app.open().get_by_role("button")).to_have_text("Post", timeout=3000)
 
     def test_is_quick(app):
         button = app.open().get_by_role("button")
@@ -155,9 +158,11 @@ async def test_once_a_test_has_failed_the_others_wait_less(write_eval: WriteEval
     """
     result = await look(write_eval(grader))
     assert (result.tests.passed, result.tests.total) == (1, 2), result.step.log.read_text()
+    assert "✗ test_fails (grader.py:8)" in result.step.excerpt
+    assert all(text in result.step.excerpt for text in ("'Post'", "Send", 'looked for: get_by_role("button")'))
 
 
-@pytest.mark.parametrize("search_path", [None, ""], ids=["with a browser", "without"])
+@pytest.mark.parametrize("search_path", ["", *exhaustively(None)], ids=["without a browser", "with one"])
 async def test_an_app_that_cannot_be_built_is_the_answers_failure(
     write_eval: WriteEval, look: Look, search_path: str | None
 ) -> None:
@@ -197,7 +202,7 @@ async def test_a_browser_that_does_not_start_is_nobodys_failure(
 @pytest.mark.parametrize(
     ("accident", "told"),
     [
-        ("with suppress(Exception): page.goto('chrome://crash')", "the page crashed"),
+        *exhaustively(("with suppress(Exception): page.goto('chrome://crash')", "the page crashed")),
         ("app.chromium.browser.new_browser_cdp_session().send('Browser.crash')", "the browser did not survive"),
     ],
     ids=["page", "browser"],
@@ -222,18 +227,19 @@ async def test_a_page_that_brings_the_browser_down_fails_its_test_and_the_next_h
 
 
 HOSTILE = {
-    "loops": "for (;;);",
+    "goes elsewhere": "location.href = 'about:blank';",
     "takes all memory": "const kept = []; for (;;) kept.push(new Array(1e6).fill(Math.random()));",
     "opens windows and dialogs": "for (let i = 0; i < 200; i++) { window.open('/'); alert(i); }",
-    "goes elsewhere": "location.href = 'about:blank';",
+    "loops": "for (;;);",
     "fills the storage": "for (let i = 0; ; i++) localStorage.setItem('k' + i, 'x'.repeat(1e6));",
 }
+HOSTILE_ALWAYS = ("takes all memory",)
 
 
 @pytest.mark.usefixtures("chromium")
-@pytest.mark.parametrize("code", HOSTILE.values(), ids=HOSTILE)
-async def test_a_hostile_page_fails_its_test(write_eval: WriteEval, look: Look, code: str) -> None:
-    result = await look(write_eval(LOOKS), APP, code)
+@pytest.mark.parametrize("name", examples(HOSTILE, HOSTILE_ALWAYS))
+async def test_a_hostile_page_fails_its_test(write_eval: WriteEval, look: Look, name: str) -> None:
+    result = await look(write_eval(LOOKS), APP, HOSTILE[name])
     assert (result.step.failure, result.tests.passed, result.tests.total) == ("tests-failed", 1, 2), result.step.excerpt
 
 
@@ -242,7 +248,7 @@ async def test_a_page_that_never_answers_ends_with_the_time_of_the_test(write_ev
     grader = """
         def test_asks(app):
             page = app.open()
-            page.evaluate("for (;;);")
+            page.evaluate("new Promise(() => {})")
 
         def test_is_fine(app):
             assert app.open().title() == "App"

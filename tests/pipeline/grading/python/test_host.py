@@ -6,6 +6,7 @@ import signal
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
+import psutil
 import pytest
 import pytest_asyncio
 
@@ -76,6 +77,15 @@ async def test_a_host_that_dies_is_replaced(host: GraderHost, job: MakeJob) -> N
     with pytest.raises(ProcessError, match="The process that runs Python graders ended"):
         await running
     assert (await host.run(job("def test_it(): pass"))).exit_code == 0
+
+
+async def test_an_order_that_can_no_longer_be_written_fails(host: GraderHost, job: MakeJob) -> None:
+    process = await host.prepare()
+    os.kill(process, signal.SIGKILL)
+    # The event loop must not see that the process is gone before the order is written.
+    wait_until(lambda: process not in psutil.pids(), "the end of the process", seconds=60)
+    with pytest.raises(ProcessError, match="The process that runs Python graders ended"):
+        await asyncio.wait_for(host.run(job("def test_it(): pass")), 50)
 
 
 async def test_a_grader_can_be_stopped_before_it_has_begun(host: GraderHost, job: MakeJob) -> None:

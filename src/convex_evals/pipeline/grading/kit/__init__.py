@@ -3,7 +3,6 @@
 The names that are exported as themselves are for the code that runs graders, and for the analysis of sources.
 """
 
-from convex_evals.pipeline.grading.kit.app import BUNDLE as BUNDLE
 from convex_evals.pipeline.grading.kit.app import App
 from convex_evals.pipeline.grading.kit.app import serve_app as serve_app
 from convex_evals.pipeline.grading.kit.assertions import assert_same, wait_until, without
@@ -12,6 +11,7 @@ from convex_evals.pipeline.grading.kit.assertions import show as show
 from convex_evals.pipeline.grading.kit.caller import Caller
 from convex_evals.pipeline.grading.kit.chromium import BrowserNetwork as BrowserNetwork
 from convex_evals.pipeline.grading.kit.chromium import Chromium as Chromium
+from convex_evals.pipeline.grading.kit.client import Client, LiveQuery, at_once
 from convex_evals.pipeline.grading.kit.contents import clean as clean
 from convex_evals.pipeline.grading.kit.declarations import Route, same_function_spec, same_schema
 from convex_evals.pipeline.grading.kit.deployment import Deployment
@@ -34,6 +34,8 @@ from convex_evals.pipeline.grading.kit.syntax import Module as Module
 from convex_evals.pipeline.grading.kit.syntax import literal as literal
 from convex_evals.pipeline.grading.kit.transport import Clock as Clock
 from convex_evals.pipeline.grading.kit.transport import Transport as Transport
+from convex_evals.pipeline.grading.kit.upgrade import GivenDeployment
+from convex_evals.pipeline.grading.kit.upgrade import push_given as push_given
 from convex_evals.pipeline.grading.kit.values import Int64
 from convex_evals.pipeline.grading.kit.web_server import Reply, WebRequest, WebServer
 
@@ -41,14 +43,18 @@ __all__ = [
     "App",
     "CallFailed",
     "Caller",
+    "Client",
     "Deployment",
+    "GivenDeployment",
     "Int64",
+    "LiveQuery",
     "Reply",
     "Route",
     "Sources",
     "WebRequest",
     "WebServer",
     "assert_same",
+    "at_once",
     "same_function_spec",
     "same_schema",
     "wait_until",

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from convex_evals.pipeline.grading.kit.chromium import TIMEOUT_MS, Chromium
 from convex_evals.pipeline.grading.kit.web_server import Reply, WebServer
+from convex_evals.pipeline.grading.types import BUNDLE
 
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Page
 
-BUNDLE: Final = "app"
 _PAGE: Final = f"""\
 <!doctype html>
 <html lang="en">

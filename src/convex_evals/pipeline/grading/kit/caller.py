@@ -2,16 +2,15 @@
 
 import json as json_module
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from convex_evals.pipeline.grading.kit.assertions import assert_same, show
+from convex_evals.pipeline.grading.kit.client import Client, LiveQuery
 from convex_evals.pipeline.grading.kit.errors import CallFailed, Mismatch
-from convex_evals.pipeline.grading.kit.live import LiveQuery
 from convex_evals.pipeline.grading.kit.transport import Headers, Kind, Response, Transport
-from convex_evals.pipeline.grading.kit.values import to_json
 
 _MISSING: Final = object()
 
@@ -202,10 +201,15 @@ class Caller:
     @contextmanager
     def subscribe(self, path: str, args: Arguments | None = None, /, **named: Any) -> Iterator[LiveQuery]:
         """A query that stays up to date while the block runs."""
-        encoded = to_json({**(args or {}), **named})
+        with self.clients(1) as (client,):
+            yield client.subscribe(path, args, **named)
+
+    @contextmanager
+    def clients(self, count: int) -> Iterator[list[Client]]:
+        """So many clients on WebSockets of their own, while the block runs."""
         admin_key = self.transport.admin_key if self.authorization else None
-        with LiveQuery.open(self.transport, path, encoded, admin_key, self.acting_as) as live:
-            yield live
+        with ExitStack() as stack:
+            yield [stack.enter_context(Client.open(self.transport, admin_key, self.acting_as)) for _ in range(count)]
 
     def _call(self, kind: Kind, path: str, args: Arguments | None, named: Arguments) -> Any:
         return self.transport.call(kind, path, {**(args or {}), **named}, self.authorization)

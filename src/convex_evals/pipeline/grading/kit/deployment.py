@@ -5,7 +5,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from datetime import timedelta
+from typing import Any, Final
 
 from convex_evals.pipeline.grading.kit.caller import Caller
 from convex_evals.pipeline.grading.kit.contents import (
@@ -26,7 +27,10 @@ from convex_evals.pipeline.grading.kit.declarations import (
     parse_routes,
     parse_schema,
 )
+from convex_evals.pipeline.grading.kit.errors import CallTimedOut, DeploymentLost, Refused
 from convex_evals.pipeline.grading.kit.trace import Work, trace
+
+SETTLING_SHARE: Final = 0.9  # of the time for a call, so that the deployment answers before it is over
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,47 @@ class Deployment(Caller):
         """Measures what the calls in the block do."""
         with trace(self.transport) as work:
             yield work
+
+    # ------------------------------------------------------------------ time and faults
+
+    def now(self) -> float:
+        """The deployment's time, in milliseconds since 1970: what `Date.now()` returns."""
+        return float(self._simulate("clock")["now"])
+
+    def advance(self, *, days: float = 0.0, hours: float = 0.0, minutes: float = 0.0, seconds: float = 0.0) -> None:
+        """Lets time pass: scheduled functions and cron jobs that are due on the way run, each at its time and in order,
+        and have ended when this returns."""
+        duration = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+        allowed = self.transport.clock.allow(None) * SETTLING_SHARE
+        milliseconds = duration / timedelta(milliseconds=1)
+        if not self._simulate("advance_clock", {"ms": milliseconds, "seconds": allowed})["isSettled"]:
+            what = f"what was scheduled for the next {duration}"
+            raise CallTimedOut(self.transport.name, what, allowed)
+
+    @contextmanager
+    def lockstep(self, actions: int) -> Iterator[None]:
+        """In the block, so many actions that run at the same time wait for one another after each function they call:
+        what can go wrong between two of their transactions does go wrong."""
+        self._simulate("lockstep", {"actions": actions})
+        try:
+            yield
+        finally:
+            self._simulate("lockstep", {"actions": 0})
+
+    def kill_actions(self) -> int:
+        """Kills every action that is running; its caller is told that it failed. How many there were."""
+        return int(self._simulate("kill_actions", {})["killed"])
+
+    def restart(self) -> None:
+        """Stops the deployment in the middle of whatever it does and starts it again, with what was committed."""
+        self._simulate("restart", {})
+
+    def _simulate(self, route: str, body: object = None) -> Any:
+        try:
+            return self.transport.administer(f"/api/simulation/{route}", body)
+        except Refused as error:
+            reason = "only an embedded deployment can be moved in time, or made to fail"
+            raise DeploymentLost(self.transport.name, reason) from error
 
     @property
     def storage(self) -> Storage:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from convex_evals.pipeline.grading.kit.contents import function_name
 from convex_evals.pipeline.grading.kit.errors import CallTimedOut, EvalBroken
@@ -78,6 +78,21 @@ class Work:
     def nested_calls(self) -> list[TracedCall]:
         """What actions called with `ctx.runQuery` and its like."""
         return [call for call in self.calls if call.is_nested]
+
+
+class Completed(NamedTuple):
+    """The end of one execution, as the log has it."""
+
+    function: str
+    caller: str
+    was_cached: bool
+
+
+def completions(transport: Transport, cursor: float, seconds: float) -> list[Completed]:
+    """The executions that ended since the time `cursor` (ms); waits for the first one, if there is none yet."""
+    answer = transport.administer(f"/api/stream_function_logs?cursor={cursor - CLOCK_SLACK_MS}", seconds=seconds)
+    entries = [entry for entry in answer["entries"] if entry["kind"] == "Completion" and not entry.get("willRetry")]
+    return [Completed(_function(entry), entry["caller"], bool(entry.get("cachedResult"))) for entry in entries]
 
 
 @contextmanager

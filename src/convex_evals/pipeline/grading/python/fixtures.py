@@ -17,11 +17,13 @@ from convex_evals.pipeline.grading.kit import (
     Clock,
     Deployment,
     EvalBroken,
+    GivenDeployment,
     Sources,
     ToolCrashed,
     Transport,
     WebServer,
     clean,
+    push_given,
     serve_app,
 )
 from convex_evals.pipeline.grading.python.process import Job
@@ -49,6 +51,15 @@ class Fixtures:
     def answer(self) -> Deployment:
         """The reference answer's deployment, empty."""
         return self._deployment("answer", self._job.answer)
+
+    @pytest.fixture
+    def given(self) -> GivenDeployment:
+        """A deployment of the given project, empty, over which the model's can be deployed."""
+        if self._job.given is None:
+            raise EvalBroken("nothing is deployed for the fixture `given`; only an eval with a folder given/ has it")
+        empty = self._deployment("given", self._job.given)
+        push_given(empty.transport, self._job.given_push)
+        return GivenDeployment(empty.transport, project_push=self._job.project_push)
 
     @pytest.fixture(scope="session")
     def files(self) -> Sources:

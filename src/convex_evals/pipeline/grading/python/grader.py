@@ -8,18 +8,19 @@ from typing import Final
 from convex_evals.core.browser import find_chromium
 from convex_evals.core.errors import ProcessError
 from convex_evals.core.processes import LIBRARIES, Confinement, base_environment, run
-from convex_evals.pipeline.grading.kit import BUNDLE
 from convex_evals.pipeline.grading.network import TreeListeners
 from convex_evals.pipeline.grading.python.process import Job
 from convex_evals.pipeline.grading.runner import GraderRequest, GraderRun
-from convex_evals.pipeline.grading.types import BuiltApp, read_report
+from convex_evals.pipeline.grading.types import BUNDLE, BuiltApp, read_report
 from convex_evals.pipeline.tools import LIMITS, Tools, linked_packages
+from convex_evals.suite import Eval, GraderKind
 
 ENTRY: Final = "src/main.tsx"
 LONGEST_REPORT: Final = 5000
 SECONDS: Final = 30.0
 _ASSETS: Final = (".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".woff", ".woff2")
 _APP: Final = re.compile(r"\bapp\b")
+_GIVEN: Final = re.compile(r"\bgiven\b")
 _OPTIONS: Final = (
     "--bundle",
     "--format=esm",
@@ -44,7 +45,12 @@ class PythonGrader:
 
     async def run(self, expected: tuple[str, ...]) -> GraderRun:
         site = await build_app(self._request, self._tools)
-        return await self._run(replace(self._job("tests", collect_only=False), site=site))
+        job = replace(self._job("tests", collect_only=False), site=site)
+        if self._request.given is not None:
+            job = replace(job, given=self._request.given.deployment)
+            job.given_push.write_text(json.dumps(self._request.given.pushes.given))
+            job.project_push.write_text(json.dumps(self._request.given.pushes.project))
+        return await self._run(job)
 
     async def _run(self, job: Job) -> GraderRun:
         pid = await self._tools.graders.prepare()
@@ -69,6 +75,14 @@ class PythonGrader:
             grader_seconds=request.options.grader_seconds,
             collect_only=collect_only,
         )
+
+
+def deploys_the_given_project(eval: Eval) -> bool:
+    """Whether the grader of an eval with given files speaks of them."""
+    grader = eval.grader
+    if not eval.has_given or grader is None or grader.kind is not GraderKind.PYTEST:
+        return False
+    return _GIVEN.search(grader.path.read_text(errors="replace")) is not None
 
 
 def looks_at_the_app(request: GraderRequest) -> bool:

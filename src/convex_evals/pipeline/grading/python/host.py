@@ -65,7 +65,7 @@ class WarmProcess:
             raise
 
     async def _listen(self) -> None:
-        with suppress(ConnectionResetError):  # it died with orders unread
+        with suppress(ConnectionError):  # it died with orders unread, or before they could be written
             async for line in self.process.stdout:
                 ending = json.loads(line)
                 self._waiting.pop(ending["number"]).set_result(ending)

@@ -42,6 +42,7 @@ class Job:
     files: Path | None = None
     project: GradedDeployment | None = None
     answer: GradedDeployment | None = None
+    given: GradedDeployment | None = None
     test_seconds: float = 60.0
     grader_seconds: float = 300.0
     collect_only: bool = False
@@ -50,6 +51,14 @@ class Job:
     def private(self) -> Path:
         """All that the grader may write to, besides `home`."""
         return self.report.parent
+
+    @property
+    def given_push(self) -> Path:
+        return self.private / "given.push.json"
+
+    @property
+    def project_push(self) -> Path:
+        return self.private / "project.push.json"
 
     @property
     def temporary(self) -> Path:

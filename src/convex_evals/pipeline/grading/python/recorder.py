@@ -25,7 +25,8 @@ from convex_evals.pipeline.grading.python.fixtures import NoBrowser
 from convex_evals.pipeline.grading.types import Report
 
 LONGEST_MESSAGE: Final = 100_000
-_MEETING: Final = frozenset({"project", "files", "app"})  # fixtures that show what a model made
+_MEETING: Final = frozenset({"project", "files", "app", "given"})  # fixtures that show what a model made
+OURS: Final = ("answer", "given")  # deployments of code that comes with the eval
 # No answer can cause these: they are mistakes in the grader's own text.
 _AUTHORS_MISTAKES = (EvalBroken, pytest.FixtureLookupError, NameError, ImportError, SyntaxError)
 
@@ -164,13 +165,13 @@ def classify(error: BaseException, *, meets_answer: bool = True) -> TestStatus:
     for cause in _causes(error):
         if isinstance(cause, TimeIsUp | MemoryError) and not meets_answer:
             return "hangs" if isinstance(cause, TimeIsUp) else "broken"
-        if isinstance(cause, CallTimedOut) and cause.deployment == "answer":
+        if isinstance(cause, CallTimedOut) and cause.deployment in OURS:
             return "hangs"
         if isinstance(cause, DeploymentLost):
             return "lost"
         if isinstance(cause, ToolCrashed):
             return "crashed"
-        if isinstance(cause, DeploymentTrouble) and cause.deployment == "answer":
+        if isinstance(cause, DeploymentTrouble) and cause.deployment in OURS:
             return "broken"
     return "broken" if isinstance(error, _AUTHORS_MISTAKES) else "failed"
 

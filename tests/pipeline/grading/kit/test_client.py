@@ -1,0 +1,69 @@
+"""Clients on WebSockets: what they call at the same time, and how often what they subscribe to is run."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+from tests.pipeline.grading.conftest import Deploy
+
+from convex_evals.pipeline.grading import GradedDeployment
+from convex_evals.pipeline.grading.kit import CallFailed, Deployment, at_once, clean
+from convex_evals.pipeline.grading.kit.transport import Clock, Transport
+
+TIMED = Path(__file__).parents[1] / "timed"
+CLIENTS = 6
+
+
+@pytest.fixture
+def project(deploy: Deploy, clock: Clock) -> Deployment:
+    graded: GradedDeployment = deploy(TIMED)
+    transport = Transport("project", graded.url, graded.site_url, graded.admin_key, clock)
+    clean(transport)
+    return Deployment(transport)
+
+
+def test_of_clients_that_book_a_seat_at_once_one_gets_it(project: Deployment) -> None:
+    with project.clients(CLIENTS) as clients:
+        calls = [partial(each.mutation, "jobs:book", name="1A", holder=f"{n}") for n, each in enumerate(clients)]
+        results = at_once(calls)
+    (winner,) = [result for result in results if not isinstance(result, CallFailed)]
+    assert [seat["holder"] for seat in project.documents("seats")] == [winner]
+    assert {result.message for result in results if isinstance(result, CallFailed)} == {"taken"}
+
+
+def test_a_race_between_two_transactions_shows_in_lockstep(project: Deployment) -> None:
+    with project.clients(CLIENTS) as clients, project.lockstep(CLIENTS):
+        calls = [
+            partial(each.action, "jobs:bookInTwoSteps", name="1A", holder=f"{n}") for n, each in enumerate(clients)
+        ]
+        at_once(calls)
+    assert len(project.documents("seats")) > 1
+
+
+def test_a_call_that_does_not_get_through_is_no_result(project: Deployment) -> None:
+    def stumble() -> None:
+        raise KeyError("a mistake of the grader")
+
+    with pytest.raises(KeyError):
+        at_once([stumble, lambda: 1])
+
+
+def test_one_client_has_several_subscriptions_and_calls(project: Deployment) -> None:
+    with project.clients(1) as (client,):
+        first, second = (client.subscribe("jobs:byIndex", name=name) for name in ("a", "b"))
+        client.mutation("jobs:add", name="b")
+        assert second.wait_until(lambda count: count == 1, seconds=60) == 1
+        assert (first.updates, second.updates) == ([0], [0, 1])
+
+
+@pytest.mark.parametrize(("function", "expected"), [("jobs:byIndex", 2), ("jobs:scanned", 7)])
+def test_executions_tell_whether_unrelated_writes_invalidate_a_query(
+    project: Deployment, function: str, expected: int
+) -> None:
+    with project.subscribe(function, name="mine") as live:
+        assert live.executions() == 1
+        for name in (*"abcde", "mine"):
+            project.mutation("jobs:add", name=name)
+            live.client.catch_up()
+        assert live.executions() == expected
+        assert live.value == 1
