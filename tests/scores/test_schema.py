@@ -13,7 +13,7 @@ from sqlalchemy import create_engine
 from tests.scores.old_database import until
 
 from convex_evals.core.errors import InfrastructureError, UsageError
-from convex_evals.scores import ScoresStore, database_status, upgrade_database
+from convex_evals.scores import ScoresStore, database_status, migrate_data, upgrade_database
 from convex_evals.scores.database import find_location
 from convex_evals.scores.rows import Row
 from convex_evals.scores.schema import MIGRATIONS, REVISIONS, VERSION_TABLE, Revisions, upgrade_schema
@@ -122,6 +122,7 @@ def test_runs_of_before_have_worked_as_long_as_their_attempts_say(server: Any, t
         ),
     ):
         server.execute(where, statement)
+    migrate_data(where)
     with ScoresStore.open(where) as store:
         assert store.runs()[0].worked == timedelta(minutes=2, seconds=30 + 9)
     assert differences(where) == []

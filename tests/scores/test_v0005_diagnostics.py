@@ -7,7 +7,7 @@ import pytest
 from tests.scores.old_database import RECORDED, RUN, attempt_id, write_old_database
 
 from convex_evals.core.steps import StepResult
-from convex_evals.scores import ScoresStore
+from convex_evals.scores import ScoresStore, migrate_data
 
 # The first diagnostic of each recorded step: name, place, fingerprint.
 FOUND: list[tuple[str | None, str, str]] = [
@@ -43,6 +43,7 @@ def steps(server: Any, tmp_path: Path) -> list[StepResult]:
     """The steps of an old database, read by the code of today."""
     where = server.empty()
     write_old_database(where, tmp_path / "until")
+    migrate_data(where)
     with ScoresStore.open(where) as store:
         details = {each.attempt.id: each for each in store.details(RUN)}
     return [details[attempt_id(number)].steps[0] for number in range(len(RECORDED))]

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -24,7 +24,7 @@ def put_all(session: Session, *contents: bytes) -> tuple[str, ...]:
     names = tuple(hashlib.sha256(content).hexdigest() for content in contents)
     # Always in the same order, because two transactions that wait for each other's artifacts would never end.
     for name, content in sorted(zip(names, contents, strict=True)):
-        _put(session, name, len(content), BytesIO(content))
+        put(session, name, len(content), _chunks(BytesIO(content)))
     return names
 
 
@@ -34,7 +34,13 @@ def put_file(session: Session, path: Path) -> str:
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
         size = stream.tell()
         stream.seek(0)
-        return _put(session, sha256, size, stream)
+        return put(session, sha256, size, _chunks(stream))
+
+
+def kept(session: Session, names: Collection[str], *, locked: bool = False) -> set[str]:
+    """Those of them that are here. `locked`: against pruning until what refers to them is recorded."""
+    query = select(ArtifactRow.sha256).where(ArtifactRow.sha256.in_(names)).order_by(ArtifactRow.sha256)
+    return set(session.scalars(query.with_for_update(read=True, key_share=True) if locked else query))
 
 
 def read_bytes(session: Session, sha256: str) -> bytes:
@@ -75,19 +81,25 @@ def bytes_files(content: bytes) -> dict[str, str]:
     return files
 
 
-def _put(session: Session, sha256: str, size: int, stream: BinaryIO) -> str:
-    if session.get(ArtifactRow, sha256) is not None:
+def put(session: Session, sha256: str, size: int, chunks: Iterable[bytes]) -> str:
+    """Keeps it unless it is kept already. Each chunk but the last has CHUNK bytes."""
+    # Locked against pruning until what refers to it is recorded.
+    if session.get(ArtifactRow, sha256, with_for_update={"read": True, "key_share": True}) is not None:
         return sha256
     if not insert_if_new(session, ArtifactRow, sha256=sha256, size=size, created_at=datetime.now(UTC)):
         return sha256
     seen = hashlib.sha256()
-    for position, chunk in enumerate(iter(lambda: stream.read(CHUNK), b"")):
+    for position, chunk in enumerate(chunks):
         seen.update(chunk)
         row = {"sha256": sha256, "position": position, "content": zlib.compress(chunk)}
         session.execute(insert(ArtifactChunkRow), row)
     if seen.hexdigest() != sha256:
         raise InfrastructureError("A log changed while it was recorded; stop whatever still writes to it.")
     return sha256
+
+
+def _chunks(stream: BinaryIO) -> Iterator[bytes]:
+    return iter(lambda: stream.read(CHUNK), b"")
 
 
 def _damaged(sha256: str) -> InfrastructureError:

@@ -72,6 +72,13 @@ def interrupt_open_attempts(session: Session, run_id: str) -> None:
     )
 
 
+def read_attempt(session: Session, attempt_id: str) -> AttemptRecord:
+    row = session.get(AttemptRow, attempt_id)
+    if row is None:
+        raise UsageError(f"There is no attempt {attempt_id!r} in these scores; `results` of a run have their ids.")
+    return _record(row)
+
+
 def read_attempts(session: Session, run_id: str, eval: str | None = None) -> tuple[AttemptRecord, ...]:
     """Every attempt, by eval, trial and number."""
     query = select(AttemptRow).where(AttemptRow.run_id == run_id)

@@ -1,5 +1,6 @@
 """One database, SQLite or PostgreSQL: where it is, its transactions, and its trouble in one sentence each."""
 
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import Any, Final
 from sqlalchemy import URL, Connection, Engine, Pool, create_engine, event, literal, make_url
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session
 
 from convex_evals.core.distribution import POSTGRES
@@ -39,6 +41,9 @@ _POSTGRESQL_TROUBLE: Final = {
 _SHUTDOWN: Final = ("08", "53", "57")  # connection lost, out of resources, operator intervention
 BUSY_SECONDS: Final = 60
 CONNECT_SECONDS: Final = 10
+KEPT_CONNECTIONS: Final = 5
+MOST_CONNECTIONS: Final = 30
+"""Of one process to PostgreSQL: more than there are threads at work in a server, so that none waits for another."""
 _WRITES: Final = "scores_writes"
 
 
@@ -92,6 +97,8 @@ def said_plainly(location: Location) -> Iterator[None]:
         if sentence is None:
             raise
         raise sentence from error
+    except PoolTimeoutError as error:
+        raise InfrastructureError(f"{location.shown} is too busy to answer; try again later.") from error
 
 
 def _sentence(error: DBAPIError, location: Location) -> ConvexEvalsError | None:
@@ -156,7 +163,7 @@ class Database:
 
 
 def sqlite_engine(location: Location, *, foreign_keys: bool = True, pool: type[Pool] | None = None) -> Engine:
-    engine = create_engine(location.url, connect_args={"timeout": BUSY_SECONDS}, poolclass=pool)
+    engine = create_engine(_openable(location), connect_args={"timeout": BUSY_SECONDS}, poolclass=pool)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, _: object) -> None:
@@ -173,11 +180,25 @@ def sqlite_engine(location: Location, *, foreign_keys: bool = True, pool: type[P
     return engine
 
 
+def _openable(location: Location) -> URL:
+    """SQLite needs files beside the database even to read it, unless it is told that nobody can change it."""
+    path = location.path
+    assert path is not None
+    write_ahead_log = path.with_name(f"{path.name}-wal")
+    if not path.exists() or write_ahead_log.exists() or os.access(path, os.W_OK) or os.access(path.parent, os.W_OK):
+        return location.url
+    return URL.create("sqlite", database=path.as_uri(), query={"immutable": "1", "uri": "true"})
+
+
 def insert_if_new(session: Session, row: type[Row], **values: object) -> bool:
     """Whether it was new. Of two transactions that insert the same at once, the second waits for the first."""
-    dialect = sqlite if session.get_bind().dialect.name == "sqlite" else postgresql
-    statement = dialect.insert(row).values(**values).on_conflict_do_nothing()
+    statement = upserting(session, row).values(**values).on_conflict_do_nothing()
     return session.execute(statement.returning(literal(1))).first() is not None
+
+
+def upserting(session: Session, row: type[Row]) -> sqlite.Insert | postgresql.Insert:
+    """An INSERT that can say what happens if the row is there already."""
+    return sqlite.insert(row) if session.get_bind().dialect.name == "sqlite" else postgresql.insert(row)
 
 
 def for_writing(engine: Engine) -> Engine:
@@ -187,7 +208,8 @@ def for_writing(engine: Engine) -> Engine:
 def _postgresql_engine(location: Location) -> Engine:
     POSTGRES.require()
     arguments = {"connect_timeout": CONNECT_SECONDS, "application_name": "convex-evals"}
-    return create_engine(location.url, connect_args=arguments, pool_pre_ping=True)
+    pool = {"pool_size": KEPT_CONNECTIONS, "max_overflow": MOST_CONNECTIONS - KEPT_CONNECTIONS}
+    return create_engine(location.url, connect_args=arguments, pool_pre_ping=True, **pool)
 
 
 def _snapshots(engine: Engine) -> Engine:

@@ -28,10 +28,14 @@ def hold_run(database: Database, run_id: str) -> Iterator[None]:
 def is_run_held(database: Database, run_id: str) -> bool:
     if database.location.path is None:
         return _is_held_on_server(database, run_id)
-    descriptor = try_lock(_lock_path(database.location.path, run_id), create=False)
+    path = _lock_path(database.location.path, run_id)
+    try:
+        descriptor = try_lock(path, create=False)
+    except OSError:  # it is someone else's, and may only be looked at
+        return path.exists()
     if descriptor is not None:
         os.close(descriptor)
-    return descriptor is None and _lock_path(database.location.path, run_id).exists()
+    return descriptor is None and path.exists()
 
 
 def _held_elsewhere(run_id: str) -> UsageError:

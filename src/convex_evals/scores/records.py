@@ -4,17 +4,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from convex_evals.core.ids import new_id
 from convex_evals.core.steps import StepResult, TestCounts
-from convex_evals.core.verdicts import Status, StepName
+from convex_evals.core.verdicts import FailureClass, Status, StepName
 
 CostSource = Literal["provider", "estimated", "unknown"]
 RunStatus = Literal["running", "completed", "stopped", "failed"]
 AttemptStatus = Literal["running", "passed", "failed", "skipped", "infrastructure", "interrupted"]
 """`interrupted` is an attempt whose process went away: it is kept as evidence and is no result."""
+RunDecisionKind = Literal["hide", "unhide", "delete", "label", "unlabel"]
+JobState = Literal["pending", "running", "done"]
 SchemaCondition = Literal["missing", "empty", "current", "older", "newer", "foreign"]
+
+GENERATED: Final = "generated"
+"""The label of runs that were made up to measure with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +145,7 @@ class RunRecord:
     counts: Counts
     evals: int = 0  # planned
     worked: timedelta = timedelta(0)  # in which a process worked on it; the time before it was resumed is not in it
+    hidden: bool = False  # by a person; lists and leaderboards leave it out
 
     @property
     def is_complete(self) -> bool:
@@ -156,7 +162,9 @@ class RunFilter:
     experiment: str | None = None
     status: RunStatus | None = None
     since: datetime | None = None
+    older_than: RunRecord | None = None  # only what comes after this one in the list
     limit: int | None = None
+    hidden: bool = False  # whether hidden runs are among them
 
 
 EVERY_RUN: Final = RunFilter()
@@ -190,6 +198,47 @@ class AttemptRecord:
     notes: tuple[str, ...]
     started_at: datetime
     finished_at: datetime | None
+
+
+class Mistake(NamedTuple):
+    """What answers to an eval failed with: a diagnostic, how many runs and models had it, and one of those runs."""
+
+    step: StepName
+    name: str | None
+    message: str
+    runs: int
+    models: int
+    example: str
+    experiment: str
+    trial: int
+
+
+class RunKey(NamedTuple):
+    """What is read of a run holds until `changes`, which counts them, is another number."""
+
+    id: str
+    status: RunStatus
+    changes: int
+
+
+class Result(NamedTuple):
+    """How an eval and trial ended, in short."""
+
+    eval: str
+    trial: int
+    status: AttemptStatus
+    failed_step: StepName | None
+
+
+class Answer(NamedTuple):
+    """What asking a model for one answer took. None is "not said"."""
+
+    eval: str
+    cost_usd: float | None
+    first_token_ms: float | None
+    generation_ms: float | None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +304,33 @@ class Benchmark:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelRecord:
+    """What a person says about a failure. The latest about a failure counts."""
+
+    run_id: str
+    eval: str
+    trial: int
+    failure_class: FailureClass
+    note: str
+    who: str
+    made_at: datetime
+    id: str = field(default_factory=new_id)
+
+
+@dataclass(frozen=True, slots=True)
+class RunDecision:
+    """What a person decided about a run. `about` is the label, or what a deleted run was."""
+
+    run_id: str
+    kind: RunDecisionKind
+    who: str
+    why: str
+    made_at: datetime
+    about: str | None = None
+    id: str = field(default_factory=new_id)
+
+
+@dataclass(frozen=True, slots=True)
 class PendingEval:
     """An eval and trial without a verdict. With `generated_by` the model need not be asked again."""
 
@@ -263,6 +339,24 @@ class PendingEval:
     attempts: int  # so far
     infrastructure: bool  # it has a result, but infrastructure trouble is no verdict
     generated_by: str | None  # the attempt whose generation can be graded
+
+
+@dataclass(frozen=True, slots=True)
+class JobStatus:
+    """How far a data migration is: `done` of `total` rows, `rate` of them in a second of work."""
+
+    name: str
+    state: JobState
+    done: int
+    total: int
+    rate: float | None
+    started_at: datetime | None
+    updated_at: datetime | None
+    finished_at: datetime | None
+
+    @property
+    def seconds_left(self) -> float | None:
+        return None if self.rate is None else (self.total - self.done) / self.rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +369,8 @@ class DatabaseStatus:
     runs: int = 0
     attempts: int = 0
     artifacts: int = 0
+    jobs: tuple[JobStatus, ...] = ()  # data migrations
+    later_jobs: tuple[str, ...] = ()  # those that upgrading the schema will ask for
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,16 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from sqlalchemy import Select, Subquery, func, insert, select
+from sqlalchemy import Select, func, insert, select
 from sqlalchemy.orm import Session
 
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import ALPHABET, LENGTH
 from convex_evals.scores.attempts import RESULTS, interrupt_open_attempts
+from convex_evals.scores.counts import RunCounts, count_runs, keep_counts
 from convex_evals.scores.database import insert_if_new
 from convex_evals.scores.records import (
     AttemptStatus,
-    Counts,
     Fingerprints,
     PendingEval,
     PlannedEval,
@@ -46,7 +46,7 @@ def insert_run(session: Session, plan: RunPlan) -> str:
     session.add(
         RunRow(
             id=run_id,
-            model_id=_model_id(session, plan.model, plan.provider),
+            model_id=model_id(session, plan.model, plan.provider),
             experiment=plan.experiment,
             trials=plan.trials,
             suite_fingerprint=prints.suite,
@@ -98,6 +98,10 @@ def read_run(session: Session, run_id: str) -> RunRecord:
     return records[0]
 
 
+def read_runs(session: Session, ids: Sequence[str]) -> tuple[RunRecord, ...]:
+    return _records(session, _joined().where(RunRow.id.in_(ids)))
+
+
 def read_planned(session: Session, run_id: str) -> tuple[PlannedEval, ...]:
     rows = session.scalars(select(PlannedEvalRow).where(PlannedEvalRow.run_id == run_id))
     planned = (PlannedEval(row.eval, row.content_fingerprint, row.grader_fingerprint) for row in rows)
@@ -108,21 +112,26 @@ def read_planned(session: Session, run_id: str) -> tuple[PlannedEval, ...]:
 def close_run(session: Session, run_id: str, status: RunStatus, reason: str | None) -> None:
     row = locked_run(session, run_id)
     interrupt_open_attempts(session, run_id)
-    row.status, row.reason, row.finished_at = status, reason, datetime.now(UTC)
-    end_period(session, run_id, row.finished_at)
+    now = datetime.now(UTC)
+    keep_counts(session, row, now)
+    row.status, row.reason, row.finished_at = status, reason, now
+    end_period(session, run_id, now)
 
 
 def reopen_run(session: Session, run_id: str) -> None:
     row = locked_run(session, run_id)
     end_period(session, run_id, last_sign_of_work(session, run_id))
     interrupt_open_attempts(session, run_id)
-    row.status, row.reason, row.finished_at = "running", None, None
+    row.status, row.reason, row.finished_at, row.counted_at = "running", None, None, None
     begin_period(session, run_id)
 
 
 def insert_extra_trials(session: Session, run_id: str, trials: Iterable[tuple[str, int]]) -> None:
-    locked_run(session, run_id)
+    row = locked_run(session, run_id)
     session.add_all(ExtraTrialRow(run_id=run_id, eval=eval, trial=trial) for eval, trial in trials)
+    if row.finished_at is not None:
+        session.flush()
+        keep_counts(session, row, row.finished_at)
 
 
 def read_extra_trials(session: Session, run_id: str) -> tuple[tuple[str, int], ...]:
@@ -137,11 +146,12 @@ def locked_run(session: Session, run_id: str) -> RunRow:
     return row
 
 
-def _model_id(session: Session, name: str, provider: str) -> int:
+def model_id(session: Session, name: str, provider: str, created_at: datetime | None = None) -> int:
+    """Its number in this database, which is given when it is seen first."""
     known = select(ModelRow.id).where(ModelRow.name == name, ModelRow.provider == provider)
     found = session.scalar(known)
     if found is None:
-        insert_if_new(session, ModelRow, name=name, provider=provider, created_at=datetime.now(UTC))
+        insert_if_new(session, ModelRow, name=name, provider=provider, created_at=created_at or datetime.now(UTC))
         found = session.scalars(known).one()
     return found
 
@@ -165,62 +175,24 @@ def _newest_first(chosen: RunFilter) -> Select[RunRow, str, str]:
         (RunRow.status, chosen.status),
     ]
     query = query.where(*(column == value for column, value in conditions if value is not None))
-    return query if chosen.since is None else query.where(RunRow.started_at >= chosen.since)
+    if not chosen.hidden:
+        query = query.where(RunRow.hidden.is_(False))
+    if chosen.since is not None:
+        query = query.where(RunRow.started_at >= chosen.since)
+    if (last := chosen.older_than) is not None:
+        same_moment = (RunRow.started_at == last.started_at) & (RunRow.id < last.id)
+        query = query.where((RunRow.started_at < last.started_at) | same_moment)
+    return query
 
 
 def _records(session: Session, query: Select[RunRow, str, str]) -> tuple[RunRecord, ...]:
-    found, run_ids = session.execute(query).all(), query.with_only_columns(RunRow.id)
-    results, worked = _results(session, run_ids), read_worked(session, run_ids)
-    evals = _numbers(session, PlannedEvalRow, run_ids)
-    extra = _numbers(session, ExtraTrialRow, run_ids)
-    return tuple(
-        _record(
-            row,
-            model,
-            provider,
-            Counts(**results[row.id], total=evals[row.id] * row.trials + extra[row.id]),
-            evals[row.id],
-            worked[row.id],
-        )
-        for row, model, provider in found
-    )
+    found = session.execute(query).all()
+    worked = read_worked(session, query.with_only_columns(RunRow.id))
+    counted = count_runs(session, [row for row, _, _ in found])
+    return tuple(_record(row, model, provider, counted[row.id], worked[row.id]) for row, model, provider in found)
 
 
-def _results(session: Session, run_ids: Select[str]) -> defaultdict[str, dict[str, int]]:
-    """By run, how often each status is a result."""
-    results: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    latest = _latest_results(run_ids)
-    for run_id, status, number in session.execute(
-        select(latest.c.run_id, latest.c.status, func.count())
-        .where(latest.c.age == 1)
-        .group_by(latest.c.run_id, latest.c.status)
-    ):
-        results[run_id][status] = number
-    return results
-
-
-def _numbers(
-    session: Session, rows: type[PlannedEvalRow] | type[ExtraTrialRow], run_ids: Select[str]
-) -> defaultdict[str, int]:
-    """By run, how many of these rows there are."""
-    counted = select(rows.run_id, func.count()).where(rows.run_id.in_(run_ids)).group_by(rows.run_id)
-    numbers: defaultdict[str, int] = defaultdict(int)
-    for run_id, number in session.execute(counted):
-        numbers[run_id] = number
-    return numbers
-
-
-def _latest_results(run_ids: Select[str]) -> Subquery:
-    place = (AttemptRow.run_id, AttemptRow.eval, AttemptRow.trial)
-    age = func.row_number().over(partition_by=place, order_by=AttemptRow.number.desc())
-    return (
-        select(AttemptRow.run_id, AttemptRow.status, age.label("age"))
-        .where(AttemptRow.run_id.in_(run_ids), AttemptRow.status.in_(RESULTS))
-        .subquery()
-    )
-
-
-def _record(row: RunRow, model: str, provider: str, counts: Counts, evals: int, worked: timedelta) -> RunRecord:
+def _record(row: RunRow, model: str, provider: str, counted: RunCounts, worked: timedelta) -> RunRecord:
     return RunRecord(
         id=row.id,
         model=model,
@@ -241,9 +213,10 @@ def _record(row: RunRow, model: str, provider: str, counts: Counts, evals: int, 
         labels=tuple(row.labels),
         started_at=row.started_at,
         finished_at=row.finished_at,
-        counts=counts,
-        evals=evals,
+        counts=counted.counts,
+        evals=counted.evals,
         worked=worked,
+        hidden=row.hidden,
     )
 
 

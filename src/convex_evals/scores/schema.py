@@ -23,8 +23,10 @@ from convex_evals.scores.database import (
     said_plainly,
     sqlite_engine,
 )
-from convex_evals.scores.records import DatabaseStatus, SchemaCondition, Upgrade
-from convex_evals.scores.rows import ArtifactRow, AttemptRow, Row, RunRow
+from convex_evals.scores.jobs import BATCH, Jobs, OnBatch, read_jobs
+from convex_evals.scores.migrations.data import DATA_MIGRATIONS
+from convex_evals.scores.records import DatabaseStatus, JobStatus, SchemaCondition, Upgrade
+from convex_evals.scores.rows import ArtifactRow, AttemptRow, DataMigrationRow, Row, RunRow
 
 VERSION_TABLE: Final = "scores_version"
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
@@ -45,6 +47,15 @@ class Revisions:
     @property
     def head(self) -> str:
         return self.known[-1]
+
+    @property
+    def pauses(self) -> tuple[str, ...]:
+        """Where an upgrade pauses for a data migration."""
+        return tuple(each.revision for each in DATA_MIGRATIONS if each.revision <= self.head)
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        return (*(revision for revision in self.pauses if revision != self.head), self.head)
 
 
 REVISIONS: Final = Revisions()
@@ -79,16 +90,56 @@ def refuse_unknown(state: SchemaState, location: Location, revisions: Revisions)
 
 
 def upgrade_schema(location: Location, revisions: Revisions = REVISIONS) -> Upgrade:
-    """Makes the tables or brings them up to date: completely or not at all, and only one process at a time."""
+    """Makes the tables or brings them up to date, only one process at a time.
+
+    From one data migration to the next completely or not at all. A file runs them itself; a server's are a decision of
+    people, so a revision that needs one refuses until it is done.
+    """
+    steps: list[Upgrade] = []
+    for target in revisions.stages:
+        steps.append(_upgrade_to(location, revisions, target, keep_copy=not any(step.changed for step in steps)))
+        if location.path is not None and target != revisions.head:
+            _fill_file(location)
+    backup = next((step.backup for step in steps if step.backup), None)
+    return Upgrade(location.shown, steps[0].before, revisions.head, backup)
+
+
+def migrate_data(
+    where: str | Path | None = None,
+    batch: int = BATCH,
+    on_batch: OnBatch = lambda _: None,
+    revisions: Revisions = REVISIONS,
+) -> tuple[JobStatus, ...]:
+    """Runs every data migration, and the revisions before the last of them. Returns how they stand."""
+    location = find_location(where)
+    database = Database(location)
+    try:
+        for target in revisions.pauses:
+            _upgrade_to(location, revisions, target)
+            Jobs(database).run_all(batch, on_batch)
+        return Jobs(database).status()
+    finally:
+        database.close()
+
+
+def _upgrade_to(location: Location, revisions: Revisions, target: str, *, keep_copy: bool = True) -> Upgrade:
     with _alone(location) as connection:
         state = read_state(connection, revisions)
         refuse_unknown(state, location, revisions)
-        backup = None
-        if state.condition != "current":
-            backup = _back_up(location, state)
-            _migrate(connection, revisions)
+        before, backup = state.revision or "", None
+        if before < target:
+            backup = _back_up(location, state) if keep_copy else None
+            _migrate(connection, revisions, target)
             _check_references(connection)
-    return Upgrade(location.shown, state.revision, revisions.head, backup)
+    return Upgrade(location.shown, state.revision, max(before, target), backup)
+
+
+def _fill_file(location: Location) -> None:
+    database = Database(location)
+    try:
+        Jobs(database).run_all()
+    finally:
+        database.close()
 
 
 @contextmanager
@@ -141,14 +192,14 @@ def _back_up(location: Location, state: SchemaState) -> Path | None:
     return backup
 
 
-def _migrate(connection: Connection, revisions: Revisions) -> None:
+def _migrate(connection: Connection, revisions: Revisions, target: str) -> None:
     from alembic import command
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(revisions.folder).replace("%", "%%"))
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    command.upgrade(config, target)
 
 
 def _check_references(connection: Connection) -> None:
@@ -167,6 +218,25 @@ def database_status(where: str | Path | None = None, revisions: Revisions = REVI
     try:
         with database.reading() as session:
             return _status(session, location, revisions)
+    finally:
+        database.close()
+
+
+@contextmanager
+def open_current(where: str | Path | None = None, revisions: Revisions = REVISIONS) -> Iterator[Database]:
+    """Scores that are there and up to date. Nothing is made, and nothing is upgraded."""
+    found, location = database_status(where, revisions), find_location(where)
+    refuse_unknown(SchemaState(found.condition, found.revision), location, revisions)
+    if found.condition == "older":
+        raise UsageError(
+            f"{found.location} has tables of version {found.revision}, and this needs {found.head}; run `convex-evals "
+            "db upgrade` first."
+        )
+    if found.condition != "current":
+        raise UsageError(f"There are no scores in {found.location}; name a database that has some.")
+    database = Database(location)
+    try:
+        yield database
     finally:
         database.close()
 
@@ -193,9 +263,24 @@ def _status(session: Session, location: Location, revisions: Revisions) -> Datab
     state = read_state(session.connection(), revisions)
     size = _size(session, location)
     runs, attempts, artifacts = _numbers(session, state)
+    jobs = read_jobs(session) if inspect(session.connection()).has_table(DataMigrationRow.__tablename__) else ()
     return DatabaseStatus(
-        location.shown, state.condition, state.revision, revisions.head, size, runs, attempts, artifacts
+        location.shown,
+        state.condition,
+        state.revision,
+        revisions.head,
+        size,
+        runs,
+        attempts,
+        artifacts,
+        jobs,
+        _later_jobs(state),
     )
+
+
+def _later_jobs(state: SchemaState) -> tuple[str, ...]:
+    later = (each.name for each in DATA_MIGRATIONS if state.revision is not None and state.revision < each.revision)
+    return tuple(later) if state.condition == "older" else ()
 
 
 def _numbers(session: Session, state: SchemaState) -> tuple[int, ...]:

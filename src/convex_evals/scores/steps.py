@@ -80,6 +80,10 @@ def _value(kind: type[Value], row: DiagnosticRow | TestResultRow) -> Value:
     return kind(**{field.name: getattr(row, field.name) for field in fields(kind)})
 
 
+def diagnostic_of(row: DiagnosticRow) -> Diagnostic:
+    return _value(Diagnostic, row)
+
+
 def _in_order(steps: list[StepResult]) -> tuple[StepResult, ...]:
     return tuple(sorted(steps, key=lambda each: STEPS.index(each.name)))
 

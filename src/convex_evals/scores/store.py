@@ -1,6 +1,6 @@
 """The face of the scores: everything that is recorded of runs, and everything that is asked about them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
@@ -10,7 +10,17 @@ from sqlalchemy.orm import Session
 
 from convex_evals.core.steps import StepResult
 from convex_evals.scores import artifacts, attempts, benchmarks, generations, locks, runs, steps
+from convex_evals.scores.changes import Changes
 from convex_evals.scores.database import Database, find_location
+from convex_evals.scores.decisions import Decisions
+from convex_evals.scores.deployment import Deployment
+from convex_evals.scores.history import History
+from convex_evals.scores.intake import Intake
+from convex_evals.scores.jobs import Jobs
+from convex_evals.scores.labels import Labels
+from convex_evals.scores.leases import Leases
+from convex_evals.scores.outbox import Outbox
+from convex_evals.scores.pages import PageQueries
 from convex_evals.scores.records import (
     EVERY_RUN,
     AttemptDetails,
@@ -32,6 +42,9 @@ from convex_evals.scores.records import (
     Upgrade,
 )
 from convex_evals.scores.schema import REVISIONS, Revisions, make_folder, read_state, upgrade_schema
+from convex_evals.scores.sessions import Sessions
+from convex_evals.scores.tokens import Tokens
+from convex_evals.scores.uploads import Uploads
 
 
 class ScoresStore:
@@ -45,7 +58,21 @@ class ScoresStore:
     def __init__(self, database: Database, upgraded: Upgrade | None = None) -> None:
         self._database = database
         self.location = database.location.shown
+        self.file = database.location.path  # None: a server has them
         self.upgraded = upgraded  # what opening it changed
+        self.tokens = Tokens(database)
+        self.sessions = Sessions(database)
+        self.labels = Labels(database)
+        self.jobs = Jobs(database)
+        self.decisions = Decisions(database)
+        self.deployment = Deployment(database)
+        self.history = History(database)
+        self.pages = PageQueries(database)
+        self.outbox = Outbox(database)
+        self.intake = Intake(database)
+        self.uploads = Uploads(database)
+        self.leases = Leases(database)
+        self.changes = Changes(database)
 
     @classmethod
     def open(cls, where: str | Path | None = None, revisions: Revisions = REVISIONS) -> Self:
@@ -131,6 +158,12 @@ class ScoresStore:
         with self._database.writing() as session:
             benchmarks.insert_benchmark(session, benchmark)
 
+    def fill_with_generated_runs(self, evals: Sequence[str], runs: int) -> None:
+        """For measuring with an empty database: a long history that nobody earned, labelled as such."""
+        from convex_evals.scores.generated import generate_scores
+
+        generate_scores(self._database, evals, runs)
+
     # Asking
 
     def benchmarks(self) -> tuple[Benchmark, ...]:
@@ -153,7 +186,7 @@ class ScoresStore:
 
     def is_run_held(self, run_id: str) -> bool:
         """Whether a process works on it. A running run that nobody holds has died and can be resumed."""
-        return locks.is_run_held(self._database, run_id)
+        return locks.is_run_held(self._database, run_id) or self.leases.is_held(run_id)
 
     def pending(self, run_id: str) -> tuple[PendingEval, ...]:
         """What `resume_run` would say; changes nothing."""
@@ -173,6 +206,13 @@ class ScoresStore:
         """Attempts with their generations and steps."""
         with self._database.reading() as session:
             return _details(session, run_id, eval)
+
+    def find_attempt(self, attempt_id: str) -> AttemptDetails:
+        """Raises UsageError."""
+        with self._database.reading() as session:
+            found = attempts.read_attempt(session, attempt_id)
+            details = _details(session, found.run_id, found.eval)
+            return next(each for each in details if each.attempt.id == attempt_id)
 
     def failures_alike(self, attempt_id: str) -> FailuresAlike:
         """How many others fail like this attempt: a diagnostic of its failed step has the same fingerprint."""

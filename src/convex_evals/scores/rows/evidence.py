@@ -1,92 +1,26 @@
-"""The tables, as this version of the code uses them. `migrations/` makes them; a test compares the two."""
+"""The tables of runs and their evidence."""
 
-from datetime import UTC, datetime
-from typing import Any, ClassVar, Final
+from datetime import datetime
+from typing import Any
 
 from sqlalchemy import (
-    JSON,
     BigInteger,
     CheckConstraint,
-    DateTime,
-    Dialect,
-    Double,
     ForeignKey,
     ForeignKeyConstraint,
     Index,
     LargeBinary,
-    MetaData,
     String,
-    Text,
-    TypeDecorator,
     UniqueConstraint,
     false,
     text,
 )
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from convex_evals.core.diagnostics import TestStatus
 from convex_evals.core.verdicts import Status, StepName
 from convex_evals.scores.records import AttemptStatus, CostSource, RunStatus
-
-ID: Final = String(32)
-SHA256: Final = String(64)
-NAMING = {
-    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-    "ck": "ck_%(table_name)s_%(constraint_name)s",
-    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-    "pk": "pk_%(table_name)s",
-}
-
-
-class Moment(TypeDecorator[datetime]):
-    """A point in time, in UTC. SQLite keeps no time zone, so it is taken off and put back."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        if value is None:
-            return None
-        moment = value.astimezone(UTC)
-        return moment.replace(tzinfo=None) if dialect.name == "sqlite" else moment
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-
-
-class ShownText(TypeDecorator[str]):
-    """Text to look at. What no database takes as text is made visible; artifacts keep what it really was."""
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        if value is None:
-            return None
-        return value.replace("\0", "␀").encode(errors="replace").decode()
-
-    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
-        return value
-
-
-class Row(DeclarativeBase):
-    metadata = MetaData(naming_convention=NAMING)
-    type_annotation_map: ClassVar[dict[Any, Any]] = {
-        str: ShownText(),
-        float: Double(),
-        datetime: Moment(),
-        StepName: String(16),
-        Status: String(16),
-        RunStatus: String(16),
-        AttemptStatus: String(16),
-        CostSource: String(16),
-        TestStatus: String(16),
-        list[Any]: JSON(),
-        dict[str, Any]: JSON(),
-    }
+from convex_evals.scores.rows.base import ID, SHA256, Row
 
 
 class ModelRow(Row):
@@ -104,6 +38,11 @@ class RunRow(Row):
     __table_args__ = (
         CheckConstraint("status IN ('running', 'completed', 'stopped', 'failed')", name="status"),
         CheckConstraint("trials >= 1", name="trials"),
+        CheckConstraint("finished_at IS NULL OR (counted_at IS NOT NULL AND counted_at = finished_at)", name="counted"),
+        CheckConstraint(
+            "counted_at IS NULL OR evals + total + passed + failed + skipped + infrastructure IS NOT NULL",
+            name="counts",
+        ),
         Index(None, "model_id", "experiment", "started_at"),
     )
 
@@ -123,6 +62,15 @@ class RunRow(Row):
     reason: Mapped[str | None]
     started_at: Mapped[datetime] = mapped_column(index=True)
     finished_at: Mapped[datetime | None]
+    hidden: Mapped[bool] = mapped_column(server_default=false())
+    # Counted when it finished, which is at `counted_at`; a run that goes on has none.
+    evals: Mapped[int | None]
+    total: Mapped[int | None]
+    passed: Mapped[int | None]
+    failed: Mapped[int | None]
+    skipped: Mapped[int | None]
+    infrastructure: Mapped[int | None]
+    counted_at: Mapped[datetime | None]
 
 
 class PlannedEvalRow(Row):
@@ -165,6 +113,7 @@ class AttemptRow(Row):
             "status IN ('running', 'passed', 'failed', 'skipped', 'infrastructure', 'interrupted')", name="status"
         ),
         CheckConstraint("(status = 'running') = (finished_at IS NULL)", name="finished"),
+        Index(None, "eval", "status"),
         # Two processes can never work on the same eval and trial of a run at once.
         Index(
             "uq_attempts_running",

@@ -1,0 +1,199 @@
+"""Scores at a service, read over HTTP: what `ScoresStore` answers from a database, asked of `convex-evals serve`."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any, NoReturn
+from urllib.parse import quote
+
+import msgspec
+
+from convex_evals.core.errors import InfrastructureError, UsageError
+from convex_evals.core.settings import Secret, is_service_url
+from convex_evals.scores.artifacts import bytes_files, bytes_text
+from convex_evals.scores.history import History
+from convex_evals.scores.labels import Labels
+from convex_evals.scores.outbox import Outbox, Unsent
+from convex_evals.scores.reader import ServiceReader
+from convex_evals.scores.records import (
+    EVERY_RUN,
+    Answer,
+    AttemptDetails,
+    AttemptRecord,
+    Benchmark,
+    FailuresAlike,
+    GenerationRecord,
+    LabelRecord,
+    PendingEval,
+    PlannedEval,
+    Result,
+    RunExport,
+    RunFilter,
+    RunRecord,
+)
+from convex_evals.scores.store import ScoresStore
+
+
+class ReadOnly:
+    """Whatever needs the database itself, above all to record something, raises UsageError."""
+
+    location: str
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Of what is not here, for example `_database`."""
+        if name.startswith("__") or name == "location":
+            raise AttributeError(name)
+        raise UsageError(f"Scores at {self.location} can only be read; name a database with --scores for this.")
+
+
+class RemoteScores(ReadOnly, ScoresStore):
+    """Answers what a `ScoresStore` answers, as it was when it was asked for the first time. Takes labels, too."""
+
+    def __init__(self, url: str, token: Secret | None = None) -> None:
+        self.location, self.upgraded = checked_url(url), None
+        self.reader = ServiceReader(self.location, token)
+        self.labels = RemoteLabels(self.reader)
+        self.history = RemoteHistory(self.reader)
+        self.outbox = RemoteOutbox()
+
+    def close(self) -> None:
+        self.reader.close()
+
+    def benchmarks(self) -> tuple[Benchmark, ...]:
+        return self.reader.items(Benchmark, "/benchmarks")
+
+    def find_run(self, reference: str) -> RunRecord:
+        return self.reader.one(RunRecord, f"/runs/{_part(reference)}")
+
+    def runs(self, chosen: RunFilter = EVERY_RUN) -> tuple[RunRecord, ...]:
+        given = {
+            "model": chosen.model,
+            "provider": chosen.provider,
+            "experiment": chosen.experiment,
+            "status": chosen.status,
+            "since": chosen.since.isoformat() if chosen.since else None,
+            "hidden": "true" if chosen.hidden else None,
+            "cursor": chosen.older_than.id if chosen.older_than else None,
+        }
+        parameters = {name: value for name, value in given.items() if value is not None}
+        return self.reader.items(RunRecord, "/runs", parameters, chosen.limit)
+
+    def is_run_held(self, run_id: str) -> bool:
+        return self.reader.one(bool, f"/runs/{run_id}/held")
+
+    def planned(self, run_id: str) -> tuple[PlannedEval, ...]:
+        return self.reader.items(PlannedEval, f"/runs/{run_id}/planned")
+
+    def pending(self, run_id: str) -> tuple[PendingEval, ...]:
+        return self.reader.items(PendingEval, f"/runs/{run_id}/pending")
+
+    def attempts(self, run_id: str, eval: str | None = None) -> tuple[AttemptRecord, ...]:
+        return tuple(details.attempt for details in self.details(run_id, eval))
+
+    def results(self, run_id: str) -> tuple[AttemptRecord, ...]:
+        return self.reader.items(AttemptRecord, f"/runs/{run_id}/results")
+
+    def details(self, run_id: str, eval: str | None = None) -> tuple[AttemptDetails, ...]:
+        return self.reader.items(AttemptDetails, f"/runs/{run_id}/attempts", {"eval": eval} if eval else {})
+
+    def generations(self, run_id: str) -> tuple[GenerationRecord, ...]:
+        return self.reader.items(GenerationRecord, f"/runs/{run_id}/generations")
+
+    def find_attempt(self, attempt_id: str) -> AttemptDetails:
+        return self.reader.one(RemoteResult, f"/results/{_part(attempt_id)}").details
+
+    def failures_alike(self, attempt_id: str) -> FailuresAlike:
+        return self.reader.one(FailuresAlike, f"/results/{attempt_id}/alike")
+
+    def export_run(self, run_id: str) -> RunExport:
+        return RunExport(self.find_run(run_id), self.planned(run_id), self.details(run_id))
+
+    def read_bytes(self, artifact: str) -> bytes:
+        content = self.reader.content(f"/artifacts/{artifact}")
+        if sha256(content).hexdigest() != artifact:
+            raise InfrastructureError(f"{self.location} sent another content for artifact {artifact[:12]}; try again.")
+        return content
+
+    def read_text(self, artifact: str) -> str:
+        return bytes_text(self.read_bytes(artifact))
+
+    def read_files(self, artifact: str) -> dict[str, str]:
+        return bytes_files(self.read_bytes(artifact))
+
+    def eval_folder(self, name: str) -> bytes | None:
+        """A zip file of a suite with this eval alone, or None when the service does not have it."""
+        category, _, rest = name.partition("/")
+        try:
+            return self.reader.content(f"/evals/{_part(category)}/{_part(rest)}/folder")
+        except UsageError:
+            return None
+
+
+class RemoteResult(msgspec.Struct):
+    """What is needed of the answer about one result."""
+
+    details: AttemptDetails
+
+
+class RemoteLabels(ReadOnly, Labels):
+    def __init__(self, reader: ServiceReader) -> None:
+        self.location, self._reader = reader.location, reader
+
+    def of_run(self, run_id: str) -> tuple[LabelRecord, ...]:
+        return self._reader.items(LabelRecord, "/labels", {"run": run_id})
+
+    def of_every_run(self) -> tuple[LabelRecord, ...]:
+        return self._reader.items(LabelRecord, "/labels")
+
+    def of_model(self, model: str, provider: str) -> tuple[LabelRecord, ...]:
+        return self._reader.items(LabelRecord, "/labels", {"model": model, "provider": provider})
+
+    def add(self, *labels: LabelRecord) -> int:
+        """The service says who made them and when: whoever the token belongs to, now."""
+        for each in labels:
+            named = {"run": each.run_id, "eval": each.eval, "trial": each.trial}
+            self._reader.send("/labels", {**named, "failure_class": each.failure_class, "note": each.note})
+        return len(labels)
+
+
+class RemoteHistory(ReadOnly, History):
+    def __init__(self, reader: ServiceReader) -> None:
+        self.location, self._reader = reader.location, reader
+
+    def results(self, ids: Sequence[str]) -> dict[str, tuple[Result, ...]]:
+        return {run_id: self._results(run_id) for run_id in ids}
+
+    def _results(self, run_id: str) -> tuple[Result, ...]:
+        found = self._reader.items(AttemptRecord, f"/runs/{run_id}/results")
+        return tuple(Result(each.eval, each.trial, each.status, each.failed_step) for each in found)
+
+    def answers(self, ids: Sequence[str]) -> dict[str, tuple[Answer, ...]]:
+        return {run_id: self._answers(run_id) for run_id in ids}
+
+    def _answers(self, run_id: str) -> tuple[Answer, ...]:
+        found = self._reader.items(dict[str, Any], f"/runs/{run_id}/answers")
+        return tuple(Answer(**each) for each in found)
+
+
+class RemoteOutbox(Outbox):
+    """Services send nothing on."""
+
+    def __init__(self) -> None: ...
+
+    def unsent(self, destination: str | None = None, runs: Sequence[str] = ()) -> tuple[Unsent, ...]:
+        return ()
+
+
+def is_service(where: object) -> bool:
+    """Whether scores are at a service, by their address."""
+    return isinstance(where, str) and where.lower().startswith(("http://", "https://"))
+
+
+def checked_url(url: str) -> str:
+    """Raises UsageError. A URL may hold a password, so it is not quoted."""
+    if not is_service_url(url) or "?" in url or "#" in url:
+        raise UsageError("The URL of a scores service is like https://scores.example.com, without a user or a query.")
+    return url.rstrip("/")
+
+
+def _part(text: str) -> str:
+    return quote(text, safe="")

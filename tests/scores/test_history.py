@@ -1,0 +1,54 @@
+"""Many runs at once say the same as each run by itself."""
+
+from typing import Any
+
+from convex_evals.scores import ScoresStore
+from convex_evals.scores import history as module
+
+EVALS = ("000-a/000-b", "000-a/001-c")
+
+
+def test_runs_come_newest_first_with_what_tells_whether_they_changed(scene: Any, store: ScoresStore) -> None:
+    first, second = scene.run(*EVALS), scene.run(*EVALS)
+    assert [key.id for key in store.history.index()] == [second, first]
+    before = store.history.index()
+    store.finish_run(first, "completed")
+    assert store.history.index()[0] == before[0]
+    assert store.history.index()[1] != before[1]
+
+
+def test_many_runs_are_read_as_each_would_be(scene: Any, store: ScoresStore, monkeypatch: Any) -> None:
+    monkeypatch.setattr(module, "AT_ONCE", 2)
+    ids = [scene.run(*EVALS, trials=2) for _ in range(5)]
+    for place, run in enumerate(ids):
+        scene.attempt(run, EVALS[0], status="infrastructure")
+        scene.attempt(run, EVALS[0], status="passed" if place % 2 else "failed")
+        scene.attempt(run, EVALS[1], trial=2)
+    assert {run.id: run for run in store.history.runs(ids)} == {run: store.find_run(run) for run in ids}
+    for run, results in store.history.results(ids).items():
+        assert {(each.eval, each.trial, each.status) for each in results} == {
+            (each.eval, each.trial, each.status) for each in store.results(run)
+        }
+    assert {run: set(planned) for run, planned in store.history.planned(ids).items()} == {
+        run: set(store.planned(run)) for run in ids
+    }
+
+
+def test_runs_of_the_same_plan_share_it(scene: Any, store: ScoresStore) -> None:
+    planned = store.history.planned([scene.run(*EVALS), scene.run(*EVALS)])
+    first, second = planned.values()
+    assert first is second
+
+
+def test_only_what_a_model_was_really_asked_counts(scene: Any, store: ScoresStore) -> None:
+    run = scene.run(*EVALS)
+    asked = store.begin_attempt(run, EVALS[0])
+    store.record_generation(asked.id, scene.generation())
+    cached = store.begin_attempt(run, EVALS[1])
+    store.record_generation(cached.id, scene.generation(from_cache=True))
+    other = scene.run(*EVALS)
+    again = store.begin_attempt(other, EVALS[0])
+    store.reuse_generation(again.id, asked.id)
+    answers = store.history.answers([run, other])
+    assert [(each.eval, each.cost_usd) for each in answers[run]] == [(EVALS[0], 0.25)]
+    assert answers[other] == ()
