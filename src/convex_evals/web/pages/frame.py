@@ -1,0 +1,143 @@
+"""The frame of every page: templates and what they can say, static files, and the answer as HTML, CSV or JSON."""
+
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeVar
+
+from fastapi import APIRouter
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from convex_evals.core.ids import prefix
+from convex_evals.core.wording import count, shortened, visible
+from convex_evals.web.pages import addresses, figures
+from convex_evals.web.pages.text import clipped, shown, with_code
+from convex_evals.web.pages.twins import SUFFIXES, Twin, form_of, twin_response
+from convex_evals.web.site import current_site
+from convex_evals.web.static_files import static_address
+
+View = TypeVar("View", bound=Callable[..., Any])
+FOLDER: Final = Path(__file__).parent.parent
+THEMES: Final = ("light", "dark")
+
+
+class Crumb(NamedTuple):
+    title: str
+    address: str | None = None
+    """None: where one is."""
+
+
+NAVIGATION: Final[tuple[Crumb, ...]] = (
+    Crumb("Leaderboard", "/leaderboard"),
+    Crumb("Runs", "/runs"),
+    Crumb("Matrix", "/matrix"),
+    Crumb("Compare", "/compare"),
+    Crumb("Reports", "/reports"),
+    Crumb("Graders", "/graders"),
+    Crumb("Schedule", "/schedule"),
+)
+
+NEED_A_SERVER: Final = ("/compare", "/schedule")
+"""Pages that no publication has."""
+
+
+def page(router: APIRouter, address: str, *, twins: bool = True) -> Callable[[View], View]:
+    """Registers a view at its address and, for its twins, at the same with `.csv` and `.json`."""
+
+    def register(view: View) -> View:
+        for suffix in (*SUFFIXES, "") if twins else ("",):
+            router.add_api_route(f"{address}{suffix}", view, methods=["GET", "HEAD"], response_model=None)
+        return view
+
+    return register
+
+
+def show(
+    request: Request,
+    template: str,
+    *,
+    title: str,
+    crumbs: tuple[Crumb, ...] = (),
+    twin: Twin | None = None,
+    status: int = 200,
+    **values: Any,
+) -> Response:
+    """The page in the form that was asked for. `values` are what its template shows."""
+    form = form_of(request)
+    if twin is not None and form != "html":
+        response = twin_response(twin, form)
+    else:
+        context = {**_frame(request), "title": title, "crumbs": crumbs, "twin": twin, **values}
+        response = HTMLResponse(environment().get_template(template).render(context), status)
+    response.headers["vary"] = "Accept, Cookie"
+    return response
+
+
+def download(content: bytes, name: str) -> Response:
+    """A file as it was recorded: never shown by the browser, whatever is in it."""
+    plain = "".join(each if each.isascii() and (each.isalnum() or each in "._-") else "_" for each in name)
+    headers = {"content-disposition": f'attachment; filename="{plain or "file"}"'}
+    return Response(content, media_type="application/octet-stream", headers=headers)
+
+
+def _frame(request: Request) -> Mapping[str, Any]:
+    chosen = request.cookies.get("theme", "")
+    link = partial(addresses.links_of(request), request.url.path)
+    served = addresses.links_of(request) is addresses.as_it_is
+    return {
+        "site": current_site(request),
+        "here": request.url.path,
+        "query": request.url.query,
+        "theme": chosen if chosen in THEMES else None,
+        "link": link,
+        "served": served,
+        "navigation": tuple(each for each in NAVIGATION if served or each.address not in NEED_A_SERVER),
+        "static": lambda name: link(static_address(name)),
+    }
+
+
+@cache
+def environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_spelled_out,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    named = (
+        "percent",
+        "dollars",
+        "number",
+        "tokens",
+        "milliseconds",
+        "duration",
+        "moment",
+        "ago",
+        "size",
+        "sign",
+        "p_value",
+    )
+    made.filters.update({name: getattr(figures, name) for name in named})
+    made.filters.update({"shown": shown, "clipped": clipped, "with_code": with_code})
+    made.filters.update({"short_id": prefix, "shortened": shortened})
+    made.globals.update({name: value for name, value in vars(addresses).items() if name.endswith("_address")})
+    made.globals.update({"with_query": addresses.with_query, "count": count})
+    return made
+
+
+def load_templates() -> None:
+    """Compiles all of them; each is compiled once, and that takes longer than to fill it."""
+    for name in environment().list_templates():
+        environment().get_template(name)
+
+
+def _spelled_out(value: object) -> object:
+    """Whatever a template says, in text or in an attribute, has its control characters shown and not obeyed."""
+    if not isinstance(value, str) or isinstance(value, Markup) or value.isprintable():
+        return value
+    return visible(value)

@@ -1,0 +1,158 @@
+"""The matrix: every eval by every model, to see what is hard and what models disagree about."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from statistics import fmean, pvariance
+from typing import Annotated, Final, Literal
+
+from fastapi import APIRouter, Depends, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from convex_evals.runner import UNMINTED, WITH_GUIDELINES, RunFigures, is_sample
+from convex_evals.scores import Benchmark
+from convex_evals.statistics import Tally, merged
+from convex_evals.web.charts import Cell, Chart, heat_map
+from convex_evals.web.pages.addresses import eval_address, links_of
+from convex_evals.web.pages.frame import Crumb, page, show
+from convex_evals.web.pages.leaderboard import experiments, find_version
+from convex_evals.web.pages.twins import Twin
+from convex_evals.web.results import Results, results_of
+
+router = APIRouter()
+Order = Literal["name", "difficulty", "disagreement"]
+ORDERS: Final[tuple[Order, ...]] = ("name", "difficulty", "disagreement")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One model, with all its runs of the version."""
+
+    provider: str
+    model: str
+    runs: tuple[RunFigures, ...]
+    tallies: dict[str, Tally]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One eval. `difficulty` is the share that fails, `disagreement` the variance of the models' pass rates."""
+
+    eval: str
+    tallies: tuple[Tally | None, ...]
+    difficulty: float
+    disagreement: float
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    columns: tuple[Column, ...]
+    lines: tuple[Line, ...]
+
+
+@page(router, "/matrix")
+def matrix(
+    request: Request,
+    results: Annotated[Results, Depends(results_of)],
+    benchmark: Annotated[str, Query()] = "",
+    experiment: Annotated[str, Query()] = WITH_GUIDELINES,
+    order: Annotated[Order, Query()] = "name",
+) -> Response:
+    versions = results.benchmarks()
+    version = find_version(versions, benchmark) if versions else None
+    table = _table(results, version, experiment) if version else Table((), ())
+    columns, lines = table.columns, table.lines
+    return show(
+        request,
+        "matrix.html",
+        title="Matrix",
+        crumbs=(Crumb("home", "/"), Crumb("matrix")),
+        twin=_twin(columns, lines),
+        versions=versions,
+        version=version,
+        minted=version is not None and version.name != UNMINTED,
+        experiments=experiments(results),
+        experiment=experiment,
+        orders=ORDERS,
+        order=order,
+        columns=columns,
+        lines=sorted(lines, key=lambda each: (*_key(each, order), each.eval)),
+        overview=_overview(request, results, version, experiment, table) if version and columns else None,
+    )
+
+
+def _table(results: Results, version: Benchmark, experiment: str) -> Table:
+    def compute() -> Table:
+        columns = _columns(results, version, experiment)
+        return Table(columns, tuple(_line(each.eval, columns) for each in version.evals))
+
+    return results.once_settled(("matrix", version.name, experiment), compute)
+
+
+def _key(line: Line, order: Order) -> tuple[float, ...]:
+    return () if order == "name" else (-line.difficulty if order == "difficulty" else -line.disagreement,)
+
+
+def _columns(results: Results, version: Benchmark, experiment: str) -> tuple[Column, ...]:
+    """Samples come last, then the best first."""
+    groups: dict[tuple[str, str], list[RunFigures]] = {}
+    choice = results.choice(version)
+    left_out = {each.run.id for each in choice.left_out if is_sample(each.run.model)}
+    samples = [each for each in results.runs() if each.run.id in left_out and each.is_whole]
+    for each in (*choice.runs, *samples):
+        if each.run.experiment == experiment:
+            groups.setdefault((each.run.provider, each.run.model), []).append(each)
+    found = [Column(*key, tuple(runs), merged([each.tallies for each in runs])) for key, runs in groups.items()]
+    return tuple(sorted(found, key=lambda each: (is_sample(each.model), -_mean(each), each.model)))
+
+
+def _mean(column: Column) -> float:
+    return fmean(each.rate for each in column.tallies.values())
+
+
+def _line(name: str, columns: Sequence[Column]) -> Line:
+    tallies = tuple(each.tallies.get(name) for each in columns)
+    rates = [each.rate for each in tallies if each is not None]
+    return Line(name, tallies, 1 - fmean(rates) if rates else 0.0, pvariance(rates) if rates else 0.0)
+
+
+def _overview(request: Request, results: Results, version: Benchmark, experiment: str, table: Table) -> Chart:
+    key = ("overview", links_of(request), request.url.path, version.name, experiment)
+    return results.once_settled(key, lambda: _heat_map(request, table.columns, table.lines))
+
+
+def _heat_map(request: Request, columns: Sequence[Column], lines: Sequence[Line]) -> Chart:
+    link = links_of(request)
+    rows = [
+        (
+            column.model,
+            [
+                Cell(
+                    None if (tally := line.tallies[place]) is None else tally.rate,
+                    f"{line.eval}: {_said(tally)}",
+                    link(request.url.path, eval_address(line.eval)),
+                )
+                for line in lines
+            ],
+        )
+        for place, column in enumerate(columns)
+    ]
+    categories = groupby(line.eval.partition("/")[0] for line in lines)
+    groups = [(name, sum(1 for _ in members)) for name, members in categories]
+    return heat_map(
+        "Pass rate by model and eval: filled passes, a cross fails, an empty frame was not run", rows, groups
+    )
+
+
+def _said(tally: Tally | None) -> str:
+    return "not run" if tally is None else f"{tally.passed} of {tally.trials} passed"
+
+
+def _twin(columns: Sequence[Column], lines: Sequence[Line]) -> Twin:
+    heads = ("eval", "difficulty", "disagreement", *(each.model for each in columns))
+    rows = (
+        (each.eval, each.difficulty, each.disagreement, *(None if one is None else one.rate for one in each.tallies))
+        for each in lines
+    )
+    return Twin("evals", heads, rows)

@@ -1,0 +1,202 @@
+"""One run, or one category of it: evals x steps while it happens and after, why evals failed, and its settings."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from convex_evals.analysis.report import KeptReport, newest_report
+from convex_evals.core.ids import LENGTH, prefix
+from convex_evals.core.verdicts import GATES, STEPS, FailureClass
+from convex_evals.runner import Sum
+from convex_evals.scores import GridRow, RunGrid, RunRecord
+from convex_evals.statistics import Score, Tally, score
+from convex_evals.web.errors import NotFound
+from convex_evals.web.pages.addresses import run_address
+from convex_evals.web.pages.errors import Moved
+from convex_evals.web.pages.frame import Crumb, page, show
+from convex_evals.web.pages.search import find_run
+from convex_evals.web.pages.twins import Twin
+from convex_evals.web.site import Site, site_of
+
+router = APIRouter()
+ORDER: Final = ("failed", "infrastructure", "interrupted", "running", "pending", "skipped", "passed")
+SILENT: Final = timedelta(minutes=15)
+"""A run that nobody holds and that recorded nothing for so long has died."""
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    name: str
+    score: Score | None
+    passed: int
+    verdicts: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Failures that share a step and the name of what it complained about."""
+
+    step: str
+    name: str
+    example: str
+    rows: tuple[GridRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    done: int
+    total: int
+    left: timedelta | None  # None: nothing is known yet
+
+
+@page(router, "/experiment/{experiment}/run/{run}")
+def run(request: Request, experiment: str, run: str, site: Annotated[Site, Depends(site_of)]) -> Response:
+    return _show(request, site, find_grid(site, experiment, run), None)
+
+
+@page(router, "/experiment/{experiment}/run/{run}/{category}")
+def category(
+    request: Request, experiment: str, run: str, category: str, site: Annotated[Site, Depends(site_of)]
+) -> Response:
+    grid = find_grid(site, experiment, run, f"/{category}")
+    if category not in {row.category for row in grid.rows}:
+        raise NotFound(f"Run {prefix(grid.run.id)} has no category {category!r}.")
+    return _show(request, site, grid, category)
+
+
+def find_grid(site: Site, experiment: str, run: str, rest: str = "") -> RunGrid:
+    """Another experiment, or the beginning of the id, leads to the address of the run."""
+    if len(run) < LENGTH:
+        raise Moved(f"{find_run(site, run)}{rest}")
+    grid = site.store.pages.grid(run)
+    if grid.run.experiment != experiment:
+        raise Moved(f"{run_address(grid.run.experiment, run)}{rest}")
+    return grid
+
+
+def _show(request: Request, site: Site, grid: RunGrid, category: str | None) -> Response:
+    rows = [row for row in grid.rows if category in (None, row.category)]
+    run = grid.run
+    report = newest_report(site.reports, run.provider, run.model, run.id)
+    above = (Crumb("home", "/"), Crumb("runs", "/runs"))
+    title = f"{run.model} · {prefix(run.id)}"
+    inside = (Crumb(title, run_address(run.experiment, run.id)), Crumb(category)) if category else (Crumb(title),)
+    return show(
+        request,
+        "run.html",
+        title=f"{category} · {title}" if category else title,
+        crumbs=(*above, *inside),
+        twin=_twin(run, rows),
+        run=run,
+        condition=condition(site, grid),
+        category=category,
+        rows=sorted(rows, key=lambda row: (ORDER.index(row.status), row.eval, row.trial)),
+        steps=STEPS,
+        several=any(row.trial > 1 for row in rows),
+        priced=any(row.cost_usd is not None for row in rows),
+        score=score_of(rows),
+        numbers={name: sum(row.status == name for row in rows) for name in ORDER},
+        categories=_categories(grid.rows),
+        causes=_causes(rows),
+        spent=_spent(site, run, rows),
+        progress=_progress(grid),
+        report=report,
+        classes=classes_of(report),
+        decisions=site.store.decisions.of_run(run.id),
+        command=repeat_command(run),
+    )
+
+
+def condition(site: Site, grid: RunGrid) -> str:
+    """The status of a run, and `died` when nobody works on it although nobody ended it."""
+    run = grid.run
+    if run.status != "running" or site.store.is_run_held(run.id):
+        return run.status
+    silent = datetime.now(UTC) - (grid.last_sign or run.started_at)
+    return "died" if silent > SILENT else "running"
+
+
+def score_of(rows: Iterable[GridRow]) -> Score | None:
+    verdicts: dict[str, list[bool]] = {}
+    for row in rows:
+        if row.status in ("passed", "failed"):
+            verdicts.setdefault(row.eval, []).append(row.status == "passed")
+    return score({name: Tally(sum(each), len(each)) for name, each in verdicts.items()})
+
+
+def repeat_command(run: RunRecord) -> str:
+    experiment = "" if run.experiment == "default" else f" -e {run.experiment}"
+    trials = f" --trials {run.trials}" if run.trials > 1 else ""
+    return f"convex-evals run -m {run.model}{experiment}{trials}"
+
+
+def classes_of(report: KeptReport | None) -> dict[tuple[str, int], FailureClass]:
+    """By eval and trial, what the analysis or a person says about a failure."""
+    return {(each.eval, each.trial): each.failure_class for each in report.report.failures} if report else {}
+
+
+def _categories(rows: Sequence[GridRow]) -> list[Category]:
+    found = []
+    for name in dict.fromkeys(row.category for row in rows):
+        inside = [row for row in rows if row.category == name]
+        passed = sum(row.status == "passed" for row in inside)
+        verdicts = passed + sum(row.status == "failed" for row in inside)
+        found.append(Category(name, score_of(inside), passed, verdicts, len(inside)))
+    return found
+
+
+def _causes(rows: Iterable[GridRow]) -> list[Cause]:
+    """The most frequent first. A test's name means something within its eval only, so tests are one cause per eval."""
+    groups: dict[tuple[str, str], list[GridRow]] = {}
+    for row in rows:
+        if row.status == "failed" and row.attempt is not None:
+            step = row.attempt.failed_step or "no step"
+            named = row.cause.name if row.cause and row.cause.name and step not in GATES else row.attempt.failure
+            groups.setdefault((step, named or step), []).append(row)
+    causes = [Cause(step, name, _example(found), tuple(found)) for (step, name), found in groups.items()]
+    return sorted(causes, key=lambda each: (-len(each.rows), each.step, each.name))
+
+
+def _example(rows: Sequence[GridRow]) -> str:
+    return next((row.cause.message for row in rows if row.cause), "")
+
+
+def _spent(site: Site, run: RunRecord, rows: Sequence[GridRow]) -> Sum:
+    names = {row.eval for row in rows}
+    answers = site.store.history.answers([run.id])[run.id]
+    return Sum.of(answer.cost_usd for answer in answers if answer.eval in names)
+
+
+def _progress(grid: RunGrid) -> Progress:
+    """What is left takes as long as what is done took, each."""
+    done = sum(row.status not in ("pending", "running", "interrupted") for row in grid.rows)
+    left = len(grid.rows) - done
+    if not done or not left:
+        return Progress(done, len(grid.rows), timedelta(0) if not left else None)
+    begun = min((row.attempt.started_at for row in grid.rows if row.attempt), default=grid.run.started_at)
+    return Progress(done, len(grid.rows), (datetime.now(UTC) - begun) / done * left)
+
+
+def _twin(run: RunRecord, rows: Sequence[GridRow]) -> Twin:
+    columns = (
+        *("eval", "trial", "status", "failedStep", "failure", "testsPassed", "testsTotal", "durationMs", "costUsd"),
+        *STEPS,
+    )
+    facts = {"run": run.id, "model": run.model, "provider": run.provider, "experiment": run.experiment}
+    return Twin("evals", columns, (_values(row) for row in rows), {**facts, "status": run.status})
+
+
+def _values(row: GridRow) -> tuple[object, ...]:
+    attempt = row.attempt
+    steps = tuple(row.steps[name].status if name in row.steps else None for name in STEPS)
+    if attempt is None:
+        return (row.eval, row.trial, row.status, None, None, None, None, None, None, *steps)
+    tests = (attempt.tests.passed, attempt.tests.total) if attempt.tests else (None, None)
+    ended = (row.status, attempt.failed_step, attempt.failure)
+    return (row.eval, row.trial, *ended, *tests, attempt.duration_ms, row.cost_usd, *steps)

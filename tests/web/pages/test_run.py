@@ -1,0 +1,95 @@
+"""The page of a run: what happened in it, eval by eval."""
+
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from convex_evals.scores import Outcome, PlannedEval
+
+
+@pytest.fixture
+def run_id(record: Any) -> str:
+    made: str = record.run()
+    return made
+
+
+def address(run_id: str, rest: str = "") -> str:
+    return f"/experiment/default/run/{run_id}{rest}"
+
+
+def test_failures_come_first_and_say_why(client: TestClient, run_id: str) -> None:
+    page = client.get(address(run_id)).text
+    places = [page.index(f"/{name}") for name in ("001-second", "000-first", "000-index")]
+    assert places[0] < min(places[1:])
+    assert "expected 2, got 3" in page
+
+
+def test_every_step_is_told_by_icon_and_word(client: TestClient, run_id: str) -> None:
+    page = client.get(address(run_id)).text
+    assert "tests failed</span>" in page and "tsc passed</span>" in page and "1/2" in page
+
+
+def test_a_category_is_a_page_of_its_own(client: TestClient, run_id: str) -> None:
+    page = client.get(address(run_id, "/001-queries")).text
+    assert "000-index" in page and "001-second" not in page
+
+
+def test_an_unknown_category_says_so(client: TestClient, run_id: str) -> None:
+    answer = client.get(address(run_id, "/009-nothing"))
+    assert answer.status_code == 404 and "has no category &#39;009-nothing&#39;" in answer.text
+
+
+def test_another_experiment_or_a_short_id_leads_to_the_run(client: TestClient, run_id: str) -> None:
+    for given in (f"/experiment/other/run/{run_id}", f"/experiment/default/run/{run_id[:8]}"):
+        assert client.get(given, follow_redirects=False).headers["location"] == address(run_id)
+    moved = client.get(f"/experiment/other/run/{run_id}/001-queries", follow_redirects=False)
+    assert moved.headers["location"] == address(run_id, "/001-queries")
+
+
+def test_an_unknown_run_is_looked_for_by_name(client: TestClient) -> None:
+    answer = client.get(address("z" * 32))
+    assert answer.status_code == 404 and "z" * 32 in answer.text
+
+
+def test_the_twin_has_a_row_per_eval_with_its_steps(client: TestClient, run_id: str) -> None:
+    rows = {row["eval"]: row for row in client.get(f"{address(run_id)}.json").json()["evals"]}
+    failed = rows["000-basics/001-second"]
+    assert (failed["status"], failed["failedStep"], failed["tsc"], failed["tests"]) == (
+        *("failed", "tests", "passed", "failed"),
+    )
+    assert client.get(f"{address(run_id)}.csv").text.count("\r\n") == 4
+
+
+def test_infrastructure_is_counted_apart(client: TestClient, record: Any) -> None:
+    run_id = record.begin()
+    begun = record.store.begin_attempt(run_id, "000-basics/000-first")
+    record.store.finish_attempt(begun.id, Outcome("infrastructure", failure="worker-crashed"))
+    record.attempt(run_id, "000-basics/001-second")
+    page = client.get(address(run_id)).text
+    assert "1 infrastructure" in page and "100.0%" in page
+
+
+def test_a_run_under_way_shows_what_runs_and_what_is_to_come(client: TestClient, record: Any) -> None:
+    run_id = record.begin()
+    record.attempt(run_id, "000-basics/000-first")
+    record.store.begin_attempt(run_id, "000-basics/001-second")
+    page = client.get(address(run_id)).text
+    assert "1 running" in page and "1 to come" in page and "time left" in page
+    assert f'data-live="/api/v1/events?run={run_id}"' in page
+
+
+def test_trials_have_a_row_each(client: TestClient, record: Any) -> None:
+    run_id = record.begin(trials=2, evals=(PlannedEval("000-basics/000-first"),))
+    assert len(client.get(f"{address(run_id)}.json").json()["evals"]) == 2
+    assert "?trial=2" in client.get(address(run_id)).text
+
+
+def test_without_a_report_the_page_says_how_to_write_one(client: TestClient, run_id: str) -> None:
+    assert f"convex-evals analyze {run_id[:8]}" in client.get(address(run_id)).text
+
+
+def test_what_a_model_is_called_is_text(client: TestClient, record: Any) -> None:
+    run_id = record.run("<script>alert(1)</script>\u202e")
+    page = client.get(address(run_id)).text
+    assert "<script>alert" not in page and "\u202e" not in page
