@@ -88,7 +88,7 @@ def hello_suite(tmp_path: Path) -> Suite:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[ScoresStore]:
+def store(ready_scores: None, ready_workers: None, tmp_path: Path) -> Iterator[ScoresStore]:
     with ScoresStore.open(tmp_path / "scores.db") as opened:
         yield opened
 

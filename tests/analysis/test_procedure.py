@@ -1,6 +1,6 @@
 import json
 from collections.abc import Callable
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from convex_evals.analysis import Request, analyse
@@ -8,12 +8,13 @@ from convex_evals.analysis.classification import RulesEngine
 from convex_evals.analysis.evidence import Action
 from convex_evals.analysis.investigation import CHANGED, Investigated
 from convex_evals.analysis.isolation.isolate import OFF
-from convex_evals.analysis.labels import add_label
-from convex_evals.analysis.report import Label, Report, record_action
+from convex_evals.analysis.report import Report, record_action
 from convex_evals.core.settings import Settings
-from convex_evals.scores import ScoresStore
+from convex_evals.core.verdicts import FailureClass
+from convex_evals.scores import LabelRecord, ScoresStore
 
 Record = Callable[..., str]
+CLASSES: tuple[FailureClass, ...] = ("KNOWN_GAP", "AMBIGUOUS_TASK")
 FIRST, SECOND = "000-basics/000-hello", "000-basics/001-hello"
 
 
@@ -129,9 +130,9 @@ async def test_a_label_stands_in_the_report_of_its_run(
 ) -> None:
     analysing = Analysing(store, settings, tmp_path)
     run = record("failed", "failed", "passed")
-    folder = analysing.request(run).folder
-    add_label(folder, Label(FIRST, "KNOWN_GAP", "First thought.", "Ada", "2026-02-01", run))
-    add_label(folder, Label(FIRST, "AMBIGUOUS_TASK", "Whom to greet is not said.", "Ada", "2026-02-02", run))
+    for day, failure_class in enumerate(CLASSES, 1):
+        made_at = datetime(2026, 2, day, 12, tzinfo=UTC)
+        store.labels.add(LabelRecord(run, FIRST, 1, failure_class, "Whom to greet is not said.", "Ada", made_at))
     report = await analysing(run)
     assert report.failures[0].failure_class == "AMBIGUOUS_TASK"
     assert report.count("AMBIGUOUS_TASK") == 1

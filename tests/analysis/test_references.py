@@ -7,6 +7,7 @@ from convex_evals.core.errors import UsageError
 @pytest.mark.parametrize(
     ("given", "run"),
     [
+        ("latest:sample/expert", "latest:sample/expert"),
         ("jn76nmvg", "jn76nmvg"),
         ("https://x.example/experiment/default/run/jn76nmvg", "jn76nmvg"),
         ("https://x.example/base/experiment/no_guidelines/run/jn76nmvg/category/eval?tab=steps#top", "jn76nmvg"),

@@ -2,13 +2,16 @@
 
 from typing import TYPE_CHECKING
 
-from convex_evals.analysis.references import run_reference
+from convex_evals.analysis.references import run_reference, run_service
 from convex_evals.core.lazy import load_on_demand
 
 if TYPE_CHECKING:
+    from convex_evals.analysis.health import SharedFailure, suite_health
     from convex_evals.analysis.procedure import Request, analyse
 
-__all__ = ["Request", "analyse", "run_reference"]
+__all__ = ["Request", "SharedFailure", "analyse", "run_reference", "run_service", "suite_health"]
 
 # The procedure needs the runner and the toolchain.
-__getattr__ = load_on_demand(__name__, {"procedure": ("Request", "analyse")})
+__getattr__ = load_on_demand(
+    __name__, {"procedure": ("Request", "analyse"), "health": ("SharedFailure", "suite_health")}
+)

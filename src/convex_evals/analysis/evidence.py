@@ -152,11 +152,33 @@ class UnknownSymbol:
 
 @dataclass(frozen=True, slots=True)
 class GapMatch:
-    """The passage of GAPS.txt that speaks of the cause, and the words it shares with it. `score` is from 0 to 1."""
+    """The entry of GAPS.txt that speaks of the cause, and the terms it shares with it. `score` is from 0 to 1.
+
+    `blames`: who the entry says is wrong. `demanded`: it says only that models get this wrong, and the task requires
+    it. `excused`: it says that nobody asked for it.
+    """
 
     passage: str
     terms: tuple[str, ...]
     score: float
+    blames: Literal["model", "task", "check"] = "model"
+    resolved: bool = False
+    demanded: bool = False
+    excused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Parity:
+    """The reference put through the failed step, and the answer with nothing but the reference's configuration.
+
+    `complaints` are the fingerprints of what the step said about the reference; None: there was no verdict.
+    """
+
+    complaints: tuple[str, ...] | None = None
+    configuration_cures: bool | None = None
+
+    def reference_fails(self, diagnostic: Diagnostic) -> bool:
+        return bool(self.complaints and diagnostic.fingerprint in self.complaints)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +193,15 @@ class PriorFinding:
     failure_class: FailureClass
     same_cause: bool = False
     actions: tuple[Action, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """What a person said about another failure of the same model."""
+
+    eval: str
+    failure_class: FailureClass
+    why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,8 +225,10 @@ class Evidence:
     differences: tuple[Difference, ...] = ()
     unknown_symbols: tuple[UnknownSymbol, ...] = ()
     cause: Cause = field(default_factory=Cause)
+    parity: Parity | None = None
     counterfactuals: Counterfactuals = field(default_factory=Counterfactuals)
     prior: tuple[PriorFinding, ...] = ()  # newest first
+    examples: tuple[Example, ...] = ()  # newest first
 
     @property
     def failed_diagnostics(self) -> tuple[Diagnostic, ...]:

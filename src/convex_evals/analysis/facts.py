@@ -13,6 +13,7 @@ def evidence_lines(evidence: Evidence) -> tuple[str, ...]:
         *_complaints(evidence),
         *(f"API: {symbol} ({symbol.file}:{symbol.line})." for symbol in evidence.unknown_symbols[:4]),
         *_differences(evidence),
+        *_parity(evidence),
         *_counterfactuals(evidence.counterfactuals),
         *_gap(evidence),
     )
@@ -66,6 +67,18 @@ def _differences(evidence: Evidence) -> Iterator[str]:
         yield f"And {len(evidence.differences) - 4} more differences from the reference."
 
 
+def _parity(evidence: Evidence) -> Iterator[str]:
+    parity = evidence.parity
+    if parity is None:
+        return
+    if parity.complaints is not None:
+        said = "passes" if not parity.complaints else "does not pass"
+        yield f"The reference answer {said} the step {evidence.failed_step}."
+    if parity.configuration_cures is not None:
+        cured = "passes" if parity.configuration_cures else "still fails"
+        yield f"With the reference's configuration and the answer's own code, the step {cured}."
+
+
 def _counterfactuals(facts: Counterfactuals) -> Iterator[str]:
     if facts.passes_without_lint:
         rules = listed(facts.lint_rules)
@@ -100,6 +113,7 @@ def _demands(facts: Counterfactuals) -> str:
 def _gap(evidence: Evidence) -> Iterator[str]:
     if evidence.gap is not None:
         shared = listed(evidence.gap.terms)
-        yield f"GAPS.txt shares {shared} with this failure: “{shortened(evidence.gap.passage, 240)}”"
+        demanded = " The task itself requires it, so that is no excuse." if evidence.gap.demanded else ""
+        yield f"GAPS.txt shares {shared} with this failure: “{shortened(evidence.gap.passage, 240)}”{demanded}"
     elif evidence.gaps:
         yield "GAPS.txt of this eval says nothing about this."

@@ -2,17 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from convex_evals.analysis.classification import Classification, Engine
 from convex_evals.analysis.counterfactuals import Neighbour, gather_counterfactuals
 from convex_evals.analysis.differences import compare_answers
-from convex_evals.analysis.evidence import Counterfactuals, Evidence, UnknownSymbol
+from convex_evals.analysis.evidence import Counterfactuals, Evidence, Example, UnknownSymbol
 from convex_evals.analysis.facts import causes, error_line, evidence_lines, fingerprints
 from convex_evals.analysis.gaps import match_gap
 from convex_evals.analysis.isolation import Bound, GradingProbes, isolate_cause, locate_cause
 from convex_evals.analysis.labels import label_for
+from convex_evals.analysis.parity import examine_parity
 from convex_evals.analysis.prior import PriorReports, cure, history, is_repeat
 from convex_evals.analysis.report.types import FailureReport, Label
 from convex_evals.analysis.surface import Surface, complained_symbols, read_surface, snippet_symbols, unknown_symbols
@@ -23,7 +25,7 @@ from convex_evals.core.toolchain import Toolchain
 from convex_evals.core.verdicts import StepName
 from convex_evals.pipeline import GradingOptions, find_packages
 from convex_evals.scores import AttemptDetails, RunRecord
-from convex_evals.suite import Eval, read_answer
+from convex_evals.suite import Eval, read_answer, read_given, read_question
 
 if TYPE_CHECKING:
     from convex_evals.scores import ScoresStore
@@ -53,12 +55,12 @@ def evidence_of(recorded: Recorded, asked: Eval | None, answer_files: tuple[str,
         eval=attempt.eval,
         category=attempt.eval.partition("/")[0],
         trial=attempt.trial,
-        task=asked.task if asked else "",
+        task=read_question(asked) if asked else "",
         error=next((step.excerpt for step in steps if step.name == recorded.failed_step), ""),
         steps=steps,
         tests=attempt.tests,
         diagnostics=tuple(sorted(diagnostics, key=lambda each: each.step != recorded.failed_step)),
-        files=recorded.files,
+        files=read_given(asked).completed(recorded.files) if asked and recorded.files else recorded.files,
         answer=read_answer(asked, answer_files) if asked else {},
         grader=asked.grader.path.read_text(errors="replace") if asked and asked.grader else "",
         gaps=(asked.gaps or "") if asked else "",
@@ -107,6 +109,8 @@ def _symbols(evidence: Evidence, surface: Surface) -> tuple[UnknownSymbol, ...]:
     return (*found, *(symbol for symbol in complained if (symbol.name, symbol.line) not in names))
 
 
+MOST_EXAMPLES = 8
+PARITY_TRIES = 2  # the reference, and the answer with the reference's configuration
 CHANGED = "No change was tried, because the eval is not what it was when the run was graded."
 UNEQUIPPED = "No change was tried, because the packages that grading needs are not installed."
 GONE = "No change was tried, because the suite no longer has this eval."
@@ -154,7 +158,12 @@ class Investigator:
         evidence = complete(evidence, await self._surface(recorded.files, asked), own, self.neighbours)
         evidence = await self._with_cause(evidence, asked)
         prior = self.prior.findings(evidence.eval, fingerprints(evidence))
-        return replace(with_gap(evidence), prior=prior)
+        return replace(with_gap(evidence), prior=prior, examples=self._examples(evidence))
+
+    def _examples(self, evidence: Evidence) -> tuple[Example, ...]:
+        """Never the label of this very failure: that one overrules the engine, and must not be parroted."""
+        others = [each for each in self.labels if (each.run, each.eval) != (self.run.id, evidence.eval)]
+        return tuple(Example(each.eval, each.failure_class, each.why) for each in reversed(others[-MOST_EXAMPLES:]))
 
     async def _with_cause(self, evidence: Evidence, asked: Eval | None) -> Evidence:
         if asked is None:
@@ -162,6 +171,9 @@ class Investigator:
         if self.probes is None or asked.id in self.changed:
             note = UNEQUIPPED if self.probes is None else CHANGED
             return replace(evidence, cause=locate_cause(evidence, note))
+        beside = Bound(self.probe_seconds, PARITY_TRIES)
+        try_files = partial(self.probes.try_files, asked, evidence.failed_step, self.options, beside)
+        evidence = replace(evidence, parity=await examine_parity(evidence, try_files))
         bound = Bound(self.probe_seconds)
         probe = self.probes.probe(asked, evidence.failed_step, self.options, bound)
         return replace(evidence, cause=await isolate_cause(evidence, probe, bound))

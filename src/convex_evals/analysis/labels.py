@@ -1,35 +1,34 @@
-"""What people say about failures: one line of JSON each in `labels.jsonl` beside the model's reports, never changed.
+"""What people say about failures. The latest word about a failure stands above earlier ones.
 
-A later line about the same failure stands above an earlier one.
+Labels are in the scores. Earlier versions kept them in `labels.jsonl` beside the model's reports, which is still read.
 """
 
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from convex_evals.analysis.report.types import Label
-from convex_evals.core.errors import InfrastructureError, UsageError
-from convex_evals.core.plain import from_plain, to_plain
+from convex_evals.core.errors import UsageError
+from convex_evals.core.plain import from_plain
+from convex_evals.scores import LabelRecord, RunRecord
+
+if TYPE_CHECKING:
+    from convex_evals.scores import ScoresStore
 
 FILE: Final = "labels.jsonl"
 
 
-def add_label(folder: Path, label: Label) -> Path:
-    """Appends; lines of several people at once do not mix."""
-    path = folder / FILE
-    line = json.dumps(to_plain(label), ensure_ascii=False) + "\n"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        try:
-            os.write(descriptor, line.encode(errors="replace"))
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        raise InfrastructureError(f"The label cannot be written to {path}: {error.strerror}.") from error
-    return path
+def labels_of_model(store: "ScoresStore", run: RunRecord, folder: Path) -> tuple[Label, ...]:
+    """Of all runs of the run's model, oldest first: those in the scores, and those in the folder of its reports."""
+    recorded = (as_label(each) for each in store.labels.of_model(run.model, run.provider))
+    # Within a day the recorded ones are later: nothing writes the file any more.
+    return tuple(sorted((*read_labels(folder), *recorded), key=lambda label: label.date))
+
+
+def as_label(record: LabelRecord) -> Label:
+    date = record.made_at.astimezone().date().isoformat()
+    return Label(record.eval, record.failure_class, record.note, record.who, date, record.run_id, record.trial)
 
 
 def read_labels(folder: Path) -> tuple[Label, ...]:

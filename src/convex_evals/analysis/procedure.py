@@ -9,11 +9,13 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from convex_evals.analysis.changes import recommend_changes
 from convex_evals.analysis.classification import Engine
 from convex_evals.analysis.counterfactuals import read_neighbours
+from convex_evals.analysis.health import suite_health
 from convex_evals.analysis.investigation import Investigated, Investigator
 from convex_evals.analysis.isolation import open_probes
-from convex_evals.analysis.labels import read_labels
+from convex_evals.analysis.labels import labels_of_model
 from convex_evals.analysis.patterns import find_patterns
 from convex_evals.analysis.prior import PriorReports, read_prior_reports
 from convex_evals.analysis.recommendations import overall, recommend
@@ -107,7 +109,7 @@ async def investigator(
             _changed(store, request.run, evals),
             request.engine,
             prior,
-            read_labels(request.folder),
+            labels_of_model(store, request.run, request.folder),
             read_neighbours(store, request.run, {each.attempt.eval for each in failed}),
             probes,
             request.probe_seconds,
@@ -144,6 +146,10 @@ def _collate(store: "ScoresStore", request: Request, prior: PriorReports, failur
         patterns=find_patterns(failures, categories),
         recommendations=recommend(failures),
         overall=overall(failures),
+        changes=recommend_changes(failures),
+        suspicious=tuple(
+            each for each in suite_health(store, {failure.eval for failure in failures}) if each.is_suspicious
+        ),
     )
 
 
@@ -199,7 +205,7 @@ def _evals(request: Request) -> dict[str, Eval]:
 
 def _changed(store: "ScoresStore", run: RunRecord, evals: dict[str, Eval]) -> frozenset[str]:
     """Evals whose task, answer or grader is not what it was."""
-    planned = {each.eval: each for each in store.export_run(run.id).evals}
+    planned = {each.eval: each for each in store.planned(run.id)}
     return frozenset(
         name
         for name, each in evals.items()

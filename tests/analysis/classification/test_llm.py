@@ -2,27 +2,33 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from convex_evals.analysis.classification import choose_engine
+from convex_evals.analysis.classification import choose_engine, engines_beside
+from convex_evals.analysis.classification.both import BothEngine
 from convex_evals.analysis.classification.choice import Analyst
 from convex_evals.analysis.classification.llm import LlmEngine, MalformedReply, read_judgement
-from convex_evals.analysis.evidence import Cause, Evidence
+from convex_evals.analysis.evidence import Cause, Evidence, Example
+from convex_evals.analysis.scoring import LabelledCase, score_engine, score_lines
 from convex_evals.core.errors import UsageError
 from convex_evals.core.settings import read_settings
 from convex_evals.models.providers import RequestPolicy, open_provider
 from convex_evals.models.registry import ModelEntry
 
 GOOD = {
-    "class": "OVERLY_STRICT",
+    "fault": "check",
+    "documented": False,
     "confidence": 0.8,
     "summary": "The grader wants more.",
     "reasoning": "The task does not ask for it.",
+    "decidedBy": "the task is silent",
     "cited": ["TASK.txt"],
 }
+FAULT = {**GOOD, "fault": "model", "confidence": 0.6, "summary": "It is wrong."}
 EVIDENCE = Evidence(
     failed_step="tests",
     eval="000-a/000-b",
@@ -50,6 +56,7 @@ async def test_a_typed_reply_becomes_the_classification(provider_server: Any, an
     provider_server.script(provider_server.says(json.dumps(GOOD)))
     found = await analyst().classify(EVIDENCE)
     assert (found.failure_class, found.confidence, found.engine) == ("OVERLY_STRICT", 0.8, "llm")
+    assert (found.fault, found.documented, found.decided_by) == ("check", False, "the task is silent")
     assert (found.summary, found.cited, found.note) == ("The grader wants more.", ("TASK.txt",), "")
 
 
@@ -109,8 +116,10 @@ def test_a_fence_or_a_sentence_around_the_object_does_no_harm(text: str) -> None
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"class": "MAYBE"}, "'class' must be one of"),
-        ({"class": None}, "'class' must be one of"),
+        ({"fault": "maybe"}, "'fault' must be one of"),
+        ({"fault": None}, "'fault' must be one of"),
+        ({"documented": "no"}, "'documented' must be true or false"),
+        ({"decidedBy": ""}, "'decidedBy' must be a text"),
         ({"confidence": 2}, "from 0 to 1"),
         ({"confidence": "high"}, "from 0 to 1"),
         ({"confidence": True}, "from 0 to 1"),
@@ -141,7 +150,47 @@ def test_auto_takes_rules_without_a_key_and_the_analyst_with_one(tmp_path: Path)
     without = read_settings(environment={"HOME": str(tmp_path)}, cwd=tmp_path)
     assert choose_engine("auto", without).name == "rules"
     key = {"HOME": str(tmp_path), "ANTHROPIC_API_KEY": "sk-test"}
-    assert choose_engine("auto", read_settings(environment=key, cwd=tmp_path)).name == "llm"
+    assert choose_engine("auto", read_settings(environment=key, cwd=tmp_path)).name == "both"
+
+
+async def test_where_rules_and_analyst_agree_nobody_is_asked_again(provider_server: Any, analyst: Engine) -> None:
+    provider_server.script(provider_server.says(json.dumps(FAULT)))
+    found = await BothEngine(analyst()).classify(EVIDENCE)
+    assert (found.failure_class, found.engine, len(provider_server.requests)) == ("MODEL_FAULT", "both", 1)
+    assert found.confidence > 0.6
+
+
+async def test_where_they_disagree_a_second_opinion_decides(provider_server: Any, analyst: Engine) -> None:
+    provider_server.script(provider_server.says(json.dumps(GOOD)), provider_server.says(json.dumps(FAULT)))
+    found = await BothEngine(analyst()).classify(EVIDENCE)
+    assert (found.failure_class, found.summary) == ("MODEL_FAULT", "It is wrong.")
+    assert "The rules said MODEL_FAULT, the analyst first OVERLY_STRICT" in found.note
+    assert "Two opinions that disagree" not in provider_server.requests[0].prompt
+    assert "fault: model, documented: false." in provider_server.requests[1].prompt
+
+
+async def test_without_a_second_opinion_the_surer_one_stands(provider_server: Any, analyst: Engine) -> None:
+    useless = provider_server.says("I cannot say.")
+    provider_server.script(provider_server.says(json.dumps({**GOOD, "confidence": 0.99})), useless, useless)
+    found = await BothEngine(analyst()).classify(EVIDENCE)
+    assert (found.failure_class, found.engine) == ("OVERLY_STRICT", "both")
+    assert "no second opinion was to be had" in found.note
+
+
+async def test_the_engines_are_compared_in_one_table(provider_server: Any, analyst: Engine) -> None:
+    cases = [LabelledCase(id="a", failed_step="tests", failure_class="MODEL_FAULT", error="✗ test_rows")]
+    provider_server.script(*[provider_server.says(json.dumps(each)) for each in (GOOD, FAULT, GOOD)])
+    both, *others = [await score_engine(cases, each, None) for each in engines_beside(BothEngine(analyst()))]
+    table = list(score_lines(both, others))
+    rows = {line.split()[0]: line.split()[1] for line in table[3:7]}
+    assert rows == {"both": "100.0%", "llm": "0.0%", "rules": "100.0%", "always": "MODEL_FAULT"}
+
+
+async def test_what_people_said_is_shown_as_examples(provider_server: Any, analyst: Engine) -> None:
+    provider_server.script(provider_server.says(json.dumps(GOOD)))
+    said = Example("000-a/001-c", "AMBIGUOUS_TASK", "the order is not stated")
+    await analyst().classify(replace(EVIDENCE, examples=(said,)))
+    assert "000-a/001-c: AMBIGUOUS_TASK, because the order is not stated" in provider_server.requests[0].prompt
 
 
 def test_an_analyst_that_was_asked_for_must_have_a_key(tmp_path: Path) -> None:

@@ -2,36 +2,42 @@
 
 import pytest
 
-from convex_evals.analysis.classification.rules import RULES, RulesEngine
+from convex_evals.analysis.classification.rules import RULES, Rule, RulesEngine, complaints_of
 from convex_evals.analysis.classification.rules.ambiguity import another_reading, missing_detail
-from convex_evals.analysis.classification.rules.gaps import (
-    documented_gap,
+from convex_evals.analysis.classification.rules.gate import nothing_to_judge, outside_trouble, says_nothing
+from convex_evals.analysis.classification.rules.mistakes import (
+    broken_lint,
+    broken_types,
+    forbidden_by_task,
+    invented_api,
+    missing_set_up,
+    unrequested_file,
+    wrong_behaviour,
+)
+from convex_evals.analysis.classification.rules.sameness import (
+    configuration_only,
     plain,
+    reference_fails_too,
     same_as_reference,
-    says_nothing,
-    undocumented_failure,
     unstable_verdict,
 )
-from convex_evals.analysis.classification.rules.mistakes import (
-    broken_types_or_lint,
-    invented_api,
-    types_of_the_environment,
-)
-from convex_evals.analysis.classification.rules.rule import Rule
 from convex_evals.analysis.classification.rules.strictness import (
     declarations_beyond_the_task,
+    exact_layout,
     exact_wording,
     is_taste,
+    licensed_by_task,
     lint_of_taste,
     stricter_input_check,
 )
+from convex_evals.analysis.classification.types import Fault
 from convex_evals.analysis.evidence import (
     Cause,
     Counterfactuals,
     Demand,
     Evidence,
-    GapMatch,
     OtherModel,
+    Parity,
     Repeats,
     UnknownSymbol,
 )
@@ -40,7 +46,8 @@ from convex_evals.core.verdicts import FailureClass, StepName
 
 
 def failing(step: StepName = "tests", error: str = "", **more: object) -> Evidence:
-    return Evidence(failed_step=step, error=error, **more)  # type: ignore[arg-type]
+    known: dict[str, object] = {"diagnostics": (Diagnostic(step, error),) if error else (), **more}
+    return Evidence(failed_step=step, error=error, **known)  # type: ignore[arg-type]
 
 
 def compared(expected: str, received: str, **more: object) -> Evidence:
@@ -52,8 +59,13 @@ def linted(*rules: str, **more: object) -> Evidence:
     return failing("eslint", diagnostics=tuple(Diagnostic("eslint", "no", name=rule) for rule in rules), **more)
 
 
-def typed(*messages: str) -> Evidence:
-    return failing("tsc", diagnostics=tuple(Diagnostic("tsc", message) for message in messages))
+def typed(*messages: str, **more: object) -> Evidence:
+    found = tuple(Diagnostic("tsc", message, fingerprint=message) for message in messages)
+    return failing("tsc", diagnostics=found, **more)
+
+
+def declared(**more: object) -> Evidence:
+    return failing(error="function spec mismatch", **more)
 
 
 def snippets(model: str, expected: str, found: str = "stated") -> Cause:
@@ -63,61 +75,105 @@ def snippets(model: str, expected: str, found: str = "stated") -> Cause:
 GUARD = snippets('if (args.limit < 0) throw new Error("negative");', "return take(args.limit);")
 REFUSED = "Uncaught Error: negative"
 SPEC = Counterfactuals(behaviour_passes=True, demands=(Demand("returns", stated=False),))
+BEHAVES = Counterfactuals(behaviour_passes=True)
+TYPES = "Type 'string' is not assignable to type 'number'."
+PROCESS = "Cannot find name 'process'. Do you need to install types?"
+ENDS = snippets('q.lt("at", to)', 'q.lte("at", to)')
+ADDED = snippets("returns: v.array(v.any()), args: {}", "args: {}")
 
-SPEAKS: list[tuple[Rule, Evidence, FailureClass]] = [
-    (documented_gap, failing(gap=GapMatch("It may come in any order.", ("order",), 0.6)), "KNOWN_GAP"),
-    (undocumented_failure, failing("deploy", "Failed to deploy.", gaps="Deploys fail at times."), "KNOWN_GAP"),
-    (undocumented_failure, failing("deploy", "exit status 1", cause=snippets("f();", "f()")), "KNOWN_GAP"),
-    (invented_api, failing("deploy", unknown_symbols=(UnknownSymbol("tuple", "v"),)), "MODEL_FAULT"),
-    (same_as_reference, failing(cause=snippets("f(1, 2);", "f(1,\n  2)")), "OVERLY_STRICT"),
-    (same_as_reference, failing(files={"a.ts": "x // y\n"}, answer={"a.ts": "x\n"}), "OVERLY_STRICT"),
-    (unstable_verdict, failing(counterfactuals=Counterfactuals(same_answer=Repeats(2, 1))), "OVERLY_STRICT"),
-    (types_of_the_environment, typed("Cannot find name 'process'. Do you need to install types?"), "OVERLY_STRICT"),
-    (lint_of_taste, linted("prefer-const", "@typescript-eslint/no-unused-vars"), "OVERLY_STRICT"),
-    (broken_types_or_lint, linted("@typescript-eslint/no-explicit-any"), "MODEL_FAULT"),
-    (broken_types_or_lint, typed("Type 'string' is not assignable to type 'number'."), "MODEL_FAULT"),
-    (declarations_beyond_the_task, failing(task="Return all.", counterfactuals=SPEC), "OVERLY_STRICT"),
-    (stricter_input_check, failing(error=REFUSED, cause=GUARD, task="Return so many rows."), "OVERLY_STRICT"),
+SPEAKS: list[tuple[Rule, Evidence, Fault]] = [
+    (outside_trouble, failing(error="fetch failed"), "nobody"),
+    (outside_trouble, failing(error="received status 503 from api.example.com"), "nobody"),
+    (nothing_to_judge, failing("deploy", "Failed to deploy.", gaps="Something is known."), "model"),
+    (nothing_to_judge, failing("deploy"), "model"),
+    (reference_fails_too, typed(TYPES, parity=Parity((TYPES,))), "check"),
+    (configuration_only, typed(PROCESS, parity=Parity((), configuration_cures=True)), "model"),
+    (invented_api, failing("deploy", "no", unknown_symbols=(UnknownSymbol("tuple", "v"),)), "model"),
+    (same_as_reference, failing(cause=snippets("f(1, 2);", "f(1,\n  2)")), "check"),
+    (same_as_reference, failing(files={"a.ts": "x // y\n"}, answer={"a.ts": "x\n"}), "check"),
+    (unstable_verdict, failing(counterfactuals=Counterfactuals(same_answer=Repeats(2, 1))), "check"),
+    (
+        unrequested_file,
+        failing(
+            "tsc",
+            diagnostics=(Diagnostic("tsc", "no", file="src/Extra.tsx"),),
+            answer={"convex/a.ts": "x"},
+            task="Write `convex/a.ts`.",
+        ),
+        "model",
+    ),
+    (missing_set_up, typed(PROCESS), "model"),
+    (lint_of_taste, linted("prefer-const"), "check"),
+    (licensed_by_task, linted("@typescript-eslint/no-explicit-any", task="Return the body as any."), "check"),
+    (broken_lint, linted("@typescript-eslint/no-explicit-any"), "model"),
+    (broken_types, typed(TYPES), "model"),
+    (forbidden_by_task, declared(task="DO NOT add a `returns` validator.", cause=ADDED), "model"),
+    (declarations_beyond_the_task, declared(task="Return all.", counterfactuals=SPEC), "check"),
+    (stricter_input_check, failing(error=REFUSED, cause=GUARD, task="Return so many rows."), "check"),
     (
         exact_wording,
         failing(error='expected error message to equal "Not found"', task="Unknown ids are refused."),
-        "OVERLY_STRICT",
+        "check",
     ),
-    (another_reading, compared("[1, 2]", "[2, 1]", task="Return the numbers."), "AMBIGUOUS_TASK"),
-    (another_reading, compared("None", "[]", task="Return the profile."), "AMBIGUOUS_TASK"),
-    (another_reading, compared('{"total": 3}', '{"count": 3}', task="Return how many."), "AMBIGUOUS_TASK"),
+    (exact_wording, compared("an error with 'Not there'", "Uncaught Error: It is gone", task="It fails."), "check"),
+    (exact_layout, compared('{"a": []}', '{"a":[]}'), "check"),
+    (another_reading, compared("[1, 2]", "[2, 1]", task="Return the numbers."), "task"),
+    (another_reading, compared("None", "[]", task="Return the profile."), "task"),
+    (another_reading, compared('{"total": 3}', '{"count": 3}', task="Return how many."), "task"),
+    (another_reading, compared("90000", "90", task="Return how long it took."), "task"),
+    (another_reading, compared("3.33", "3.3333333", task="Return the mean."), "task"),
+    (another_reading, compared("[1, 2, 3]", "[1, 2]", task="Return what lies between the two.", cause=ENDS), "task"),
+    (another_reading, compared('"Ada"', '"ada"', task="Return the name."), "task"),
     (
         missing_detail,
-        failing(counterfactuals=Counterfactuals(demands=(Demand("slug", stated=False),)), error="no slug"),
-        "AMBIGUOUS_TASK",
+        failing(
+            counterfactuals=Counterfactuals(
+                demands=(Demand("slug", stated=False),), other_models=(OtherModel("m", "r", passed=False),)
+            ),
+            error="no slug",
+        ),
+        "task",
     ),
+    (wrong_behaviour, compared("3", "4"), "model"),
 ]
 
 SILENT: list[tuple[Rule, Evidence]] = [
-    (documented_gap, failing(gap=GapMatch("Something else.", (), 0.2))),
-    (documented_gap, failing()),
-    (undocumented_failure, failing("deploy", "v.tuple is not a function", gaps="Deploys fail at times.")),
-    (undocumented_failure, failing("deploy", "Failed to deploy.")),
+    (outside_trouble, failing(error="expected 503, received 200")),
+    (nothing_to_judge, failing("deploy", "v.tuple is not a function")),
+    (nothing_to_judge, failing("deploy", "Failed to deploy.", cause=snippets("f(1)", "f(2)"))),
+    (reference_fails_too, typed(TYPES, parity=Parity(("another complaint",)))),
+    (configuration_only, typed(PROCESS, parity=Parity((), configuration_cures=False))),
     (invented_api, failing()),
     (same_as_reference, failing(cause=snippets("f(1)", "f(2)"))),
+    (same_as_reference, failing("deploy", "syntax error", cause=snippets("},\n)", "})"))),
     (same_as_reference, failing()),
     (unstable_verdict, failing(counterfactuals=Counterfactuals(same_answer=Repeats(0, 3)))),
-    (types_of_the_environment, typed("Cannot find name 'process'.", "Type 'a' is not assignable to type 'b'.")),
-    (lint_of_taste, linted("prefer-const", "@typescript-eslint/no-explicit-any")),
-    (lint_of_taste, linted("prefer-const", counterfactuals=Counterfactuals(passes_without_lint=False))),
-    (declarations_beyond_the_task, failing(counterfactuals=Counterfactuals(behaviour_passes=False))),
     (
-        declarations_beyond_the_task,
-        failing(task="With a returns validator.", counterfactuals=Counterfactuals(behaviour_passes=True)),
+        unrequested_file,
+        failing(
+            diagnostics=(Diagnostic("tests", "no", file="convex/a.ts"),), answer={"convex/a.ts": "x"}, task="Write it."
+        ),
     ),
+    (lint_of_taste, linted("@typescript-eslint/no-explicit-any")),
+    (lint_of_taste, linted("prefer-const", counterfactuals=Counterfactuals(passes_without_lint=False))),
+    (licensed_by_task, linted("no-explicit-any", task="Do not create any more functions.")),
+    (licensed_by_task, linted("no-unsafe-return", task="`data: any`; satisfy no-unsafe-return.")),
+    (forbidden_by_task, declared(task="Add a `returns` validator.", cause=ADDED)),
+    (declarations_beyond_the_task, declared(counterfactuals=Counterfactuals(behaviour_passes=False))),
+    (declarations_beyond_the_task, declared(task="With a returns validator.", counterfactuals=BEHAVES, cause=ADDED)),
     (stricter_input_check, failing(error=REFUSED, cause=GUARD, task="When limit is negative the result is empty.")),
     (stricter_input_check, failing(error="expected 3, received 4", cause=GUARD)),
     (stricter_input_check, failing(error=REFUSED, cause=snippets("return 1;", "return 2;"))),
     (exact_wording, failing(error='expected error message to equal "Not found"', task='Throw "Not found".')),
     (another_reading, compared("[1, 2]", "[2, 1]", task="Return the numbers in ascending order.")),
     (another_reading, compared("[1, 2]", "[1, 3]", task="Return the numbers.")),
+    (another_reading, compared("[1, 2, 3]", "[1, 2]", task="Return what lies between the two.")),
+    (exact_layout, compared('{"a": []}', '{"b":[]}')),
     (another_reading, compared("None", "[]", task="Return null when there is none.")),
     (another_reading, compared('{"total": 3}', '{"count": 4}', task="Return how many.")),
+    (another_reading, compared('{"hours": 1}', '{"minutes": 1}', task="Run it every hour.")),
+    (another_reading, compared("90000", "90", task="Return how many milliseconds it took.")),
+    (another_reading, failing(error="it was expected in milliseconds, and seconds came", task="Return how long.")),
     (
         missing_detail,
         failing(
@@ -129,38 +185,68 @@ SILENT: list[tuple[Rule, Evidence]] = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "evidence", "expected"), SPEAKS)
-def test_a_rule_speaks_of_what_it_knows(rule: Rule, evidence: Evidence, expected: FailureClass) -> None:
-    found = rule(evidence)
+@pytest.mark.parametrize(("rule", "evidence", "fault"), SPEAKS)
+def test_a_rule_speaks_of_what_it_knows(rule: Rule, evidence: Evidence, fault: Fault) -> None:
+    found = next((said for each in complaints_of(evidence) if (said := rule(each, evidence))), None)
     assert found is not None
-    assert (found.failure_class, found.rule) == (expected, rule.__name__)
-    assert 0 < found.confidence < 1
+    assert (found.fault, found.rule) == (fault, rule.__name__)  # type: ignore[attr-defined]
     assert found.summary
+    assert found.because, "the report says which evidence decided"
     assert 1 <= found.reasoning.count(". ") + 1 <= 4
 
 
 @pytest.mark.parametrize(("rule", "evidence"), SILENT)
 def test_a_rule_is_silent_about_everything_else(rule: Rule, evidence: Evidence) -> None:
-    assert rule(evidence) is None
+    assert not any(rule(each, evidence) for each in complaints_of(evidence))
 
 
 def test_every_rule_has_a_case_in_which_it_speaks() -> None:
-    assert {rule.__name__ for rule in RULES} - {rule.__name__ for rule, _, _ in SPEAKS} == {"wrong_behaviour"}
+    assert {rule.__name__ for rule in RULES} == {rule.__name__ for rule, _, _ in SPEAKS}  # type: ignore[attr-defined]
 
 
-async def test_what_no_rule_knows_is_the_answers_fault() -> None:
-    found = await RulesEngine().classify(failing("install", "There is no package by that name."))
-    assert (found.failure_class, found.rule) == ("MODEL_FAULT", "whatever_else")
+GAP = "- `no-misused-promises` fires on async handlers."
+CASES: list[tuple[str, Evidence, FailureClass, Fault, bool]] = [
+    ("unclassified", failing("install", "There is no package by that name."), "MODEL_FAULT", "model", False),
+    ("behaviour", compared("3", "4", task="Return the number of rows."), "MODEL_FAULT", "model", False),
+    ("a documented rule", linted("x/no-misused-promises", gaps=GAP), "KNOWN_GAP", "model", True),
+    (
+        "one documented rule and one that is not",
+        linted("x/no-misused-promises", "no-explicit-any", gaps=GAP),
+        "MODEL_FAULT",
+        "model",
+        False,
+    ),
+    (
+        "a documented rule and one of taste",
+        linted("x/no-misused-promises", "no-undef", gaps=GAP),
+        "KNOWN_GAP",
+        "model",
+        True,
+    ),
+    ("only taste", linted("prefer-const", "no-undef"), "OVERLY_STRICT", "check", False),
+    ("taste and a mistake", linted("prefer-const", "no-floating-promises"), "MODEL_FAULT", "model", False),
+    ("the network", failing(error="connect ECONNREFUSED 10.0.0.1:443"), "OVERLY_STRICT", "nobody", False),
+    (
+        "any gap at all",
+        failing("deploy", "Failed to deploy.", gaps="- Forgets the index."),
+        "MODEL_FAULT",
+        "model",
+        False,
+    ),
+]
 
 
-async def test_a_failed_test_of_behaviour_is_the_answers_fault() -> None:
-    found = await RulesEngine().classify(compared("3", "4", task="Return the number of rows."))
-    assert (found.failure_class, found.rule) == ("MODEL_FAULT", "wrong_behaviour")
+@pytest.mark.parametrize(("evidence", "failure_class", "fault", "documented"), [each[1:] for each in CASES])
+async def test_the_worst_complaint_of_the_models_own_decides(
+    evidence: Evidence, failure_class: FailureClass, fault: Fault, documented: bool
+) -> None:
+    found = await RulesEngine().classify(evidence)
+    assert (found.failure_class, found.fault, found.documented) == (failure_class, fault, documented)
+    assert found.decided_by
 
 
-async def test_what_is_ours_anyway_is_a_known_gap_when_gaps_hint_at_it() -> None:
-    evidence = linted("prefer-const", gap=GapMatch("prefer-const is pointless here.", ("prefer-const",), 0.35))
-    assert (await RulesEngine().classify(evidence)).failure_class == "KNOWN_GAP"
+async def test_what_nobody_is_to_blame_for_is_to_be_looked_at() -> None:
+    assert (await RulesEngine().classify(failing(error="fetch failed"))).unsure
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,7 @@ def test_the_json_twin_is_the_same_report(make_report: Callable[..., Report]) ->
         "byStep": {"tests": 1},
         "byClass": {"MODEL_FAULT": 1, "OVERLY_STRICT": 0, "AMBIGUOUS_TASK": 0, "KNOWN_GAP": 0},
         "labelled": 0,
+        "unsure": 0,
         "actionable": 0,
     }
 

@@ -115,12 +115,14 @@ def test_every_failure_has_every_field(make_report: Callable[..., Report]) -> No
     fields = re.findall(r"^- \*\*(.+?)\*\*:", found, re.MULTILINE)
     assert fields == [
         "Failed step",
+        "Fault",
         "Error",
         "Model snippet",
         "Expected snippet",
         "Cause",
         "Reasoning",
         "Evidence",
+        "Decided by",
         "Confidence",
         "History",
     ]

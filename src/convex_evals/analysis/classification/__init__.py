@@ -1,7 +1,18 @@
-"""Whose fault is it? Engines that turn evidence into exactly one of the four classes."""
+"""Whose fault is it, and is it documented? Engines that answer both, and the one of four classes that follows."""
 
-from convex_evals.analysis.classification.choice import Analyst, EngineChoice, choose_engine
+from convex_evals.analysis.classification.choice import Analyst, EngineChoice, choose_engine, engines_beside
 from convex_evals.analysis.classification.rules import RulesEngine
-from convex_evals.analysis.classification.types import Classification, Engine, EngineName
+from convex_evals.analysis.classification.types import Classification, Engine, EngineName, Fault, class_of
 
-__all__ = ["Analyst", "Classification", "Engine", "EngineChoice", "EngineName", "RulesEngine", "choose_engine"]
+__all__ = [
+    "Analyst",
+    "Classification",
+    "Engine",
+    "EngineChoice",
+    "EngineName",
+    "Fault",
+    "RulesEngine",
+    "choose_engine",
+    "class_of",
+    "engines_beside",
+]

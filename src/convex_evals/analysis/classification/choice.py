@@ -9,9 +9,10 @@ from convex_evals.analysis.classification.types import Engine
 from convex_evals.core.settings import Settings
 
 if TYPE_CHECKING:
+    from convex_evals.analysis.classification.llm import LlmEngine
     from convex_evals.models import ModelEntry
 
-EngineChoice = Literal["auto", "rules", "llm"]
+EngineChoice = Literal["auto", "rules", "llm", "both"]
 ANALYST_TAG: Final = "analyst"
 
 
@@ -25,13 +26,18 @@ class Analyst:
 
 
 def choose_engine(choice: EngineChoice, settings: Settings, analyst: Analyst | None = None) -> Engine:
-    """`auto` takes a language model when there is a key for it. Raises UsageError, also when `llm` has no key."""
+    """`auto` is both when there is a key for a language model. Raises UsageError, also when one is wanted without."""
     if choice == "rules":
         return RulesEngine()
-    return _llm(choice, settings, analyst or Analyst()) or RulesEngine()
+    asked = _llm(choice, settings, analyst or Analyst())
+    if asked is None or choice == "llm":
+        return asked or RulesEngine()
+    from convex_evals.analysis.classification.both import BothEngine
+
+    return BothEngine(asked)
 
 
-def _llm(choice: EngineChoice, settings: Settings, analyst: Analyst) -> Engine | None:
+def _llm(choice: EngineChoice, settings: Settings, analyst: Analyst) -> "LlmEngine | None":
     """None: it was not insisted on, and there is no key."""
     from convex_evals.analysis.classification.llm import LlmEngine
     from convex_evals.models import AskSettings, has_key, load_registry, open_provider
@@ -51,3 +57,12 @@ def _tagged(models: "Iterable[ModelEntry]", settings: Settings) -> "ModelEntry":
 
     tagged = [entry for entry in models if ANALYST_TAG in entry.tags]
     return next((entry for entry in tagged if has_key(entry, settings)), tagged[0])
+
+
+def engines_beside(engine: Engine) -> tuple[Engine, ...]:
+    """The engine, and those that a comparison shows beside it: what a language model adds is seen against the rules."""
+    if engine.name == "rules":
+        return (engine,)
+    from convex_evals.analysis.classification.both import BothEngine
+
+    return (engine, engine.analyst, RulesEngine()) if isinstance(engine, BothEngine) else (engine, RulesEngine())

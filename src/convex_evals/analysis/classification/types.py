@@ -1,26 +1,54 @@
 """What a classifier is and what it says."""
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol, get_args
 
 from convex_evals.analysis.evidence import Evidence
 from convex_evals.core.verdicts import FailureClass
 
-EngineName = Literal["rules", "llm"]
+EngineName = Literal["rules", "llm", "both"]
+Fault = Literal["model", "check", "task", "nobody"]
+"""Who is wrong: the answer; the grader, a lint rule or the set-up; the task; or nobody that the evidence names."""
+FAULTS: Final[tuple[Fault, ...]] = get_args(Fault)
+UNSURE_BELOW: Final = 0.6
+"""A class that is less likely than this to be what a person would say is a guess, and the report says so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """`summary` is one line for the table; `reasoning` two or three sentences; `cited` the evidence behind them."""
+    """Two answers, and the class that follows from them.
+
+    `summary` is one line for the table; `reasoning` two or three sentences; `cited` the evidence behind them.
+    """
 
     failure_class: FailureClass
-    confidence: float  # from 0 to 1
+    confidence: float  # from 0 to 1: how often people would say the same
     summary: str
     reasoning: str
     cited: tuple[str, ...] = ()
     rule: str = ""  # the rule that decided, when rules did
     engine: EngineName = "rules"
-    note: str = ""  # why another engine than the chosen one decided
+    note: str = ""  # why another engine than the chosen one decided, or what the other one said
+    fault: Fault = "model"
+    documented: bool = False  # an entry of GAPS.txt has the same cause
+    decided_by: str = ""  # the piece of evidence without which it would have been another class
+    guessed: bool = False  # there was nothing to judge by; the class is what is most likely
+
+    @property
+    def unsure(self) -> bool:
+        return self.guessed or self.confidence < UNSURE_BELOW
+
+
+def class_of(fault: Fault, *, documented: bool) -> FailureClass:
+    """The class that follows from the two answers. What nobody is to blame for still has to be called something."""
+    if documented:
+        return "KNOWN_GAP"
+    match fault:
+        case "check" | "nobody":
+            return "OVERLY_STRICT"
+        case "task":
+            return "AMBIGUOUS_TASK"
+    return "MODEL_FAULT"
 
 
 class Engine(Protocol):

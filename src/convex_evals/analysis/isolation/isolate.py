@@ -145,7 +145,7 @@ class _Search:
         hunks = _in_order([*(shown_hunk(patch, hunk) for patch, hunk in lines.items), *whole])
         minimal = found.complete and lines.complete
         note = "" if minimal else " The bound was reached before it was certain that all of it is needed."
-        tries = count(self._bound.tries, "try", "tries") if self._bound.tries else "earlier tries"
+        tries = count(self._bound.tries, "try", "tries") if self._bound.tries else "cached"
         text = f"Found by delta debugging ({tries}): with these lines of the reference the step passes.{note}"
         return _cause("isolated", hunks, text, minimal, self._bound)
 

@@ -15,13 +15,14 @@ from convex_evals.analysis.defaults import PROBE_SECONDS
 from convex_evals.analysis.isolation.minimise import BoundReached
 from convex_evals.core.files import write_file
 from convex_evals.core.ids import new_id
+from convex_evals.core.plain import from_plain, to_plain
 from convex_evals.core.settings import Settings
 from convex_evals.core.verdicts import StepName
 from convex_evals.pipeline import Assignment, GradingOptions
 from convex_evals.runner import GradingPool, options_json
 from convex_evals.suite import Eval
 
-FORMAT: Final = 1  # of the kept answers
+FORMAT: Final = 2  # of the kept answers
 MOST_TRIES: Final = 24
 OVERRUN_SECONDS: Final = 6.0
 """What is under way when the time is up may be finished: a worker that is stopped has to be started again."""
@@ -48,6 +49,14 @@ class Probe(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the step said about the files: the fingerprints of its complaints."""
+
+    passed: bool
+    complaints: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class GradingProbes:
     """The grading pool, and what was found out before."""
@@ -58,21 +67,27 @@ class GradingProbes:
 
     def probe(self, asked: Eval, step: StepName, options: GradingOptions, bound: Bound) -> Probe:
         async def passes(files: Mapping[str, str]) -> bool:
-            kept = self._kept(asked, step, options, files)
-            known = _read(kept)
-            if known is not None:
-                return known
-            bound.check()
-            folder = self.pool.folder / f"probe-{new_id()}"
-            passed = await self._grade(Assignment(asked, files, options, folder, step), bound)
-            if passed is not None:
-                _write(kept, passed)
-            return bool(passed)
+            found = await self.try_files(asked, step, options, bound, files)
+            return found is not None and found.passed
 
         return passes
 
-    async def _grade(self, assignment: Assignment, bound: Bound) -> bool | None:
-        """None when there is no verdict, which is nobody's answer."""
+    async def try_files(
+        self, asked: Eval, step: StepName, options: GradingOptions, bound: Bound, files: Mapping[str, str]
+    ) -> Outcome | None:
+        """None when there is no verdict, which is nobody's answer. Raises BoundReached."""
+        kept = self._kept(asked, step, options, files)
+        known = _read(kept)
+        if known is not None:
+            return known
+        bound.check()
+        folder = self.pool.folder / f"probe-{new_id()}"
+        found = await self._grade(Assignment(asked, files, options, folder, step), bound)
+        if found is not None:
+            _write(kept, found)
+        return found
+
+    async def _grade(self, assignment: Assignment, bound: Bound) -> Outcome | None:
         async with self.pool.turn() as turn:
             started = time.monotonic()
             try:
@@ -85,7 +100,8 @@ class GradingProbes:
                 bound.spent += time.monotonic() - started
         if grade.status == "infrastructure":
             return None
-        return next(step.status == "passed" for step in grade.steps if step.name == assignment.only)
+        graded = next(step for step in grade.steps if step.name == assignment.only)
+        return Outcome(graded.status == "passed", tuple(each.fingerprint for each in graded.diagnostics))
 
     def _kept(self, asked: Eval, step: StepName, options: GradingOptions, files: Mapping[str, str]) -> Path:
         facts = {
@@ -109,13 +125,13 @@ async def open_probes(settings: Settings, folder: Path, toolchain: str, workers:
         yield GradingProbes(settings, pool, toolchain)
 
 
-def _read(kept: Path) -> bool | None:
+def _read(kept: Path) -> Outcome | None:
     try:
-        return bool(json.loads(kept.read_bytes())["passed"])
-    except (OSError, ValueError, KeyError):
+        return from_plain(Outcome, json.loads(kept.read_bytes()))
+    except (OSError, ValueError):
         return None
 
 
-def _write(kept: Path, passed: bool) -> None:
+def _write(kept: Path, found: Outcome) -> None:
     kept.parent.mkdir(parents=True, exist_ok=True)
-    write_file(kept, json.dumps({"passed": passed}))
+    write_file(kept, json.dumps(to_plain(found)))

@@ -1,7 +1,16 @@
 """The report: what is in it, how it reads, where it is kept."""
 
 from convex_evals.analysis.report.codec import report_from_json, report_json
-from convex_evals.analysis.report.files import find_report, keep_report, record_action, report_folder, report_paths
+from convex_evals.analysis.report.files import (
+    KeptReport,
+    find_report,
+    keep_report,
+    newest_report,
+    open_report,
+    record_action,
+    report_folder,
+    report_paths,
+)
 from convex_evals.analysis.report.markdown import report_markdown
 from convex_evals.analysis.report.types import (
     FailureReport,
@@ -18,6 +27,7 @@ from convex_evals.analysis.report.types import (
 __all__ = [
     "FailureReport",
     "InfrastructureFailure",
+    "KeptReport",
     "Label",
     "Pattern",
     "PriorReport",
@@ -27,6 +37,8 @@ __all__ = [
     "RunFacts",
     "find_report",
     "keep_report",
+    "newest_report",
+    "open_report",
     "record_action",
     "report_folder",
     "report_from_json",

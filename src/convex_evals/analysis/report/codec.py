@@ -14,10 +14,12 @@ def report_json(report: Report) -> dict[str, Any]:
     content: dict[str, Any] = _renamed(to_plain(report), _camel)
     for entry, failure in zip(content["failures"], report.failures, strict=True):
         entry["class"] = failure.failure_class
+        entry["unsure"] = failure in report.unsure
     summary = {
         "byStep": dict(report.by_step()),
         "byClass": {name: report.count(name) for name in CLASSES},
         "labelled": len(report.labels),
+        "unsure": len(report.unsure),
         "actionable": report.count("OVERLY_STRICT", "KNOWN_GAP"),
     }
     return {"format": FORMAT, **content, "summary": summary}

@@ -57,10 +57,7 @@ def keep_report(report: Report, paths: ReportPaths) -> Report:
 
 def record_action(path: Path, action: Action) -> Report:
     """Appends an action to a report. Raises UsageError when there is no such report or failure."""
-    paths = find_report(path)
-    report = read_report(paths.json)
-    if report is None:
-        raise UsageError(f"{paths.json} is not a report of this program; `convex-evals analyze RUN` writes one.")
+    report, paths = open_report(path).report, find_report(path)
     evals = tuple(_failed_eval(report, name, paths) for name in action.evals)
     report = replace(report, actions=(*report.actions, replace(action, evals=evals)))
     _write(report, paths)
@@ -73,6 +70,30 @@ def read_report(path: Path) -> Report | None:
         return report_from_json(json.loads(path.read_bytes()))
     except (OSError, KeyError, TypeError, ValueError):
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptReport:
+    report: Report
+    paths: ReportPaths
+
+
+def open_report(path: Path) -> KeptReport:
+    """By its Markdown or its JSON file. Raises UsageError when there is none."""
+    paths = find_report(path)
+    report = read_report(paths.json)
+    if report is None:
+        raise UsageError(f"{paths.json} is not a report of this program; `convex-evals analyze RUN` writes one.")
+    return KeptReport(report, paths)
+
+
+def newest_report(root: Path, provider: str, model: str, run: str) -> KeptReport | None:
+    """Of this run, if there is one that can be read."""
+    for path in sorted(report_folder(root, provider, model).glob(f"{prefix(run)}_*.json"), reverse=True):
+        report = read_report(path)
+        if report is not None and report.run.id == run:
+            return KeptReport(report, find_report(path))
+    return None
 
 
 def find_report(path: Path) -> ReportPaths:

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from convex_evals.analysis.classification.types import Fault
 from convex_evals.analysis.evidence import Action
 from convex_evals.analysis.report.types import (
     FailureReport,
     PriorReport,
-    Recommendations,
     RepeatFacts,
     Report,
     RunFacts,
@@ -51,6 +51,7 @@ def failure_lines(number: int, failure: FailureReport) -> Iterator[str]:
     trial = f" (trial {failure.trial})" if failure.trial > 1 else ""
     yield f"### {number}) {inline(failure.eval)}{trial} — {failure.failure_class}"
     yield f"- **Failed step**: {failure.failed_step}"
+    yield f"- **Fault**: {_fault(failure)}"
     yield f"- **Error**: {code(failure.error) or 'nothing was said'}"
     yield from _snippet("Model snippet", failure.model_snippet)
     yield from _snippet("Expected snippet", failure.expected_snippet)
@@ -58,6 +59,7 @@ def failure_lines(number: int, failure: FailureReport) -> Iterator[str]:
     yield f"- **Reasoning**: {inline(failure.classification.reasoning)}"
     yield "- **Evidence**:"
     yield from (f"  - {inline(line)}" for line in failure.evidence or ("None beyond the error.",))
+    yield f"- **Decided by**: {inline(failure.classification.decided_by) or 'the whole of it'}"
     yield f"- **Confidence**: {_confidence(failure)}"
     yield f"- **History**: {inline(' '.join(filter(None, (failure.history, failure.cure))))}"
     if failure.label is not None:
@@ -74,11 +76,25 @@ def _snippet(title: str, text: str) -> Iterator[str]:
     yield ""
 
 
+_FAULTS: Final[dict[Fault, str]] = {
+    "model": "the model",
+    "check": "the grader, a lint rule or the set-up",
+    "task": "the task",
+    "nobody": "nobody: something outside failed, so there is no verdict",
+}
+
+
+def _fault(failure: FailureReport) -> str:
+    judged = failure.classification
+    return f"{_FAULTS[judged.fault]}; {'documented' if judged.documented else 'not documented'} in GAPS.txt"
+
+
 def _confidence(failure: FailureReport) -> str:
     judged = failure.classification
     by = f"{judged.engine}, {judged.rule}" if judged.rule else judged.engine
     note = f" {inline(judged.note)}" if judged.note else ""
-    return f"{judged.confidence:.0%} ({by}).{note}"
+    unsure = " **Unsure: look at this.**" if judged.unsure and failure.label is None else ""
+    return f"{judged.confidence:.0%} ({by}).{unsure}{note}"
 
 
 def _label(failure: FailureReport) -> str:
@@ -100,9 +116,11 @@ def report_markdown(report: Report) -> str:
         _section("Failure summary by step type", _summary(report)),
         _infrastructure(report),
         _section("Failure classification table", _classifications(report)),
+        _unsure(report),
         _section("Per-failure analysis (details)", _details(report)),
         _section("Cross-cutting patterns", _patterns(report)),
-        _section("Recommendations", _recommendations(report.recommendations, report.run)),
+        _suspicious(report),
+        _section("Recommendations", _recommendations(report)),
         _section("Net impact assessment", _impact(report)),
         _section("Actions taken", _actions(report.actions)),
     )
@@ -196,8 +214,18 @@ def _classifications(report: Report) -> Iterator[str]:
     for failure in report.failures:
         trial = f" (trial {failure.trial})" if failure.trial > 1 else ""
         said = f"Labelled by {failure.label.author}: {failure.label.why}" if failure.label else ""
-        reason = inline(said or failure.classification.summary)
+        guess = "Unsure: " if failure.classification.unsure and not failure.label else ""
+        reason = inline(said or f"{guess}{failure.classification.summary}")
         yield f"| {code(failure.eval)}{trial} | {failure.failed_step} | {failure.failure_class} | {reason} |"
+
+
+def _unsure(report: Report) -> list[str]:
+    """Only when there are any: a class that is a guess is not to be relied on."""
+    if not report.unsure:
+        return []
+    said = "The class of these is a guess: there was too little evidence, or something outside failed. Look at them."
+    rows = [f"- {code(each.eval)}: {inline(each.classification.summary)}" for each in report.unsure]
+    return _section("Unsure, to be looked at", [said, "", *rows])
 
 
 def _details(report: Report) -> Iterator[str]:
@@ -219,7 +247,15 @@ def _patterns(report: Report) -> Iterator[str]:
         yield f"{number}. **{inline(pattern.title)}** ({share}): {inline(pattern.detail)} Evals: {names}."
 
 
-def _recommendations(given: Recommendations, run: RunFacts) -> Iterator[str]:
+def _suspicious(report: Report) -> list[str]:
+    """Only when there are any."""
+    said = "Unrelated models fail these checks and agree with one another, in all runs that the scores have."
+    rows = [f"- {code(each.eval)}: {inline(str(each))}" for each in report.suspicious]
+    return _section("Suspicious checks across runs", [said, "", *rows]) if rows else []
+
+
+def _recommendations(report: Report) -> Iterator[str]:
+    given, run = report.recommendations, report.run
     parts = (
         ("Eval improvements", given.evals),
         ("Lint/config and infrastructure", given.lint),
@@ -228,6 +264,10 @@ def _recommendations(given: Recommendations, run: RunFacts) -> Iterator[str]:
     for title, entries in parts:
         yield f"### {title}"
         yield from ([f"- {inline(entry)}" for entry in entries] or [f"- {NONE}"])
+        yield ""
+    if report.changes:
+        yield "### Changes that `analyze apply` can make"
+        yield from (f"- **{each.id}** {inline(str(each))}" for each in report.changes)
         yield ""
     yield "### No action needed"
     if not given.none:
@@ -244,6 +284,8 @@ def _impact(report: Report) -> Iterator[str]:
     yield f"  - KNOWN_GAP: {report.count('KNOWN_GAP')}"
     yield f"- **Genuine model faults**: `{report.count('MODEL_FAULT')}/{total}`"
     yield f"- **Ambiguous task classifications**: `{report.count('AMBIGUOUS_TASK')}/{total}`"
+    if report.unsure:
+        yield f"- **Unsure, to be looked at**: `{len(report.unsure)}/{total}`"
     if report.labels:
         agree = sum(
             each.label.failure_class == each.classification.failure_class for each in report.failures if each.label

@@ -4,8 +4,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from convex_evals.analysis.changes import Change
 from convex_evals.analysis.classification.types import Classification
 from convex_evals.analysis.evidence import Action, Found
+from convex_evals.analysis.health import SharedFailure
 from convex_evals.core.verdicts import FailureClass, StepName
 
 
@@ -136,6 +138,8 @@ class Report:
     recommendations: Recommendations
     overall: str  # the last sentence of the net impact
     actions: tuple[Action, ...] = ()
+    suspicious: tuple[SharedFailure, ...] = ()  # checks of these evals that unrelated models fail alike, in all runs
+    changes: tuple[Change, ...] = ()  # that `analyze apply` can make
 
     def count(self, *classes: FailureClass) -> int:
         return sum(failure.failure_class in classes for failure in self.failures)
@@ -143,6 +147,11 @@ class Report:
     @property
     def labels(self) -> tuple[Label, ...]:
         return tuple(failure.label for failure in self.failures if failure.label)
+
+    @property
+    def unsure(self) -> tuple[FailureReport, ...]:
+        """Failures whose class is a guess that nobody has confirmed."""
+        return tuple(each for each in self.failures if each.classification.unsure and each.label is None)
 
     def by_step(self) -> list[tuple[StepName, int]]:
         """The most frequent first."""

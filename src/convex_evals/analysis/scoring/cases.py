@@ -3,19 +3,22 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, cast
 
-from convex_evals.analysis.evidence import Cause, Evidence
+from convex_evals.analysis.evidence import Cause, Evidence, Found, Parity
 from convex_evals.analysis.investigation import complete
 from convex_evals.analysis.surface import Surface
 from convex_evals.core.comparisons import compared
 from convex_evals.core.diagnostics import Diagnostic, Place, TestResult, failed_test, finding, stated
 from convex_evals.core.errors import UsageError
+from convex_evals.core.plain import from_plain, to_plain
+from convex_evals.core.steps import StepResult, TestCounts
 from convex_evals.core.verdicts import CLASSES, STEPS, FailureClass, StepName
 from convex_evals.pipeline import parse_diagnostics, read_cli_errors, rules_for
 
+LONGEST: Final = 1500  # characters of one message that are kept
 _FINDING: Final = re.compile(
     r"^(?P<file>[^\s{\"][^\n:]*):(?P<line>\d+):\d+ (?: ?(?P<rule>[@\w/().-]+): | (?P<column>[@\w/().-]+)  )"
     r"(?P<message>.*)$",
@@ -81,6 +84,12 @@ class LabelledCase:
     model_snippet: str = ""
     expected_snippet: str = ""
     gaps: str = ""
+    grader: str = ""
+    found: Found = "stated"  # how the snippets were found
+    diagnostics: tuple[Diagnostic, ...] = ()  # what the steps found; without them the error is read
+    steps: tuple[StepResult, ...] = ()
+    tests: TestCounts | None = None
+    parity: Parity | None = None
 
 
 def read_cases(path: Path) -> tuple[LabelledCase, ...]:
@@ -94,23 +103,42 @@ def read_cases(path: Path) -> tuple[LabelledCase, ...]:
     cases = content.get("cases") if isinstance(content, dict) else None
     if not isinstance(cases, list) or not cases:
         raise UsageError(f'The labelled set {path} must be {{"cases": [ … ]}} with at least one case.')
-    return tuple(_case(entry, f"{path}, case {number}") for number, entry in enumerate(cases, start=1))
+    shared = content.get("shared") or {}
+    return tuple(
+        _case(_whole(entry, shared, f"{path}, case {number}"), f"{path}, case {number}")
+        for number, entry in enumerate(cases, start=1)
+    )
+
+
+def _whole(entry: Any, shared: Any, where: str) -> Any:
+    """With what the case shares with others, and its files as changes of the reference answer."""
+    if not isinstance(entry, dict) or "shared" not in entry:
+        return entry
+    if not isinstance(shared, dict) or entry["shared"] not in shared:
+        raise UsageError(f"{where}: 'shared' must name an entry of the set's own 'shared'.")
+    whole = {**shared[entry["shared"]], **entry}
+    changed = {**whole.get("answer", {}), **whole.pop("changes", {})}
+    return {**whole, "files": {path: text for path, text in changed.items() if text is not None}}
 
 
 def case_evidence(case: LabelledCase, surface: Surface | None) -> Evidence:
     """What can be known from a case; never its class."""
-    stated = bool(case.model_snippet or case.expected_snippet)
+    snippets = bool(case.model_snippet or case.expected_snippet)
     evidence = Evidence(
         failed_step=case.failed_step,
         eval=case.eval or case.id,
         category=case.category or case.eval.partition("/")[0],
         task=case.task,
         error=case.error,
-        diagnostics=read_error(case.failed_step, case.error),
+        steps=case.steps,
+        tests=case.tests,
+        parity=case.parity,
+        grader=case.grader,
+        diagnostics=case.diagnostics or read_error(case.failed_step, case.error),
         files=case.files,
         answer=case.answer,
         gaps=case.gaps,
-        cause=Cause("stated" if stated else "unknown", case.model_snippet, case.expected_snippet),
+        cause=Cause(case.found if snippets else "unknown", case.model_snippet, case.expected_snippet),
     )
     return complete(evidence, surface)
 
@@ -131,7 +159,55 @@ def _case(entry: Any, where: str) -> LabelledCase:
         model_snippet=_text(entry, "modelSnippet", where),
         expected_snippet=_text(entry, "expectedSnippet", where),
         gaps=_text(entry, "gaps", where),
+        grader=_text(entry, "grader", where),
+        **_recorded(entry, where),
     )
+
+
+def _recorded(entry: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """What only a case has that our own pipeline graded."""
+    kinds: dict[str, Any] = {
+        "found": Found,
+        "diagnostics": tuple[Diagnostic, ...],
+        "steps": tuple[StepResult, ...],
+        "tests": TestCounts,
+        "parity": Parity,
+    }
+    try:
+        return {name: from_plain(kind, entry[name]) for name, kind in kinds.items() if name in entry}
+    except ValueError as error:
+        raise UsageError(f"{where} has evidence that cannot be read: {error}.") from error
+
+
+def case_json(id: str, failure_class: FailureClass, evidence: Evidence) -> dict[str, Any]:
+    """A failure that our own pipeline graded, as a case with all its evidence."""
+    texts = {**dict.fromkeys(evidence.answer), **evidence.files}
+    changes = {path: text for path, text in texts.items() if evidence.answer.get(path) != text}
+    diagnostics = [replace(each, message=each.message[:LONGEST]) for each in evidence.diagnostics]
+    return {
+        "id": id,
+        "eval": evidence.eval,
+        "category": evidence.category,
+        "failedStep": evidence.failed_step,
+        "class": failure_class,
+        "error": evidence.error[:LONGEST],
+        "diagnostics": [_brief(each) for each in diagnostics],
+        "steps": [{"name": step.name, "status": step.status} for step in evidence.steps],
+        "tests": to_plain(evidence.tests or TestCounts(0, 0)),
+        "changes": changes,
+        "modelSnippet": evidence.cause.model_snippet,
+        "expectedSnippet": evidence.cause.expected_snippet,
+        "found": evidence.cause.found,
+        **({"parity": to_plain(evidence.parity)} if evidence.parity else {}),
+        "task": evidence.task,
+        "answer": dict(evidence.answer),
+        "grader": evidence.grader,
+        "gaps": evidence.gaps,
+    }
+
+
+def _brief(diagnostic: Diagnostic) -> dict[str, Any]:
+    return {name: value for name, value in to_plain(diagnostic).items() if value not in (None, "")}
 
 
 def _text(entry: Mapping[str, Any], name: str, where: str, *, required: bool = False) -> str:

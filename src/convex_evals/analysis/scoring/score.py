@@ -1,15 +1,20 @@
-"""Agreement between an engine and a labelled set, and how it reads."""
+"""Agreement between an engine and a labelled set: the figures of a classifier, and the guess that they must beat."""
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Final, Literal, get_args
 
 from convex_evals.analysis.classification import Classification, Engine
 from convex_evals.analysis.scoring.cases import LabelledCase, case_evidence
 from convex_evals.analysis.surface import Surface
 from convex_evals.core.verdicts import CLASSES, FailureClass
+
+Amount = Literal["graded by us", "error and snippets", "error or snippets", "nothing"]
+"""How much evidence a case carries."""
+AMOUNTS: Final[tuple[Amount, ...]] = get_args(Amount)
+BINS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +25,19 @@ class CaseResult:
     @property
     def agrees(self) -> bool:
         return self.got.failure_class == self.case.failure_class
+
+    @property
+    def agrees_on_fault(self) -> bool:
+        """Whether both say that it is the model's, or both that it is not."""
+        return (self.got.failure_class == "MODEL_FAULT") == (self.case.failure_class == "MODEL_FAULT")
+
+    @property
+    def amount(self) -> Amount:
+        case = self.case
+        if case.diagnostics:
+            return "graded by us"
+        known = bool(case.error.strip()), bool(case.model_snippet.strip() or case.expected_snippet.strip())
+        return "error and snippets" if all(known) else "error or snippets" if any(known) else "nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +63,17 @@ class ClassScore:
 
 
 @dataclass(frozen=True, slots=True)
+class Bin:
+    """Classifications of about the same confidence, and how many of them people share."""
+
+    low: float
+    high: float
+    count: int
+    confidence: float  # their mean
+    agreement: float
+
+
+@dataclass(frozen=True, slots=True)
 class Score:
     engine: str
     results: tuple[CaseResult, ...]
@@ -55,7 +84,20 @@ class Score:
 
     @property
     def agreement(self) -> float:
-        return self.agree / len(self.results) if self.results else 0.0
+        return _share(self.results, lambda each: each.agrees)
+
+    @property
+    def fault_agreement(self) -> float:
+        return _share(self.results, lambda each: each.agrees_on_fault)
+
+    @property
+    def unsure(self) -> tuple[CaseResult, ...]:
+        """Abstentions: a class is given, and the report says that it is a guess."""
+        return tuple(each for each in self.results if each.got.unsure)
+
+    @property
+    def sure_agreement(self) -> float:
+        return _share([each for each in self.results if not each.got.unsure], lambda each: each.agrees)
 
     @property
     def confusion(self) -> Counter[tuple[FailureClass, FailureClass]]:
@@ -75,6 +117,37 @@ class Score:
         occurring = [score.f1 for score in scores if score.labelled or score.classified]
         return sum(occurring) / len(occurring) if occurring else 0.0
 
+    @property
+    def reliability(self) -> tuple[Bin, ...]:
+        """The bins that have something in them, the least confident first."""
+        return tuple(found for number in range(BINS) if (found := self._bin(number)).count)
+
+    def _bin(self, number: int) -> Bin:
+        low, high = number / BINS, (number + 1) / BINS
+        inside = [
+            each for each in self.results if low <= each.got.confidence < high or high == each.got.confidence == 1.0
+        ]
+        mean = sum(each.got.confidence for each in inside) / len(inside) if inside else 0.0
+        return Bin(low, high, len(inside), mean, _share(inside, lambda each: each.agrees))
+
+    @property
+    def calibration_error(self) -> float:
+        """Expected: how far confidence and agreement are apart, weighted by how many cases a bin has."""
+        total = len(self.results) or 1
+        return sum(each.count * abs(each.confidence - each.agreement) for each in self.reliability) / total
+
+    def by_amount(self) -> dict[Amount, "Score"]:
+        """Split by how much evidence the cases carry."""
+        split = {name: tuple(each for each in self.results if each.amount == name) for name in AMOUNTS}
+        return {name: Score(self.engine, results) for name, results in split.items() if results}
+
+    def baseline(self) -> "Score":
+        """What always saying the most frequent label would score."""
+        counts = Counter(each.case.failure_class for each in self.results)
+        majority, number = counts.most_common(1)[0]
+        guess = Classification(majority, number / len(self.results), "The most frequent label.", "A guess.")
+        return Score(f"always {majority}", tuple(CaseResult(each.case, guess) for each in self.results))
+
 
 async def score_engine(
     cases: Sequence[LabelledCase], engine: Engine, surface: Surface | None, *, jobs: int = 4
@@ -89,63 +162,5 @@ async def score_engine(
     return Score(engine.name, tuple(await asyncio.gather(*(judge(case) for case in cases))))
 
 
-def score_json(score: Score) -> dict[str, Any]:
-    """The shape is promised: fields are added and never renamed."""
-    counts = score.confusion
-    return {
-        "engine": score.engine,
-        "total": len(score.results),
-        "agree": score.agree,
-        "agreement": round(score.agreement, 3),
-        "macroF1": round(score.macro_f1, 3),
-        "perClass": {each: _class_json(score, each) for each in CLASSES},
-        "confusion": {label: {got: counts[label, got] for got in CLASSES} for label in CLASSES},
-        "cases": [
-            {
-                "id": each.case.id,
-                "expected": each.case.failure_class,
-                "got": each.got.failure_class,
-                "confidence": round(each.got.confidence, 2),
-                "rule": each.got.rule,
-                "summary": each.got.summary,
-            }
-            for each in score.results
-        ],
-    }
-
-
-def score_lines(score: Score) -> Iterator[str]:
-    total = len(score.results)
-    share = f"{score.agreement:.1%}, macro-F1 {score.macro_f1:.2f}"
-    yield f"{score.engine} agrees with {score.agree} of {total} labels ({share})"
-    yield ""
-    yield f"{'class':<15} {'precision':>9} {'recall':>7} {'F1':>6} {'labelled':>9}"
-    for name in CLASSES:
-        of = score.of_class(name)
-        yield f"{name:<15} {of.precision:>9.2f} {of.recall:>7.2f} {of.f1:>6.2f} {of.labelled:>9}"
-    yield ""
-    yield f"{'labelled, classified as':<24}" + "".join(f"{name:>16}" for name in CLASSES)
-    for name in CLASSES:
-        yield f"{name:<24}" + "".join(f"{score.confusion[name, got]:>16}" for got in CLASSES)
-    yield from _disagreements(score)
-
-
-def _disagreements(score: Score) -> Iterator[str]:
-    wrong = [each for each in score.results if not each.agrees]
-    if wrong:
-        yield ""
-        yield "Disagreements:"
-    for each in wrong:
-        yield f"  {each.case.id}: labelled {each.case.failure_class}, classified {each.got.failure_class}"
-        yield f"    {each.got.summary}"
-
-
-def _class_json(score: Score, name: FailureClass) -> dict[str, Any]:
-    of = score.of_class(name)
-    return {
-        "precision": round(of.precision, 3),
-        "recall": round(of.recall, 3),
-        "f1": round(of.f1, 3),
-        "labelled": of.labelled,
-        "classified": of.classified,
-    }
+def _share(results: Sequence[CaseResult], holds: Callable[[CaseResult], bool]) -> float:
+    return sum(map(holds, results)) / len(results) if results else 0.0

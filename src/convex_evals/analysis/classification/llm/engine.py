@@ -1,6 +1,7 @@
 """Asks the analyst about each failure; whatever it cannot say, the rules say, and the result tells so."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -10,7 +11,7 @@ from convex_evals.analysis.classification.rules import RulesEngine
 from convex_evals.analysis.classification.types import Classification, EngineName
 from convex_evals.analysis.evidence import Evidence
 from convex_evals.core.wording import shortened
-from convex_evals.models import AskSettings, ModelUnusableError, ProviderError, Question, Transport
+from convex_evals.models import AskSettings, ModelUnusableError, Prompt, ProviderError, Question, Transport
 
 AT_ONCE: Final = 4
 TRIES: Final = 2
@@ -38,19 +39,27 @@ class LlmEngine:
             except (ProviderError, MalformedReply) as error:
                 return await self._by_rules(evidence, str(error))
 
-    async def _ask(self, evidence: Evidence) -> Judgement:
+    async def decide(self, evidence: Evidence, opinions: Sequence[Classification]) -> Classification | None:
+        """Between opinions that disagree; None when the analyst does not."""
+        async with self._turns:
+            try:
+                return _classification(await self._ask(evidence, opinions))
+            except (ProviderError, MalformedReply):
+                return None
+
+    async def _ask(self, evidence: Evidence, opinions: Sequence[Classification] = ()) -> Judgement:
         complaint = ""
         for number in range(1, TRIES + 1):
             self._refuse_if_over()
-            text = await self._reply(evidence, complaint, number)
+            text = await self._reply(ask_about(evidence, complaint, opinions), number)
             try:
                 return read_judgement(text)
             except MalformedReply as error:
                 complaint = str(error)
         raise MalformedReply(f"its reply could not be read, {TRIES} times: {complaint}")
 
-    async def _reply(self, evidence: Evidence, complaint: str, number: int) -> str:
-        question = Question(ask_about(evidence, complaint), self._settings, trial=number)
+    async def _reply(self, prompt: Prompt, number: int) -> str:
+        question = Question(prompt, self._settings, trial=number)
         try:
             reply = await self._transport.ask(question)
         except ModelUnusableError as error:
@@ -79,4 +88,8 @@ def _classification(judgement: Judgement) -> Classification:
         judgement.reasoning,
         judgement.cited,
         engine="llm",
+        fault=judgement.fault,
+        documented=judgement.documented,
+        decided_by=judgement.decided_by,
+        guessed=judgement.fault == "nobody",
     )

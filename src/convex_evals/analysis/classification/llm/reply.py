@@ -5,7 +5,8 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from convex_evals.core.verdicts import CLASSES, FailureClass
+from convex_evals.analysis.classification.types import FAULTS, Fault, class_of
+from convex_evals.core.verdicts import FailureClass
 from convex_evals.core.wording import shortened, visible
 
 MOST_SUMMARY: Final = 200
@@ -20,19 +21,29 @@ class MalformedReply(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    failure_class: FailureClass
+    """The two answers, and why."""
+
+    fault: Fault
+    documented: bool
     confidence: float
     summary: str
     reasoning: str
     cited: tuple[str, ...]
+    decided_by: str
+
+    @property
+    def failure_class(self) -> FailureClass:
+        return class_of(self.fault, documented=self.documented)
 
 
 def read_judgement(text: str) -> Judgement:
     """From a reply that should be one JSON object; a fence or a sentence around it does no harm."""
     content = _object(text)
-    failure_class = content.get("class")
-    if failure_class not in CLASSES:
-        raise MalformedReply(f"'class' must be one of {', '.join(CLASSES)}.")
+    fault, documented = content.get("fault"), content.get("documented")
+    if fault not in FAULTS:
+        raise MalformedReply(f"'fault' must be one of {', '.join(FAULTS)}.")
+    if not isinstance(documented, bool):
+        raise MalformedReply("'documented' must be true or false.")
     confidence = content.get("confidence")
     if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
         raise MalformedReply("'confidence' must be a number from 0 to 1.")
@@ -40,11 +51,13 @@ def read_judgement(text: str) -> Judgement:
     if not isinstance(cited, list) or not all(isinstance(each, str) for each in cited):
         raise MalformedReply("'cited' must be a list of texts.")
     return Judgement(
-        cast(FailureClass, failure_class),
+        cast(Fault, fault),
+        documented,
         float(confidence),
         _text(content, "summary", MOST_SUMMARY),
         _text(content, "reasoning", MOST_REASONING),
         tuple(shortened(visible(each), MOST_SUMMARY) for each in cited[:MOST_CITED]),
+        _text(content, "decidedBy", MOST_SUMMARY),
     )
 
 

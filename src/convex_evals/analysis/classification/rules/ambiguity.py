@@ -1,130 +1,154 @@
-"""Tasks that can be read in more than one way."""
+"""Tasks that can be read in more than one way: what was wanted and what came differ in something left open."""
 
+import ast
 import json
 import re
+from contextlib import suppress
 from typing import Any, Final
 
-from convex_evals.analysis.classification.rules.rule import complaint, first_words, outcome
-from convex_evals.analysis.classification.types import Classification
+from convex_evals.analysis.classification.rules.opinion import Complaint, Opinion
 from convex_evals.analysis.evidence import Evidence
+from convex_evals.analysis.terms import words_of
 from convex_evals.core.diagnostics import Diagnostic
 from convex_evals.core.wording import listed
 
 _ORDER_TOLD: Final = re.compile(
-    r"\b(?:order\w*|sort\w*|ascending|descending|newest|oldest|latest|earliest|first|last|alphabetic\w*|rank\w*"
-    r"|chronologic\w*|highest|lowest|most|recent\w*)\b",
+    r"\b(?:order\w*|sort\w*|ascending|descending|newest|oldest|latest|earliest|alphabetic\w*|rank\w*|chronologic\w*"
+    r"|highest|lowest|most recent|(?:comes?|goes|is|are|be) (?:first|last)|first (?:comes|come)|by \w+ first)\b",
     re.I,
-)
-_ORDER_WANTED: Final = re.compile(
-    r"\b(?:wrong|another|different|other|unexpected|expected)\b[^.\n]*\border\b|\border of\b", re.I
 )
 _NOTHINGS: Final = frozenset({"null", "none", "[]", "undefined", "{}", '""', "''", "false", "0"})
 _NOTHING_TOLD: Final = re.compile(
     r"\b(?:null|empty|undefined|missing|not found|no such|does not exist|nothing|none)\b", re.I
 )
-_NOTHING_WANTED: Final = re.compile(
-    r"\b(?P<one>null|undefined|an? empty (?:array|list|object|string)|\[\])[^.\n]{0,60}?"
-    r"\b(?P<other>null|undefined|an? empty (?:array|list|object|string)|\[\]|thr[eo]w\w*|an error)",
-    re.I,
+_SCALES: Final = (10.0, 60.0, 100.0, 1000.0, 3600.0, 60_000.0, 86_400.0)
+_SCALE_TOLD: Final = re.compile(
+    r"\b(?:milliseconds?|ms|seconds?|minutes?|hours?|cents?|dollars?|percent\w*|rounded?|decimals?|fraction)\b|%", re.I
 )
-_NAME_WANTED: Final = re.compile(
-    r"\b(?:field|property|key|column|table|index|parameter|argument)(?:'?s)? named? |\bnamed? [`'\"]\w+"
-    r"|\bunexpected (?:field|key)|\bmissing (?:field|key|property)",
-    re.I,
-)
-_UNIT_WANTED: Final = re.compile(
-    r"\b(?:milliseconds|seconds|cents|dollars|UTC|time ?zone|local time|rounded|rounding|decimals|inclusive|exclusive"
-    r"|case[- ](?:in)?sensitive|trimmed|whitespace|zero-based|one-based)\b",
-    re.I,
+_BOUNDS_OPEN: Final = re.compile(r"\b(?:between|from|since|until|after|before|up to|within|range)\b", re.I)
+_COMPARISON: Final = re.compile(r"\.(?:lte?|gte?)\(|\s[<>]=?\s")
+_BOUNDS_TOLD: Final = re.compile(
+    r"\b(?:inclusive|exclusive|including|excluding|strictly|at least|at most|or equal)\b", re.I
 )
 
 
-def another_reading(evidence: Evidence) -> Classification | None:
-    """What was wanted and what came differ in something that the task leaves open."""
-    if evidence.failed_step != "tests" or not evidence.task:
+def another_reading(complaint: Complaint, evidence: Evidence) -> Opinion | None:
+    """The two values differ in something that the task leaves open."""
+    if complaint.kind != "behaviour" or not evidence.task:
         return None
-    test = next(iter(evidence.failed_diagnostics), None) or Diagnostic("tests", evidence.error)
-    left_open = _left_open(test, evidence)
-    return None if left_open is None else _ambiguous(evidence, left_open, "another_reading", outcome(test))
+    left_open = _left_open(complaint.diagnostic, evidence)
+    return None if left_open is None else _ambiguous(complaint, left_open, "another_reading")
 
 
-def missing_detail(evidence: Evidence) -> Classification | None:
-    """Everything that the failing test insists on is missing from the task, and other models stumble there too."""
+def missing_detail(complaint: Complaint, evidence: Evidence) -> Opinion | None:
+    """Everything that the failing test insists on is missing from the task, and nobody else knew it either."""
     facts = evidence.counterfactuals
-    if evidence.failed_step != "tests" or not facts.demands or any(demand.stated for demand in facts.demands):
+    if complaint.kind != "behaviour" or not facts.demands or any(demand.stated for demand in facts.demands):
         return None
-    others = facts.other_models
-    if others and any(other.passed for other in others):
+    if not facts.other_models or any(other.passed for other in facts.other_models):
         return None
-    return _ambiguous(evidence, listed(facts.unstated), "missing_detail", complaint(evidence))
+    return _ambiguous(complaint, listed(facts.unstated), "missing_detail")
 
 
-def _ambiguous(evidence: Evidence, left_open: str, rule: str, said: str) -> Classification:
-    return Classification(
-        "AMBIGUOUS_TASK",
-        0.65,
-        f"The task leaves open what the test insists on: {left_open}.",
-        f"The test failed over {left_open} ({said}). The task does not say which is meant, "
-        f"and the answer's reading of it is a fair one.",
-        first_words(evidence),
+def _ambiguous(complaint: Complaint, left_open: str, rule: str) -> Opinion:
+    return Opinion(
+        "task",
         rule,
+        f"The task leaves open what the test insists on: {left_open}.",
+        f"The test failed over {left_open} ({complaint.said}). The task does not say which is meant, "
+        f"and the answer's reading of it is a fair one.",
+        f"the task is silent about {left_open}",
+        (complaint.place,),
     )
 
 
 def _left_open(test: Diagnostic, evidence: Evidence) -> str | None:
-    task, said = evidence.task, f"{test.message}\n{evidence.error}"
-    if _same_but_for_order(test, said) and not _ORDER_TOLD.search(task):
+    task = evidence.task
+    expected, received = _value(test.expected), _value(test.received)
+    if _same_but_for_order(expected, received) and not _ORDER_TOLD.search(task):
         return "the order of the results"
-    if _other_nothing(test, said) and not _NOTHING_TOLD.search(task):
+    if _other_nothing(test) and not _NOTHING_TOLD.search(task):
         return "what comes when there is nothing"
-    unit = _UNIT_WANTED.search(said)
-    if unit is not None and not re.search(rf"\b{re.escape(unit[0])}\b", task, re.I) and not _UNIT_WANTED.search(task):
-        return unit[0].lower()
-    names = _other_names(test, said)
-    if names and not any(re.search(rf"\b{re.escape(name)}\b", task) for name in names):
+    if _other_scale(expected, received) and not _SCALE_TOLD.search(task):
+        return "the unit or the precision of the number"
+    if (
+        _other_bound(expected, received)
+        and _compares(evidence)
+        and _BOUNDS_OPEN.search(task)
+        and not _BOUNDS_TOLD.search(task)
+    ):
+        return "whether the ends of the range belong to it"
+    if _other_case(expected, received) and not re.search(r"\bcase\b|\btrim|\blower|\bupper|\bexact", task, re.I):
+        return "capital letters and blanks"
+    names = _other_names(expected, received)
+    if names and not any(words_of(name) <= words_of(task) for name in names):
         return f"the name {listed(names)}"
     return None
 
 
-def _same_but_for_order(test: Diagnostic, said: str) -> bool:
-    if test.expected is not None and test.received is not None:
-        expected, received = _value(test.expected), _value(test.received)
-        if isinstance(expected, list) and isinstance(received, list):
-            return expected != received and _sorted(expected) == _sorted(received)
-    return bool(_ORDER_WANTED.search(said))
+def _same_but_for_order(expected: Any, received: Any) -> bool:
+    lists = isinstance(expected, list) and isinstance(received, list)
+    return lists and expected != received and _sorted(expected) == _sorted(received)
 
 
-def _other_nothing(test: Diagnostic, said: str) -> bool:
-    if test.expected is not None and test.received is not None:
-        sides = {test.expected.strip().lower(), test.received.strip().lower()}
-        return len(sides) == 2 and sides <= _NOTHINGS
-    found = _NOTHING_WANTED.search(said)
-    return found is not None and found["one"].lower() != found["other"].lower()
+def _other_nothing(test: Diagnostic) -> bool:
+    if test.expected is None or test.received is None:
+        return False
+    sides = {test.expected.strip().lower(), test.received.strip().lower()}
+    return len(sides) == 2 and sides <= _NOTHINGS
 
 
-def _other_names(test: Diagnostic, said: str) -> list[str]:
-    """Names that the test wants where the answer has chosen others."""
-    expected, received = _value(test.expected), _value(test.received)
-    if isinstance(expected, dict) and isinstance(received, dict) and expected.keys() != received.keys():
-        same_values = _sorted(list(expected.values())) == _sorted(list(received.values()))
-        return sorted(str(key) for key in expected.keys() - received.keys()) if same_values else []
-    if not _NAME_WANTED.search(said):
+def _other_scale(expected: Any, received: Any) -> bool:
+    """The same number in another unit, or rounded."""
+    if not _is_number(expected) or not _is_number(received) or not expected or not received:
+        return False
+    ratio = max(abs(expected / received), abs(received / expected))
+    scaled = any(abs(ratio - scale) < scale * 1e-9 for scale in _SCALES)
+    rounded = isinstance(expected, float) != isinstance(received, float) or round(received, 2) == expected
+    return scaled or (rounded and 0 < abs(expected - received) < 0.5 and round(received) == round(expected))
+
+
+def _other_bound(expected: Any, received: Any) -> bool:
+    """One more or one less at an end."""
+    if not isinstance(expected, list) or not isinstance(received, list) or not expected or not received:
+        return False
+    longer, shorter = sorted((expected, received), key=len, reverse=True)
+    return len(longer) - len(shorter) == 1 and shorter in (longer[1:], longer[:-1])
+
+
+def _compares(evidence: Evidence) -> bool:
+    """Whether the answer differs from the reference in a comparison."""
+    cause = evidence.cause
+    return bool(_COMPARISON.search(cause.model_snippet) or _COMPARISON.search(cause.expected_snippet))
+
+
+def _other_case(expected: Any, received: Any) -> bool:
+    if not isinstance(expected, str) or not isinstance(received, str) or expected == received:
+        return False
+    return " ".join(expected.lower().split()) == " ".join(received.lower().split())
+
+
+def _other_names(expected: Any, received: Any) -> list[str]:
+    """Names that the test wants where the answer has chosen others for the same values."""
+    if not isinstance(expected, dict) or not isinstance(received, dict) or expected.keys() == received.keys():
         return []
-    return [double or single for double, single in re.findall(r"[`\"](\w+)[`\"]|'(\w+)'", said)][:3]
+    same_values = _sorted(list(expected.values())) == _sorted(list(received.values()))
+    return sorted(str(key) for key in expected.keys() - received.keys()) if same_values else []
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _sorted(values: list[Any]) -> list[str]:
-    return sorted(json.dumps(value, sort_keys=True) for value in values)
+    return sorted(json.dumps(value, sort_keys=True, default=repr) for value in values)
 
 
 def _value(text: str | None) -> Any:
     """A printed value, whether Python or JavaScript printed it; None when it cannot be read."""
     if text is None:
         return None
-    python = re.sub(r"\bNone\b", "null", re.sub(r"\bTrue\b", "true", re.sub(r"\bFalse\b", "false", text)))
-    for candidate in (text, python.replace("'", '"')):
-        try:
-            return json.loads(candidate)
-        except ValueError:
-            continue
+    for read in (json.loads, ast.literal_eval):
+        with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+            return read(text)
     return None

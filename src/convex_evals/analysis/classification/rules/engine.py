@@ -1,57 +1,158 @@
-"""The rules in their order: the first that applies decides."""
+"""Gate, then a judgement of every complaint, then the two answers: whose fault, and whether it is documented."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
+from convex_evals.analysis.classification.confidence import confidence_of, features_of
 from convex_evals.analysis.classification.rules.ambiguity import another_reading, missing_detail
-from convex_evals.analysis.classification.rules.gaps import (
-    FAINT_GAP,
-    documented_gap,
-    same_as_reference,
-    undocumented_failure,
-    unstable_verdict,
-)
+from convex_evals.analysis.classification.rules.gate import nothing_to_judge, outside_trouble
 from convex_evals.analysis.classification.rules.mistakes import (
-    broken_types_or_lint,
+    broken_lint,
+    broken_types,
+    forbidden_by_task,
     invented_api,
-    types_of_the_environment,
-    whatever_else,
+    missing_set_up,
+    refused_answer,
+    unrequested_file,
     wrong_behaviour,
 )
-from convex_evals.analysis.classification.rules.rule import Rule
+from convex_evals.analysis.classification.rules.opinion import SEVERITY, Complaint, Opinion, Rule, complaints_of
+from convex_evals.analysis.classification.rules.sameness import (
+    configuration_only,
+    reference_fails_too,
+    same_as_reference,
+    unstable_verdict,
+)
 from convex_evals.analysis.classification.rules.strictness import (
     declarations_beyond_the_task,
+    exact_layout,
     exact_wording,
+    is_about_any,
+    licensed_by_task,
     lint_of_taste,
     stricter_input_check,
 )
-from convex_evals.analysis.classification.types import Classification, EngineName
-from convex_evals.analysis.evidence import Evidence
+from convex_evals.analysis.classification.types import Classification, EngineName, class_of
+from convex_evals.analysis.evidence import Evidence, GapMatch
+from convex_evals.analysis.gaps import match_gap
+from convex_evals.core.wording import listed, shortened
 
 RULES: Final[tuple[Rule, ...]] = (
-    documented_gap,
+    outside_trouble,
+    nothing_to_judge,
+    reference_fails_too,
     unstable_verdict,
+    unrequested_file,
+    configuration_only,
     invented_api,
     same_as_reference,
-    undocumented_failure,
-    types_of_the_environment,
     lint_of_taste,
-    broken_types_or_lint,
+    licensed_by_task,
+    broken_lint,
+    missing_set_up,
+    broken_types,
+    forbidden_by_task,
     declarations_beyond_the_task,
     stricter_input_check,
     exact_wording,
+    exact_layout,
     another_reading,
     missing_detail,
     wrong_behaviour,
 )
+"""In this order; the first that applies judges the complaint."""
+
+
+GATE: Final = frozenset({outside_trouble.__name__, nothing_to_judge.__name__})
+"""Rules that say that no verdict is possible."""
+
+
+class Weighed(NamedTuple):
+    """The complaint that decides, what a rule says about it, and the entry of GAPS.txt that documents it."""
+
+    complaint: Complaint
+    opinion: Opinion
+    gap: GapMatch | None
+
+    @property
+    def rule(self) -> str:
+        return "documented_gap" if self.gap else self.opinion.rule
 
 
 class RulesEngine:
     name: EngineName = "rules"
 
     async def classify(self, evidence: Evidence) -> Classification:
-        found = (classification for rule in RULES if (classification := rule(evidence)))
-        decided = next(found, None) or whatever_else(evidence)
-        if decided.failure_class in ("OVERLY_STRICT", "AMBIGUOUS_TASK"):
-            # It is ours anyway; whether we knew is what remains to be asked.
-            return documented_gap(evidence, FAINT_GAP) or decided
-        return decided
+        weighed = weigh(evidence)
+        return _classification(weighed, confidence_of(features_of(evidence, weighed.rule, weighed.gap)))
+
+
+def weigh(evidence: Evidence) -> Weighed:
+    opinions = [(each, judge(each, evidence)) for each in complaints_of(evidence)]
+    worst, opinion = min(opinions, key=_badness)
+    return Weighed(worst, opinion, _documented(evidence, opinions))
+
+
+def judge(complaint: Complaint, evidence: Evidence) -> Opinion:
+    found = (opinion for rule in RULES if (opinion := rule(complaint, evidence)))
+    return next(found, None) or refused_answer(complaint, evidence)
+
+
+def _badness(judged: tuple[Complaint, Opinion]) -> tuple[bool, int]:
+    """The model's own complaints first, the worst of them first of all."""
+    complaint, opinion = judged
+    return (opinion.fault != "model", SEVERITY.index(complaint.kind))
+
+
+def _documented(evidence: Evidence, opinions: list[tuple[Complaint, Opinion]]) -> GapMatch | None:
+    """An entry that covers everything for which the answer would be blamed, or else the failure as a whole."""
+    deciding = {opinion.rule for _, opinion in opinions}
+    whole = evidence.gap or match_gap(evidence)
+    if whole is None or whole.demanded or deciding & {"outside_trouble", "unrequested_file"}:
+        return None
+    if "nothing_to_judge" in deciding and whole.blames != "check":
+        return None
+    own = [complaint for complaint, opinion in opinions if opinion.fault == "model" and complaint.kind == "lint"]
+    rules = {complaint.diagnostic.name for complaint in own if complaint.diagnostic.name}
+    documented = {rule for rule in rules if match_gap(evidence, rule)}
+    if any(is_about_any(rule) for rule in documented):  # one `any` breaks several of them
+        documented |= {rule for rule in rules if is_about_any(rule)}
+    return whole if len(rules) < 2 or documented == rules else None
+
+
+def _classification(weighed: Weighed, confidence: float) -> Classification:
+    _, opinion, gap = weighed
+    if gap is None:
+        said = Said(opinion.summary, opinion.reasoning, opinion.because)
+        cited, fault, failure_class = opinion.cited, opinion.fault, class_of(opinion.fault, documented=False)
+    else:
+        said, cited = _gap_words(gap), ("GAPS.txt", *opinion.cited)
+        fault = opinion.fault if gap.blames == "model" else gap.blames
+        failure_class = class_of("task" if gap.excused else fault, documented=not gap.excused)
+    return Classification(
+        failure_class,
+        confidence,
+        said.summary,
+        said.reasoning,
+        tuple(filter(None, dict.fromkeys(cited))),
+        weighed.rule,
+        fault=fault,
+        documented=gap is not None and not gap.excused,
+        decided_by=said.because,
+        guessed=weighed.rule in GATE,
+    )
+
+
+class Said(NamedTuple):
+    summary: str
+    reasoning: str
+    because: str
+
+
+def _gap_words(gap: GapMatch) -> Said:
+    again = " It is marked as resolved, and is back." if gap.resolved else ""
+    return Said(
+        f"GAPS.txt already says so: {shortened(gap.passage)}",
+        f"GAPS.txt of this eval documents the cause that this answer met: “{shortened(gap.passage, 300)}” "
+        f"It shares {listed(gap.terms)} with the failure.{again}",
+        f"GAPS.txt: “{shortened(gap.passage, 120)}”",
+    )

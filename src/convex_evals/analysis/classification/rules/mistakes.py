@@ -1,108 +1,165 @@
-"""The model's mistakes: APIs that do not exist, what the compiler and the linter found, wrong behaviour."""
+"""The model's mistakes: APIs that do not exist, files nobody asked for, types, lint, wrong behaviour."""
 
 import re
 from typing import Final
 
-from convex_evals.analysis.classification.rules.rule import complaint, first_words, outcome, title
-from convex_evals.analysis.classification.types import Classification
+from convex_evals.analysis.classification.rules.opinion import Complaint, Opinion
 from convex_evals.analysis.evidence import Evidence
+from convex_evals.analysis.task import read_task
 from convex_evals.core.wording import listed, shortened
 
+_PATH: Final = re.compile(r"(?<![\w./-])((?:src|convex|app|pages|components|lib)/[\w./-]+\.(?:tsx?|jsx?))\b")
 
-def invented_api(evidence: Evidence) -> Classification | None:
+
+def invented_api(complaint: Complaint, evidence: Evidence) -> Opinion | None:
     """The answer uses something that the installed package does not have."""
-    if not evidence.unknown_symbols:
+    if not evidence.unknown_symbols or complaint.kind == "lint":
         return None
     symbol = evidence.unknown_symbols[0]
     others = len(evidence.unknown_symbols) - 1
     more = f", and {others} more" if others else ""
-    return Classification(
-        "MODEL_FAULT",
-        0.95,
+    return Opinion(
+        "model",
+        "invented_api",
         f"Uses an API that does not exist: {symbol}{more}.",
         f"The types of the installed convex package say that {symbol}{more}. "
         f"The step {evidence.failed_step} failed over code that cannot work in any project.",
-        (f"{symbol.file}:{symbol.line}" if symbol.file else str(symbol), *first_words(evidence)),
-        "invented_api",
+        f"the types of the convex package: {symbol}",
+        (f"{symbol.file}:{symbol.line}" if symbol.file else str(symbol), complaint.place),
     )
 
 
-# Names and packages of types that a project has or has not, whatever code is in it.
-_ENVIRONMENT: Final = re.compile(
-    r"Cannot find name '(?:process|Buffer|console|require|module|__dirname|fetch|Response|Request|setTimeout|Blob)'"
-    r"|Cannot find type definition file for|Could not find a declaration file for module"
-    r"|Option '[\w.]+' (?:is deprecated|has been removed|cannot be specified)|File '[^']*lib\.[\w.]+\.d\.ts' not found",
-)
-
-
-def types_of_the_environment(evidence: Evidence) -> Classification | None:
-    """Every type error is about what the project is set up with, not about the code."""
-    errors = evidence.failed_diagnostics
-    if evidence.failed_step not in ("tsc", "deploy") or not errors:
+def unrequested_file(complaint: Complaint, evidence: Evidence) -> Opinion | None:
+    """The complaint is about a file that neither the task nor the reference has."""
+    path = _file(complaint, evidence)
+    if evidence.failed_step == "tests" or path is None or not evidence.answer or not evidence.task:
         return None
-    if not all(_ENVIRONMENT.search(each.message) for each in errors):
+    if path in evidence.answer or read_task(evidence.task).asks_for_file(path):
         return None
-    return Classification(
-        "OVERLY_STRICT",
-        0.7,
-        f"The types around the code are missing, not right code: {shortened(errors[0].message)}",
-        f"All the compiler complains about is the set-up of the project ({shortened(errors[0].message, 200)}). "
-        f"The code itself runs; the check demands types that the task did not ask to install.",
-        first_words(evidence),
-        "types_of_the_environment",
+    return Opinion(
+        "model",
+        "unrequested_file",
+        f"{path} was not asked for, and it is what fails: {complaint.said}",
+        f"The complaint ({complaint.said}) is about {path}, which the task does not ask for and the reference does "
+        f"not have. What an answer adds of its own accord is its own responsibility.",
+        f"{path} is in neither the task nor the reference",
+        (complaint.place or path,),
     )
 
 
-def broken_types_or_lint(evidence: Evidence) -> Classification | None:
-    """The compiler or the linter has found a mistake."""
-    if evidence.failed_step not in ("tsc", "eslint") or not evidence.failed_diagnostics:
+def forbidden_by_task(complaint: Complaint, evidence: Evidence) -> Opinion | None:
+    """The task says not to do what the comparison complains about."""
+    if complaint.kind != "declarations":
         return None
-    names = tuple(dict.fromkeys(each.name for each in evidence.failed_diagnostics if each.name))
-    first = evidence.failed_diagnostics[0]
-    tool = "compiler" if evidence.failed_step == "tsc" else "linter"
-    tests = " Its tests pass, so it is the code that is careless, not the behaviour." * bool(
+    added = _added(evidence)
+    task = read_task(evidence.task)
+    broken = next((rule for word in sorted(added) if (rule := task.forbids(word))), None)
+    if broken is None:
+        return None
+    return Opinion(
+        "model",
+        "forbidden_by_task",
+        f"Does what the task rules out: {shortened(broken.text, 100)}",
+        f"The task says “{shortened(broken.text, 200)}”, and the answer does it anyway. "
+        f"The comparison ({complaint.said}) only notices.",
+        f"the task: “{shortened(broken.text, 120)}”",
+        (complaint.place,),
+    )
+
+
+def broken_lint(complaint: Complaint, evidence: Evidence) -> Opinion | None:
+    """The linter has found something that matters."""
+    if complaint.kind != "lint":
+        return None
+    name = complaint.diagnostic.name or "a rule"
+    tests = " The tests pass, so the code is careless rather than wrong." * bool(
         evidence.counterfactuals.behaviour_passes
     )
-    return Classification(
-        "MODEL_FAULT",
-        0.8,
-        f"The {tool} reports {listed(names) or 'a mistake'}: {shortened(first.message)}",
-        f"The {tool} found {len(evidence.failed_diagnostics)} mistakes ({listed(names)}), the first at "
-        f"{first.place or 'an unknown place'}.{tests}",
-        first_words(evidence),
-        "broken_types_or_lint",
+    return Opinion(
+        "model",
+        "broken_lint",
+        f"The linter reports {name}: {shortened(complaint.message)}",
+        f"The linter found {name} at {complaint.diagnostic.place or 'an unknown place'}, a rule about mistakes and not "
+        f"about style, and the task does not license it.{tests}",
+        f"{name} finds mistakes, not matters of style",
+        (complaint.place,),
     )
 
 
-def wrong_behaviour(evidence: Evidence) -> Classification | None:
-    """A test of behaviour failed, over something the task says."""
-    tests = evidence.failed_diagnostics if evidence.failed_step == "tests" else ()
-    facts = evidence.counterfactuals
-    if not tests or facts.behaviour_passes:
+def missing_set_up(complaint: Complaint, evidence: Evidence) -> Opinion | None:
+    """Types or packages that the answer's own code needs are not in its project."""
+    if complaint.kind != "set-up":
         return None
-    test = tests[0]
-    stated = [demand.text for demand in facts.demands if demand.stated]
+    return Opinion(
+        "model",
+        "missing_set_up",
+        f"The project lacks what its own code needs: {complaint.said}",
+        f"The compiler misses a type or a package ({complaint.said}) that the answer's own package.json or "
+        f"configuration would have to bring. Nothing shows that the reference fails in the same way.",
+        "the compiler misses what the answer itself should have declared",
+        (complaint.place,),
+    )
+
+
+def broken_types(complaint: Complaint, evidence: Evidence) -> Opinion | None:
+    """The compiler has found a mistake."""
+    if complaint.kind != "types":
+        return None
+    code = complaint.diagnostic.name or "a mistake"
+    return Opinion(
+        "model",
+        "broken_types",
+        f"The compiler reports {code}: {complaint.said}",
+        f"The compiler found {code} at {complaint.diagnostic.place or 'an unknown place'}: {complaint.said}.",
+        f"the compiler's {code}",
+        (complaint.place,),
+    )
+
+
+def wrong_behaviour(complaint: Complaint, evidence: Evidence) -> Opinion | None:
+    """A test failed, and nothing says that it should not have."""
+    if complaint.kind not in ("behaviour", "declarations"):
+        return None
+    stated = [demand.text for demand in evidence.counterfactuals.demands if demand.stated]
     said = f" The task says it: {listed(stated[:4])}." if stated else ""
-    return Classification(
-        "MODEL_FAULT",
-        0.8 if stated else 0.6,
-        f"{title(test)}: {outcome(test)}",
-        f"The test {test.name or 'that failed'} ran the answer and found that it does not do what is asked: "
-        f"{outcome(test)}.{said}",
-        first_words(evidence),
+    title = (complaint.diagnostic.name or "a test").removeprefix("test_").replace("_", " ")
+    return Opinion(
+        "model",
         "wrong_behaviour",
+        f"{title}: {complaint.said}",
+        f"The test {complaint.diagnostic.name or 'that failed'} found that the answer does not do what is asked: "
+        f"{complaint.said}.{said}",
+        f"the task says {listed(stated[:4])}" if stated else "a test of behaviour, with nothing against it",
+        (complaint.place,),
     )
 
 
-def whatever_else(evidence: Evidence) -> Classification:
+def refused_answer(complaint: Complaint, evidence: Evidence) -> Opinion:
     """What a step refuses is the answer's, unless something says otherwise."""
-    said = complaint(evidence)
-    return Classification(
-        "MODEL_FAULT",
-        0.6 if evidence.error or evidence.failed_diagnostics else 0.4,
-        f"The step {evidence.failed_step} refused the answer: {said}",
-        f"The step {evidence.failed_step} failed and said: {said}. "
+    return Opinion(
+        "model",
+        "refused_answer",
+        f"The step {evidence.failed_step} refused the answer: {complaint.said}",
+        f"The step {evidence.failed_step} failed and said: {complaint.said}. "
         f"Nothing in the evidence points at the task, the grader or a documented gap.",
-        first_words(evidence),
-        "whatever_else",
+        f"what the step {evidence.failed_step} said",
+        (complaint.place,),
     )
+
+
+def _file(complaint: Complaint, evidence: Evidence) -> str | None:
+    """Where the complaint is. Where people wrote the failure down, it is in their words."""
+    if complaint.diagnostic.file:
+        return complaint.diagnostic.file
+    found = _PATH.search(complaint.message) or _PATH.search(evidence.cause.model_snippet)
+    return found[1] if found else None
+
+
+def _added(evidence: Evidence) -> set[str]:
+    """What the answer declares and the reference does not."""
+    words = {each.aspect for each in evidence.differences if each.expected is None and each.received}
+    cause = evidence.cause
+    named = set(re.findall(r"\b(\w+)\s*:", cause.model_snippet)) - set(
+        re.findall(r"\b(\w+)\s*:", cause.expected_snippet)
+    )
+    return {str(word) for word in words} | named

@@ -3,9 +3,9 @@
 import re
 from typing import Final
 
-from convex_evals.analysis.classification.rules.rule import complaint, first_words
-from convex_evals.analysis.classification.types import Classification
+from convex_evals.analysis.classification.rules.opinion import Complaint, Opinion
 from convex_evals.analysis.evidence import Evidence
+from convex_evals.analysis.task import Instruction, read_task
 from convex_evals.core.wording import listed, shortened
 
 # Breaking these changes nothing that a program does.
@@ -19,30 +19,59 @@ TASTE: Final = frozenset(
     no-empty-function no-empty-interface no-empty-object-type no-inferrable-types no-magic-numbers no-multi-spaces
     no-multiple-empty-lines no-negated-condition no-nested-ternary no-non-null-assertion no-plusplus no-shadow
     no-ternary no-trailing-spaces no-undef no-underscore-dangle no-unescaped-entities no-unnecessary-type-assertion
-    no-unused-vars no-use-before-define no-useless-constructor no-useless-return no-var object-shorthand one-var order
-    padding-line-between-statements prefer-arrow-callback prefer-const prefer-destructuring prefer-for-of
-    prefer-function-type prefer-nullish-coalescing prefer-optional-chain prefer-readonly prefer-template prop-types
-    quote-props quotes react-in-jsx-scope require-await semi sort-imports sort-keys space-before-function-paren
-    spaced-comment unified-signatures""",
+    no-unused-vars no-use-before-define no-useless-constructor no-useless-return no-var object-shorthand one-var
+    order padding-line-between-statements prefer-arrow-callback prefer-const prefer-destructuring prefer-for-of
+    prefer-function-type prefer-nullish-coalescing prefer-optional-chain prefer-readonly prefer-template
+    promise-function-async prop-types quote-props quotes react-in-jsx-scope require-await semi sort-imports
+    sort-keys space-before-function-paren spaced-comment unified-signatures""",
     )
 )
 
 
-def lint_of_taste(evidence: Evidence) -> Classification | None:
-    """Only rules of taste were broken, in code that is otherwise fine."""
-    rules = tuple(dict.fromkeys(each.name for each in evidence.failed_diagnostics if each.name))
-    if evidence.failed_step != "eslint" or not rules or not all(is_taste(rule) for rule in rules):
+def lint_of_taste(complaint: Complaint, evidence: Evidence) -> Opinion | None:
+    """A rule of taste was broken, in code that is otherwise fine."""
+    rule = complaint.diagnostic.name
+    if complaint.kind != "lint" or not rule or not is_taste(rule):
         return None
-    if evidence.counterfactuals.passes_without_lint is False:
+    if evidence.counterfactuals.passes_without_lint is False or read_task(evidence.task).demands(rule):
         return None
-    return Classification(
-        "OVERLY_STRICT",
-        0.75,
-        f"Only rules of taste were broken: {listed(rules)}.",
-        f"The linter complains about nothing but {listed(rules)}, which changes nothing that the program does. "
-        f"The task asks for working code, not for this style.",
-        first_words(evidence),
+    return Opinion(
+        "check",
         "lint_of_taste",
+        f"Only a rule of taste was broken: {rule}.",
+        f"The linter complains about {rule}, which changes nothing that the program does. "
+        f"The task asks for working code, not for this style.",
+        f"{rule} is about style and not about what the program does",
+        (complaint.place,),
+    )
+
+
+_ANY: Final = re.compile(r"(?:^|/)no-(?:explicit-any|unsafe-[a-z-]+)$")
+
+
+def is_about_any(rule: str) -> bool:
+    return _ANY.search(rule) is not None
+
+
+def licensed_by_task(complaint: Complaint, evidence: Evidence) -> Opinion | None:
+    """The rule forbids what the task itself asks for."""
+    rule = complaint.diagnostic.name or ""
+    task = read_task(evidence.task)
+    if complaint.kind != "lint" or not is_about_any(rule) or task.speaks_of(rule.rpartition("/")[2]):
+        return None
+    licence = task.asks_for_type("any")
+    return None if licence is None else _licensed(complaint, rule, licence)
+
+
+def _licensed(complaint: Complaint, rule: str, licence: Instruction) -> Opinion:
+    return Opinion(
+        "check",
+        "licensed_by_task",
+        f"The task itself asks for what {rule} forbids: {shortened(licence.text, 80)}",
+        f"The task says “{shortened(licence.text, 200)}”, and {rule} rejects it. "
+        f"An answer cannot follow both; the rule is too strict for this task.",
+        f"the task: “{shortened(licence.text, 120)}”",
+        (complaint.place,),
     )
 
 
@@ -54,41 +83,45 @@ def is_taste(rule: str) -> bool:
 RETURNS: Final = "returns"
 
 
-def declarations_beyond_the_task(evidence: Evidence) -> Classification | None:
+def declarations_beyond_the_task(complaint: Complaint, evidence: Evidence) -> Opinion | None:
     """It behaves as it should, and fails over a declaration that the task does not ask for."""
     facts = evidence.counterfactuals
-    if evidence.failed_step != "tests" or not facts.behaviour_passes:
+    if complaint.kind != "declarations" or not facts.behaviour_passes:
         return None
     demanded = _demanded(evidence)
     if demanded is None:
         return None
-    return Classification(
-        "OVERLY_STRICT",
-        0.75 if evidence.task else 0.6,
-        f"No test of behaviour fails; the grader compares declarations that were not asked for: {demanded}.",
-        f"The only tests that failed compare declarations ({complaint(evidence)}); none that calls a function did. "
-        f"What they demand ({demanded}) is not in the task, so the answer was free to leave it out.",
-        first_words(evidence),
+    return Opinion(
+        "check",
         "declarations_beyond_the_task",
+        f"No test of behaviour fails; the grader compares declarations that were not asked for: {demanded}.",
+        f"The only tests that failed compare declarations ({complaint.said}); none that calls a function did. "
+        f"What they demand ({demanded}) is not in the task, so the answer was free to leave it out.",
+        f"the task does not ask for {demanded}",
+        (complaint.place,),
     )
 
 
 def _demanded(evidence: Evidence) -> str | None:
-    """What the comparison insists on beyond the task; None when the task asks for it."""
+    """What the comparison insists on beyond the task; None when the task asks for it, or nothing shows what it is."""
     if evidence.counterfactuals.unstated:
         return listed(evidence.counterfactuals.unstated)
-    if re.search(r"\breturns? validat", evidence.task, re.IGNORECASE):
-        return None
-    if _lacks_returns(evidence):
-        return "a returns validator"
-    return None if evidence.counterfactuals.demands else "more than behaviour"
+    task = read_task(evidence.task)
+    asked = task.demands(RETURNS, "valid") or task.demands("return", "valid") or task.demands("declar", RETURNS)
+    return "a returns validator" if _lacks_returns(evidence) and asked is None else None
+
+
+_WITHOUT_RETURNS: Final = re.compile(rf"\b(?:no|without|missing|omit\w*)\b[^.;\n]*\b{RETURNS}\b", re.I)
 
 
 def _lacks_returns(evidence: Evidence) -> bool:
     declared = [each for each in evidence.differences if each.aspect == RETURNS]
     if declared:
         return all(each.received is None for each in declared)
-    return f"{RETURNS}:" in evidence.cause.expected_snippet and f"{RETURNS}:" not in evidence.cause.model_snippet
+    if any(f"{RETURNS}" in (each.assertion or "") for each in evidence.failed_diagnostics):
+        return not any(f"{RETURNS}:" in text for text in evidence.files.values())
+    model, expected = evidence.cause.model_snippet, evidence.cause.expected_snippet
+    return (f"{RETURNS}:" in expected and f"{RETURNS}:" not in model) or bool(_WITHOUT_RETURNS.search(model))
 
 
 _GUARD: Final = re.compile(r"if\s*\((?P<condition>[^\n]*?)\)\s*\{?\s*throw\b[^\n]*")
@@ -107,43 +140,69 @@ _EXACT_TEXT: Final = re.compile(
 )
 
 
-def stricter_input_check(evidence: Evidence) -> Classification | None:
+def stricter_input_check(complaint: Complaint, evidence: Evidence) -> Opinion | None:
     """The answer refuses input that the reference takes, and the task says nothing about it."""
     guard = _own_guard(evidence)
-    if evidence.failed_step != "tests" or guard is None or not _REJECTED.search(evidence.error):
+    if complaint.kind != "behaviour" or guard is None or not _REJECTED.search(f"{evidence.error}\n{complaint.message}"):
         return None
     if evidence.task and _speaks_of_rejecting(evidence.task, guard):
         return None
-    return Classification(
-        "OVERLY_STRICT",
-        0.65,
+    return Opinion(
+        "check",
+        "stricter_input_check",
         f"Refuses input that the task does not speak of: {shortened(guard, 100)}",
         f"The answer checks its input ({shortened(guard, 120)}) and the test sends what it refuses. "
         f"The task does not say that such input must be accepted, so refusing it is a fair choice.",
-        first_words(evidence),
-        "stricter_input_check",
+        f"the answer's own check {shortened(guard, 80)}, of which the task does not speak",
+        (complaint.place,),
     )
 
 
-def exact_wording(evidence: Evidence) -> Classification | None:
+def exact_wording(complaint: Complaint, evidence: Evidence) -> Opinion | None:
     """The answer fails as it should, but not in the words that the grader wants and the task never gave."""
-    if evidence.failed_step != "tests" or not _EXACT_TEXT.search(evidence.error):
+    said = f"{complaint.message}\n{evidence.error}\n{complaint.diagnostic.expected or ''}"
+    if complaint.kind != "behaviour" or not (_EXACT_TEXT.search(said) or _fails_otherwise(complaint)):
         return None
     phrases = [demand for demand in evidence.counterfactuals.demands if " " in demand.text]
-    quoted = _quoted(evidence.error)
     unstated = [each.text for each in phrases if not each.stated] or [
-        text for text in quoted if evidence.task and text.lower() not in evidence.task.lower()
+        text for text in _quoted(said) if evidence.task and text.lower() not in evidence.task.lower()
     ]
     if evidence.task and not unstated:
         return None
-    return Classification(
-        "OVERLY_STRICT",
-        0.7 if evidence.task else 0.6,
-        f"The grader wants exact words: {listed(unstated) or complaint(evidence)}",
-        f"The test compares the text of an error ({complaint(evidence)}). "
-        f"The task does not give these words, so no answer could know them.",
-        first_words(evidence),
+    return Opinion(
+        "check",
         "exact_wording",
+        f"The grader wants exact words: {listed(unstated) or complaint.said}",
+        f"The test compares the text of an error ({complaint.said}). "
+        f"The task does not give these words, so no answer could know them.",
+        f"the task does not give the words {listed(unstated[:3])}",
+        (complaint.place,),
+    )
+
+
+_WITH_WORDS: Final = re.compile(r"^an error (?:with )?['\"](?P<words>[^'\"]+)['\"]")
+
+
+def _fails_otherwise(complaint: Complaint) -> bool:
+    """An error was wanted with certain words, and one came with others."""
+    wanted = _WITH_WORDS.match(complaint.diagnostic.expected or "")
+    received = complaint.diagnostic.received or ""
+    return wanted is not None and " " in wanted["words"] and bool(re.match(r"Uncaught|\w*Error\b", received))
+
+
+def exact_layout(complaint: Complaint, evidence: Evidence) -> Opinion | None:
+    """The two texts differ in nothing but blanks."""
+    expected, received = complaint.diagnostic.expected, complaint.diagnostic.received
+    if expected is None or received is None or "".join(expected.split()) != "".join(received.split()):
+        return None
+    return Opinion(
+        "check",
+        "exact_layout",
+        f"The grader wants the same text with other blanks: {complaint.said}",
+        f"What was wanted and what came differ in nothing but white space ({complaint.said}). "
+        f"The task does not say how it is to be laid out.",
+        "the two texts are the same but for blanks",
+        (complaint.place,),
     )
 
 

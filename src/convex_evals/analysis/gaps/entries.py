@@ -1,0 +1,117 @@
+"""GAPS.txt read as entries. It is prose, with marks for those who want to be exact (docs/analysis.md):
+
+- [check] `no-misused-promises` rejects async handlers, which are common.
+- [task] The order of equal scores is not stated.
+- [resolved] …
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from convex_evals.analysis.terms import Terms, terms_of
+
+Blame = Literal["model", "task", "check"]
+_ITEM: Final = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•]|\d+[.)])\s)")
+_BULLET: Final = re.compile(r"^(?:[-*•]|\d+[.)])\s+")
+_MARK: Final = re.compile(r"^[\[(](?P<mark>model|task|check|resolved|fixed|done)[\])]:?\s*", re.I)
+_HEADING: Final = re.compile(r"^#|^[\w ,/.-]{1,60}:$")
+_NOTHING: Final = re.compile(
+    r"^\W*(?:none\b|n/?a\b|nothing\b|no (?:known )?gaps?\b|(?:it|they) (?:got|gets|get) it\b"
+    r"|(?:it|this|that|everything|all) (?:just )?(?:works?|passes)\b)",
+    re.I,
+)
+_CONSEQUENCE: Final = re.compile(
+    r",? (?:so (?:that )?(?:it|they|this|that|the|everything|nothing)\b|which (?:means|is why)|as a result)", re.I
+)
+_ABSENT: Final = re.compile(
+    r"\b(?:not (?:using|adding|including|returning|setting|calling|having)|(?:does|do|is|are|was|did)(?:n'?t| not)"
+    r"|without|missing|forgets?|forgot|lacks?|omits?|leaves? out)\b",
+    re.I,
+)
+_UNABLE: Final = re.compile(
+    r"\b(?:struggl\w+ (?:with|to)|can(?:'?t|not)|unable to|trouble with|not working|know (?:about|how|what))\b", re.I
+)
+_EXCUSED: Final = re.compile(r"\bnot (?:\w+ )?(?:asked|required|requested|demanded)\b", re.I)
+_UNASKED: Final = re.compile(
+    r"\b(?:not (?:\w+ )?(?:stated|specified|said|mentioned|clear|hinted)"
+    r"|(?:task|TASK\.txt)[^.]*\b(?:does not|doesn'?t|should|could|never|is silent|unclear|ambiguous|vague)"
+    r"|should (?:specify|say|state|mention|clarify|ask)|unspecified|ambiguous|leaves? (?:it )?open)",
+    re.I,
+)
+_OVERLOOKED: Final = re.compile(
+    r"\b(?:not|never|nor|nothing|cannot be) (?:\w+ )?(?:checked|tested|tried|noticed|measured|looked at|compared)\b"
+    r"|\boverlooked\b|\bwithout being noticed\b|\bthen passes\b|\bpasses too\b",
+    re.I,
+)
+_REJECTED: Final = re.compile(r"\b(?:reject|refus|fail)\w*", re.I)
+_UNFAIR: Final = re.compile(
+    r"\b(?:silly|pedantic|picky|too strict|overly|unfair|brittle|flaky|fragile|irrelevant|unimportant|nitpick\w*"
+    r"|arguab\w*|debatable|false positive|although|correct too|also (?:correct|valid|fine)|from time to time"
+    r"|on a slow machine|grader expects|comparison|but (?:that|this|it)(?:'s| is) (?:just|only|hardly|not))\b",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """One entry. `does` is what an answer does, `lacks` the part of it that is missing, `wants` what it should do.
+
+    `unable`: the entry says that models do not manage it. `blames`: who it says is wrong. `excused`: it says that
+    nobody asked for it.
+    """
+
+    text: str
+    does: Terms
+    lacks: Terms
+    wants: Terms
+    unable: bool
+    resolved: bool
+    blames: Blame
+    excused: bool
+
+    @property
+    def explains_failures(self) -> bool:
+        """Not what passes although it should not."""
+        return bool(_REJECTED.search(self.text)) or not _OVERLOOKED.search(self.text)
+
+
+def read_gaps(text: str) -> tuple[Gap, ...]:
+    """Headings, "none" and "it works" are no entries."""
+    parts = [" ".join(each.split()) for each in _ITEM.split(text)]
+    return tuple(_entry(each) for part in parts if (each := _BULLET.sub("", part)) and not _is_empty(each))
+
+
+def _is_empty(text: str) -> bool:
+    return bool(_HEADING.match(text) or _NOTHING.match(text))
+
+
+def _entry(text: str) -> Gap:
+    mark = _MARK.match(text)
+    said = text[mark.end() :] if mark else text
+    cause = _CONSEQUENCE.split(said)[0]
+    does, _, wants = cause.partition(" instead of ")
+    word = mark["mark"].lower() if mark else ""
+    return Gap(
+        text,
+        terms_of(does),
+        terms_of(does[lacking.end() :] if (lacking := _ABSENT.search(does)) else ""),
+        terms_of(wants),
+        bool(_UNABLE.search(does)),
+        word in ("resolved", "fixed", "done"),
+        _blamed(word, said),
+        bool(_EXCUSED.search(said)),
+    )
+
+
+def _blamed(mark: str, text: str) -> Blame:
+    match mark:
+        case "task":
+            return "task"
+        case "check" | "resolved" | "fixed" | "done":
+            return "check"
+        case "model":
+            return "model"
+    if _UNASKED.search(text) or _EXCUSED.search(text):
+        return "task"
+    return "check" if _UNFAIR.search(text) else "model"

@@ -1,0 +1,179 @@
+"""GAPS.txt matched to a failure by cause: the same API, function kind, rule or effect, on the same side of it."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from convex_evals.analysis.evidence import Evidence, GapMatch
+from convex_evals.analysis.gaps.entries import Gap, read_gaps
+from convex_evals.analysis.task import Task, mentions, read_task
+from convex_evals.analysis.terms import Terms, code_terms, identifiers, stem, words_of
+
+LEAST: Final = 0.4
+"""The share of an entry's terms that a failure must have."""
+LEAST_CERTAIN: Final = 0.25
+"""The share that is enough if it includes a name that only this cause has."""
+MOSTLY: Final = 0.75  # of the words of an entry in one sentence of the task: that sentence says it
+PARTLY: Final = 0.5  # the same, of an entry that says what models do not manage, and often why
+_CODE: Final = 2.0
+_TASKS_OWN: Final = 0.5  # the part of a term's weight that is left when the whole task is about it
+_ORDINARY: Final = frozenset({"any", "array", "boolean", "null", "number", "object", "string", "type", "undefined"})
+_DENIED: Final = re.compile(r"\b(?:no|not|without|missing|lacks?|omits?|omitted)\b(?:(?!\.\s|[;,\n]).)*", re.I)
+_TYPE_ERROR: Final = re.compile(
+    r"\bTS\d{4}\b|\bimplicitly has\b|\bnot assignable\b|\bno exported member\b|\btype error\b|\btype mismatch\b", re.I
+)
+_EFFECTS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
+    (_TYPE_ERROR, "type declaration annotation typing"),
+    (re.compile(r"\bTS702[234]\b|its own initializer|references itself", re.I), "type cycle circular annotation"),
+    (re.compile(r"\beslint|\blint\b", re.I), "lint eslint directive"),
+    (re.compile(r"\bvalidat(?:or|ion)|Object contains extra field|missing the required field", re.I), "validator"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """What the failure is about, on the model's side, on the reference's, and in the words of the failed step."""
+
+    model: frozenset[str]
+    expected: frozenset[str]
+    said: frozenset[str]
+    quoted: frozenset[str] = frozenset()
+    rules: frozenset[str] = frozenset()  # that the linter names
+
+    @property
+    def all(self) -> frozenset[str]:
+        return self.model | self.expected | self.said
+
+
+def match_gap(evidence: Evidence, rule: str | None = None) -> GapMatch | None:
+    """The entry that speaks of the cause; of one complaint only, when `rule` names it."""
+    task, sides = read_task(evidence.task), failure_sides(evidence, rule)
+    found = [
+        match
+        for entry in read_gaps(evidence.gaps)
+        if entry.explains_failures and (match := _match(entry, sides, task)) is not None
+    ]
+    return max(found, key=lambda match: (not match.demanded, match.score), default=None)
+
+
+def failure_sides(evidence: Evidence, rule: str | None = None) -> Sides:
+    snippet, expected = evidence.cause.model_snippet, evidence.cause.expected_snippet
+    denied = "" if "\n" in snippet.strip() else " ".join(_DENIED.findall(snippet))
+    model = snippet if not denied else _DENIED.sub(" ", snippet)
+    text = f"{denied}\n{_said(evidence, rule)}"
+    named = " ".join(symbol.name for symbol in evidence.unknown_symbols)
+    own, theirs = _all(f"{model}\n{named}"), _all(expected)
+    if evidence.cause.found != "stated":  # it is code, and what both sides have is only its surroundings
+        own, theirs = own - theirs, theirs - own
+    rules = frozenset(
+        (each.name or "").rpartition("/")[2] for each in evidence.failed_diagnostics if each.step == "eslint"
+    )
+    return Sides(own, theirs, _all(text) | words_of(_effects(evidence, text)), _quoted(text), rules)
+
+
+def _said(evidence: Evidence, rule: str | None) -> str:
+    complaints = [each for each in evidence.failed_diagnostics if rule is None or each.name == rule][:10]
+    texts = [text for each in complaints for text in (each.message, each.name or "", each.assertion or "")]
+    return "\n".join([evidence.error if rule is None else rule, *texts])
+
+
+def _effects(evidence: Evidence, text: str) -> str:
+    """What kind of trouble it is, in the words that an entry would use for it."""
+    kinds = {"tsc": "TS0000", "eslint": "eslint"}
+    found = [words for pattern, words in _EFFECTS if pattern.search(f"{text} {kinds.get(evidence.failed_step)}")]
+    silent = not any(each.place or each.name or each.expected for each in evidence.failed_diagnostics)
+    return " ".join([*found, *(["message reason details"] if silent and not evidence.cause.model_snippet else [])])
+
+
+def _match(entry: Gap, sides: Sides, task: Task) -> GapMatch | None:
+    whole = _share(Terms(entry.does.code | entry.wants.code, entry.does.words | entry.wants.words), sides, task)
+    wanted = _share(entry.wants, Sides(frozenset(), sides.expected, frozenset()), task)
+    best = max(whole, wanted, key=lambda share: (share.is_enough, share.score))
+    if not best.is_enough or _contradicts(entry, sides):
+        return None
+    return GapMatch(
+        entry.text,
+        tuple(sorted(best.terms)),
+        round(best.score, 2),
+        blames=entry.blames,
+        resolved=entry.resolved,
+        demanded=_is_demanded(entry, task),
+        excused=entry.excused,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What an entry and a failure have in common, and what part of the entry that is."""
+
+    terms: tuple[str, ...] = ()
+    score: float = 0.0
+    certain: bool = False  # among them is code of which the task does not speak
+
+    @property
+    def is_enough(self) -> bool:
+        return (self.certain and self.score >= LEAST_CERTAIN) or (len(self.terms) > 1 and self.score >= LEAST)
+
+
+def _share(terms: Terms, sides: Sides, task: Task) -> Share:
+    weights = {term: _weight(term, task, code=True) for term in terms.code}
+    weights |= {term: _weight(term, task, code=term in sides.quoted) for term in terms.words}
+    shared = tuple(term for term in weights if _is_in(term, sides.all))
+    if not shared:
+        return Share()
+    score = sum(weights[term] for term in shared) / sum(weights.values())
+    certain = any(weights[term] == _CODE or stem(term) in sides.quoted for term in shared)
+    if any(term.rpartition("/")[2] in sides.rules for term in shared):
+        return Share(shared, max(score, LEAST), certain=True)  # the rule is the cause, whatever else is said about it
+    return Share(shared, score, certain)
+
+
+def _is_in(term: str, found: frozenset[str]) -> bool:
+    """As it is; of several words, all of them; of a path, its end."""
+    if " " in term:
+        return term in found or words_of(term) <= found
+    return term in found or ("." in term and len(last := term.rpartition(".")[2]) > 3 and last in found)
+
+
+def _weight(term: str, task: Task, *, code: bool) -> float:
+    full = _CODE if code else 1.0
+    known = mentions(task.text, term) if code else task.speaks_of(term) is not None
+    return full * _TASKS_OWN if known else full
+
+
+def _contradicts(entry: Gap, sides: Sides) -> bool:
+    """The entry says that answers lack something, and this one has it where the reference does not; or the reverse."""
+    about = entry.lacks.code or entry.lacks.words or entry.does.code or entry.does.words
+    only_model, only_expected = about & (sides.model - sides.expected), about & (sides.expected - sides.model)
+    if about & sides.said:
+        return False
+    if entry.lacks:
+        return bool(only_model) and not only_expected and bool(sides.expected)
+    return bool(only_expected) and not only_model and bool(sides.model)
+
+
+def _is_demanded(entry: Gap, task: Task) -> bool:
+    """The entry says only that models do not manage something, and the task plainly requires it."""
+    right = entry.wants or (entry.does if entry.lacks or entry.unable else None)
+    if entry.blames != "model" or not right:
+        return False
+    if right.code:
+        return task.demands(*right.code) is not None
+    enough = PARTLY if entry.unable and not entry.lacks and not entry.wants else MOSTLY
+    most = [
+        sum(each.speaks_of((word,)) for word in right.words) for each in task.instructions if each.polarity == "must"
+    ]
+    return max(most, default=0) >= enough * len(right.words)
+
+
+def _quoted(text: str) -> frozenset[str]:
+    """Names that a tool quotes are what it complains about."""
+    names = (single or double for single, double in re.findall(r"'([A-Za-z]\w+)'|\"([A-Za-z]\w+)\"", text))
+    return frozenset(stem(name.lower()) for name in names if name.lower() not in _ORDINARY)
+
+
+def _all(text: str) -> frozenset[str]:
+    """Code, the beginnings of what is joined by dots, words and names."""
+    code = code_terms(text)
+    joined = {".".join(parts[:end]) for term in code for parts in (term.split("."),) for end in range(2, len(parts))}
+    return code | joined | words_of(text) | identifiers(text)

@@ -1,0 +1,45 @@
+import pytest
+
+from convex_evals.analysis.gaps import read_gaps
+
+TEXT = """\
+mutations, uploads:
+
+- None for now 👏
+- It works!
+- Uses `path` instead of `pathPrefix`, so it returns 404.
+- (resolved) `prefer-const` was removed.
+- [check] The comparison wants `returns`.
+"""
+
+
+def test_headings_and_praise_are_no_entries() -> None:
+    assert [each.text.split()[0] for each in read_gaps(TEXT)] == ["Uses", "(resolved)", "[check]"]
+
+
+def test_an_entry_knows_what_is_done_and_what_is_wanted() -> None:
+    first = read_gaps(TEXT)[0]
+    assert (first.does.code, first.wants.code) == ({"path"}, {"pathprefix"})
+    assert "404" not in first.wants.words
+
+
+def test_what_is_resolved_is_marked() -> None:
+    assert [each.resolved for each in read_gaps(TEXT)] == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "blames"),
+    [
+        ("- Forgets to await.", "model"),
+        ("- The task does not say in which order.", "task"),
+        ("- [task] The order of equal scores.", "task"),
+        ("- The rule is too strict here.", "check"),
+        ("- An answer without args is rejected although it is right.", "check"),
+    ],
+)
+def test_an_entry_says_who_is_wrong(text: str, blames: str) -> None:
+    assert [each.blames for each in read_gaps(text)] == [blames]
+
+
+def test_what_nobody_asked_for_is_excused() -> None:
+    assert read_gaps("- No retries, but that was not asked for.")[0].excused

@@ -1,0 +1,47 @@
+import pytest
+
+from convex_evals.analysis.task import Task
+
+TASK = Task(
+    """\
+Write `convex/files.ts`:
+
+- `save` takes a name. It must store the file.
+- You may add helpers in `lib.ts`.
+- DO NOT add a `returns` validator.
+
+```ts
+export default { files: { name: string } };
+```
+Return the body as any. Only create `convex/files.ts`.
+"""
+)
+
+
+def test_sentences_have_a_polarity() -> None:
+    polarities = {each.text.rstrip(".").rpartition(" ")[2]: each.polarity for each in TASK.instructions}
+    assert (polarities["file"], polarities["`lib.ts`"], polarities["validator"]) == ("must", "may", "must not")
+
+
+@pytest.mark.parametrize(("terms", "demanded"), [(("stor",), True), (("lib.ts",), False), (("returns",), False)])
+def test_only_what_must_be_is_demanded(terms: tuple[str, ...], demanded: bool) -> None:
+    assert (TASK.demands(*terms) is not None) is demanded
+
+
+def test_what_must_not_be_is_forbidden() -> None:
+    assert TASK.forbids("returns")
+    assert not TASK.forbids("helper")
+
+
+def test_a_word_of_english_is_not_a_type() -> None:
+    assert TASK.asks_for_type("any")
+    assert not Task("Do not create any more functions.").asks_for_type("any")
+
+
+def test_given_code_is_known() -> None:
+    assert "name: string" in TASK.given
+
+
+@pytest.mark.parametrize(("path", "asked"), [("convex/files.ts", True), ("src/App.tsx", False)])
+def test_files_are_asked_for_by_name(path: str, asked: bool) -> None:
+    assert TASK.asks_for_file(path) is asked
