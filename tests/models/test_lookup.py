@@ -154,7 +154,7 @@ def test_a_slip_of_the_pen_in_an_open_list_is_mentioned(store: ScoresStore, tmp_
 
 
 def test_only_answers_to_a_prompt_have_its_fingerprint(store: ScoresStore) -> None:
-    for name in ("reference", "empty", "sample/apprentice"):
+    for name in ("reference", "empty", "sample/apprentice", "sample/expert"):
         assert prompt_fingerprint_of(find_model(name, store)) is None
     run = store.create_run(
         RunPlan("tester", "test", "default", (PlannedEval(ASKED),), fingerprints=Fingerprints(prompt="p"))

@@ -102,6 +102,7 @@ def test_our_list_has_models_of_every_big_provider_and_those_that_need_no_key(tm
         "reference",
         "empty",
         "sample/apprentice",
+        "sample/expert",
     ]
 
 
@@ -114,7 +115,8 @@ def test_every_entry_of_our_list_is_complete(tmp_path: Path) -> None:
 
 def test_every_model_of_our_list_has_a_price_so_that_runs_of_it_can_have_a_budget(tmp_path: Path) -> None:
     priced = {entry.slug: estimate_cost(entry, 1, 1) for entry in load_registry(tmp_path).models.values()}
-    assert [slug for slug, cost in priced.items() if not cost] == ["reference", "empty", "sample/apprentice"]
+    free = ["reference", "empty", "sample/apprentice", "sample/expert"]
+    assert [slug for slug, cost in priced.items() if not cost] == free
 
 
 def test_every_provider_that_needs_a_key_has_a_variable_for_it(tmp_path: Path) -> None:

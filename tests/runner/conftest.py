@@ -1,6 +1,8 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 
 from convex_evals.core.settings import Settings, read_settings
@@ -19,6 +21,7 @@ def test_says_hello(files):
     assert files.text("hello.txt") == "hello\\n"
 """
 MakeSuite = Callable[..., Suite]
+Workers = Callable[[], list[psutil.Process]]
 
 
 @pytest.fixture
@@ -45,7 +48,18 @@ def make_suite(tmp_path: Path) -> MakeSuite:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[ScoresStore]:
+def workers(processes: Any) -> Workers:
+    """Finds the grading workers of this test that run now; those that are kept ready belong to other tests."""
+
+    def grades(one: psutil.Process) -> bool:
+        return "convex_evals.pipeline.worker" in processes.command(one)
+
+    ready = processes.below_this_one(grades)
+    return lambda: [each for each in processes.below_this_one(grades) if each not in ready]
+
+
+@pytest.fixture
+def store(ready_scores: None, tmp_path: Path) -> Iterator[ScoresStore]:
     with ScoresStore.open(tmp_path / "scores.db") as opened:
         yield opened
 

@@ -5,7 +5,6 @@ import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -63,7 +62,9 @@ class Bench:
 
 
 @pytest.fixture
-def bench(store: ScoresStore, settings: Settings, tmp_path: Path) -> Bench:
+def bench(store: ScoresStore, settings: Settings, tmp_path: Path, request: pytest.FixtureRequest) -> Bench:
+    if "workers" not in request.fixturenames:
+        request.getfixturevalue("ready_workers")
     return Bench(store, settings, tmp_path / "workspace")
 
 
@@ -89,12 +90,6 @@ class CountingModel:
         if len(self.asked) <= self.troubles:
             raise InfrastructureError("The provider is overloaded.")
         return Generation(asked.task, "hello", {"hello.txt": "hello\n"})
-
-
-@pytest.fixture
-def workers(processes: Any) -> Workers:
-    """Finds the grading workers that run now."""
-    return lambda: processes.below_this_one(lambda one: "convex_evals.pipeline.worker" in processes.command(one))
 
 
 async def test_every_eval_and_trial_is_answered_graded_and_recorded(bench: Bench, make_suite: MakeSuite) -> None:

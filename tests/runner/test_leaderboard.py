@@ -52,6 +52,16 @@ def test_runs_of_a_model_count_together_and_their_spread_is_told(store: ScoresSt
     assert standing.spread == pytest.approx(0.3536, abs=1e-4)
 
 
+def test_models_are_scored_by_the_tags_of_evals(store: ScoresStore) -> None:
+    record(store, "real", 1)
+    tags = {EVALS[0].eval: ("hard", "contention"), EVALS[1].eval: ("hard",), "000-a/999-gone": ("gone",)}
+    (standing,) = read_leaderboard(store, V1, "default", tags).standings
+    assert {name: (each.value, each.evals) for name, each in standing.tags.items()} == {
+        "contention": (1.0, 1),
+        "hard": (0.5, 2),
+    }
+
+
 def test_what_guidelines_are_worth_is_the_difference_to_none(store: ScoresStore) -> None:
     record(store, "real", 4)
     record(

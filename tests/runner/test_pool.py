@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -35,11 +34,6 @@ def test_says_hello(files):
 
 def assignment(asked: Eval, folder: Path, files: dict[str, str] | None = None) -> Assignment:
     return Assignment(asked, files or HELLO, GradingOptions(), folder)
-
-
-@pytest.fixture
-def workers(processes: Any) -> Callable[[], list[psutil.Process]]:
-    return lambda: processes.below_this_one(lambda one: "convex_evals.pipeline.worker" in processes.command(one))
 
 
 class Told(Tries):

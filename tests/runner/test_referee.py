@@ -14,6 +14,7 @@ from convex_evals.core.verdicts import StepName
 from convex_evals.pipeline.failures import FAILURES
 from convex_evals.pipeline.types import Assignment, Grade, GradingOptions, status_of
 from convex_evals.runner.referee import Again, Referee
+from convex_evals.runner.worker import LocalWorkers
 
 AGAIN, SOON = Again(5.0), Again(1.0)
 NEVER = ("registry-unreachable", "registry-refused", "disk-full")
@@ -43,7 +44,7 @@ def assignment(make_suite: MakeSuite, tmp_path: Path) -> Assignment:
 async def decided(
     settings: Settings, tmp_path: Path, assignment: Assignment, tries: list[Grade], reference: Grade
 ) -> Again | Grade:
-    referee = Referee(settings, tmp_path)
+    referee = Referee(LocalWorkers(settings), tmp_path)
     referee._references[assignment.eval.id, assignment.options, assignment.only] = reference
     return await referee.decide(assignment, tries)
 

@@ -5,6 +5,7 @@ Importing this costs little; the libraries that speak to providers are loaded wh
 
 from convex_evals.models.ablation import Variant, VariantKind, plan_variants
 from convex_evals.models.cache import ResponseCache
+from convex_evals.models.discovery import Discovered, as_toml, discover, listing_providers
 from convex_evals.models.experiments import (
     DEFAULT_EXPERIMENT,
     AskOptions,
@@ -45,6 +46,7 @@ __all__ = [
     "AskOptions",
     "AskSettings",
     "Connections",
+    "Discovered",
     "Expected",
     "Experiment",
     "Model",
@@ -65,10 +67,13 @@ __all__ = [
     "Transport",
     "Variant",
     "VariantKind",
+    "as_toml",
+    "discover",
     "expect_generation",
     "find_experiment",
     "find_model",
     "has_key",
+    "listing_providers",
     "load_experiments",
     "load_registry",
     "located",

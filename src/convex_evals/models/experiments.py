@@ -9,8 +9,8 @@ from typing import Any, Final, Literal, Self, cast
 from urllib.parse import urlsplit
 
 from convex_evals.core.errors import UsageError
+from convex_evals.core.toml_file import TomlTable, read_toml
 from convex_evals.models.prompt import Delivery, Guidelines, PromptSettings, built_in_guidelines, read_guidelines
-from convex_evals.models.toml_file import TomlTable, read_toml
 
 BUILT_IN: Final = "built-in"
 NO_GUIDELINES: Final = "none"

@@ -12,7 +12,7 @@ from convex_evals.models.cache import CachingTransport, ResponseCache
 from convex_evals.models.experiments import AskOptions
 from convex_evals.models.model import BUILT_IN, EmptyModel, Model, ReferenceModel
 from convex_evals.models.prompt import prompt_fingerprint
-from convex_evals.models.providers import AskSettings, Limits, ProviderModel, open_provider
+from convex_evals.models.providers import AskSettings, Limits, ProviderModel, has_key, missing_key, open_provider
 from convex_evals.models.registry import ModelEntry, Registry, load_registry
 from convex_evals.models.replay import PROVIDER as SAMPLES
 from convex_evals.models.replay import SAMPLE, FolderReplay, RecordedModel, RunReplay, StoredAnswers
@@ -32,12 +32,13 @@ Say = Callable[[str], None]
 class Connections:
     """What all models of a command share: keys, the response cache, and how much providers take at once.
 
-    `say` is told what is odd but not an error.
+    `say` is told what is odd but not an error. Nobody needs a key who only `estimates`.
     """
 
     settings: Settings
     say: Say = lambda sentence: None
     limits: Limits = field(default_factory=Limits)
+    estimates: bool = False
 
 
 def find_model(
@@ -98,7 +99,11 @@ def provider_model(
     entry = located(entry, asking.base_url)
     prompt = asking.prompt_settings(answer_files)
     cache = ResponseCache.of(connections.settings, connections.say)
-    provider = open_provider(entry, connections.settings, limits=connections.limits)
+    if connections.estimates and not has_key(entry, connections.settings):
+        connections.say(f"{missing_key(entry)} Without one it can be estimated, but not asked.")
+    provider = open_provider(
+        entry, connections.settings, limits=connections.limits, needs_key=not connections.estimates
+    )
     transport = CachingTransport(provider, cache, entry, asking.cache_scope)
     return ProviderModel(
         entry.slug, entry.provider, transport, prompt, AskSettings.of(entry, web_search=prompt.web_search)

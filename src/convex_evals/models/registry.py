@@ -11,7 +11,7 @@ from typing import Final, Literal, cast, get_args
 
 from convex_evals.core.errors import UsageError
 from convex_evals.core.settings import PROVIDER_VARIABLES
-from convex_evals.models.toml_file import TomlTable, read_toml
+from convex_evals.core.toml_file import TomlTable, read_toml
 
 ApiKind = Literal["openai-responses", "openai-chat", "anthropic", "google", "openrouter", "built-in", "recorded"]
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
@@ -104,6 +104,14 @@ class Registry:
         return f"There is no model {name!r}; {hint}"
 
 
+ADDRESSES: Final[Mapping[ApiKind, str]] = {
+    "openai-chat": "https://api.openai.com/v1",
+    "openai-responses": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com",
+    "google": "https://generativelanguage.googleapis.com",
+    "openrouter": "https://openrouter.ai/api/v1",
+}
+"""Where a provider without a base_url is. Without these, the libraries would look for others in the environment."""
 FILE: Final = "models.toml"
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]*")
 _SLUG: Final = re.compile(r"[a-z0-9][a-z0-9_-]*(?:/[A-Za-z0-9][A-Za-z0-9._:@/-]*)?")

@@ -1,7 +1,17 @@
 """A run: one model, one experiment, the planned evals and trials; generated, graded and recorded."""
 
-from convex_evals.runner.benchmarks import BenchmarkChange, compare_benchmarks, find_benchmark, mint_benchmark
+from typing import TYPE_CHECKING
+
+from convex_evals.core.lazy import load_on_demand
+from convex_evals.runner.benchmarks import (
+    BenchmarkChange,
+    compare_benchmarks,
+    find_benchmark,
+    mint_benchmark,
+    why_not_ranked,
+)
 from convex_evals.runner.budget import Budget, Spending, Sum, dollars
+from convex_evals.runner.cluster import Cluster, open_cluster
 from convex_evals.runner.comparison import (
     Change,
     ComparedEval,
@@ -12,7 +22,21 @@ from convex_evals.runner.comparison import (
 )
 from convex_evals.runner.estimates import Estimate, open_budget
 from convex_evals.runner.execution import Execution, RunContext
-from convex_evals.runner.leaderboard import Guidelines, Leaderboard, RankedModel, read_leaderboard
+from convex_evals.runner.figures import UNMINTED, RunFigures, read_figures, unminted_benchmark
+from convex_evals.runner.leaderboard import (
+    WITH_GUIDELINES,
+    WITHOUT_GUIDELINES,
+    Choice,
+    Guidelines,
+    Leaderboard,
+    LeftOut,
+    RankedModel,
+    choose_runs,
+    is_sample,
+    rank_models,
+    read_leaderboard,
+    why_left_out,
+)
 from convex_evals.runner.plans import (
     ABLATION,
     CHECK,
@@ -52,6 +76,7 @@ from convex_evals.runner.work import (
     Grading,
     Halt,
     Halted,
+    Notice,
     Retrying,
     StepFinished,
     Stopping,
@@ -59,19 +84,30 @@ from convex_evals.runner.work import (
     WorkItem,
 )
 
+if TYPE_CHECKING:
+    from convex_evals.runner.courier import Courier, catch_up, outcome
+    from convex_evals.runner.sender import sending
+    from convex_evals.runner.service import Service
+
 __all__ = [
     "ABLATION",
     "CHECK",
     "LOOKS",
     "NOT_SCORES",
     "REGRADE",
+    "UNMINTED",
     "VALIDATE",
+    "WITHOUT_GUIDELINES",
+    "WITH_GUIDELINES",
     "ActiveRun",
     "BenchmarkChange",
     "Budget",
     "Change",
+    "Choice",
+    "Cluster",
     "ComparedEval",
     "ComparedRuns",
+    "Courier",
     "Estimate",
     "Event",
     "Execution",
@@ -84,13 +120,17 @@ __all__ = [
     "Halt",
     "Halted",
     "Leaderboard",
+    "LeftOut",
+    "Notice",
     "Plan",
     "RankedModel",
     "Request",
     "Retrying",
     "RunContext",
+    "RunFigures",
     "RunResults",
     "RunScore",
+    "Service",
     "Spending",
     "Standing",
     "StepFinished",
@@ -100,27 +140,43 @@ __all__ = [
     "Watcher",
     "WorkItem",
     "asking_of",
+    "catch_up",
+    "choose_runs",
     "compare",
     "compare_benchmarks",
     "compare_runs",
     "dollars",
     "find_benchmark",
     "is_filtered",
+    "is_sample",
     "last_failures",
     "last_run",
     "mint_benchmark",
     "open_budget",
+    "open_cluster",
     "open_workspace",
     "options_from_json",
     "options_json",
+    "outcome",
     "plan_regrading",
     "plan_rest",
     "plan_run",
+    "rank_models",
+    "read_figures",
     "read_leaderboard",
     "scored_runs",
+    "sending",
     "source_of",
     "standings",
     "suite_of",
     "tallies",
+    "unminted_benchmark",
+    "why_left_out",
     "why_no_score",
+    "why_not_ranked",
 ]
+
+# These need an HTTP client.
+__getattr__ = load_on_demand(
+    __name__, {"courier": ("Courier", "catch_up", "outcome"), "sender": ("sending",), "service": ("Service",)}
+)

@@ -78,9 +78,9 @@ def why_not_ranked(run: RunRecord, planned: Iterable[PlannedEval], benchmark: Be
     matching = set(planned) & set(benchmark.evals)
     if len(matching) < len(benchmark.evals) or run.evals != len(benchmark.evals):
         return f"other evals: {len(matching)} of {len(benchmark.evals)} are those of {benchmark.name}"
-    if run.fingerprints.pipeline != benchmark.pipeline:
+    if (run.fingerprints.pipeline or "") != benchmark.pipeline:
         return "graded with other options or another version of convex-evals"
-    if run.fingerprints.toolchain != benchmark.toolchain:
+    if (run.fingerprints.toolchain or "") != benchmark.toolchain:
         return "graded with another toolchain"
     if run.fingerprints.prompt not in (None, benchmark.prompts.get(run.experiment)):
         return "asked with another prompt"

@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Literal, Self
 
 from convex_evals.runner.results import Standing, standings, tallies
-from convex_evals.scores import AttemptRecord, PlannedEval, RunRecord
+from convex_evals.scores import AttemptRecord, PlannedEval, Result, RunRecord
 from convex_evals.statistics import SIGNIFICANT, Comparison, Tallies, Verdict, holm
 from convex_evals.statistics import compare as compare_tallies
 
@@ -40,7 +40,7 @@ class RunResults:
     """A run with what is compared of it."""
 
     run: RunRecord
-    results: tuple[AttemptRecord, ...]
+    results: tuple[AttemptRecord | Result, ...]
     planned: tuple[PlannedEval, ...]
 
     @classmethod
@@ -120,7 +120,9 @@ def _changed(before: Iterable[PlannedEval], after: Iterable[PlannedEval]) -> tup
     return tuple(sorted(name for name in first.keys() & second.keys() if first[name] != second[name]))
 
 
-def compare(before: Iterable[AttemptRecord], after: Iterable[AttemptRecord]) -> tuple[ComparedEval, ...]:
+def compare(
+    before: Iterable[AttemptRecord | Result], after: Iterable[AttemptRecord | Result]
+) -> tuple[ComparedEval, ...]:
     """Compares results (see `ScoresStore.results`), in the order of the evals' names."""
     first, second = standings(before), standings(after)
     return tuple(ComparedEval(name, first.get(name), second.get(name)) for name in sorted(first.keys() | second.keys()))

@@ -21,6 +21,7 @@ from convex_evals.runner.budget import Budget
 from convex_evals.runner.pool import GradingPool
 from convex_evals.runner.stop import Stop, signal_handlers
 from convex_evals.runner.work import ActiveRun, Halt, Stopping, Watcher, WorkItem
+from convex_evals.runner.worker import Workers
 from convex_evals.scores import RunStatus
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class RunContext:
     watcher: Watcher
     keep: bool = False
     budget: Budget | None = None
+    workers: Workers | None = None
 
 
 class Execution:
@@ -85,7 +87,9 @@ class Execution:
 
     async def _work_through(self) -> None:
         context = self._context
-        opening = GradingPool.open(context.settings, context.folder, context.jobs, keep=context.keep)
+        opening = GradingPool.open(
+            context.settings, context.folder, context.jobs, keep=context.keep, workers=context.workers
+        )
         async with opening as pool, asyncio.TaskGroup() as group:
             for _ in range(GENERATORS + WAITING_PER_JOB * context.jobs):
                 group.create_task(self._work_on(pool))

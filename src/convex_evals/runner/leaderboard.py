@@ -1,33 +1,42 @@
 """Which model is better: complete runs of one benchmark version, ranked with ties."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from convex_evals.runner.benchmarks import why_not_ranked
-from convex_evals.runner.budget import Spending, Sum
-from convex_evals.runner.results import NOT_SCORES, tallies
-from convex_evals.scores import Benchmark, RunRecord, Usage
+from convex_evals.runner.budget import Sum
+from convex_evals.runner.figures import RunFigures, by_category, by_tag, category_scores, group_scores, read_figures
+from convex_evals.runner.results import NOT_SCORES
+from convex_evals.scores import Answer, Benchmark, RunRecord
 from convex_evals.statistics import (
     Comparison,
     Durations,
+    Interval,
     Ranked,
     Score,
     Tallies,
+    Tally,
     compare,
     durations,
     merged,
     rank,
     score,
     spread,
+    total_interval,
 )
 
 if TYPE_CHECKING:
     from convex_evals.scores import ScoresStore
 
 SAMPLE: Final = "sample/"
+WITH_GUIDELINES: Final = "default"
 WITHOUT_GUIDELINES: Final = "no_guidelines"
+TagsOfEvals = Mapping[str, Sequence[str]]
+NO_TAGS: Final[TagsOfEvals] = {}
+WhyNot = Callable[[RunFigures, Benchmark], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +46,38 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """Runs that belong to a benchmark version, and why the others do not."""
+
+    runs: tuple[RunFigures, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RankedModel:
-    """One model. `cost` is per run of the suite; `guidelines` is what they are worth: this experiment less none."""
+    """One model. `cost` is per run of the suite; `guidelines` is what they are worth: this experiment less none.
+
+    `cost_interval` is None if a cost is unknown; `without` is the score of the experiment without guidelines.
+    """
 
     ranked: Ranked
+    provider: str
     categories: Mapping[str, Score]
     runs: tuple[str, ...]
     trials: int
     spread: float | None
     cost: Sum
+    cost_interval: Interval | None
     first_token: Durations | None
     generation: Durations | None
     last: datetime
+    without: Score | None
     guidelines: Comparison | None
+    tags: Mapping[str, Score] = field(default_factory=dict)
+
+    @property
+    def is_sample(self) -> bool:
+        return is_sample(self.ranked.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,70 +98,90 @@ class Leaderboard:
     guidelines: Guidelines | None
 
 
-def read_leaderboard(store: "ScoresStore", benchmark: Benchmark, experiment: str) -> Leaderboard:
-    chosen, left_out = _choose(store, benchmark)
-    of_experiment = {model: runs for model, runs in _by_model(chosen, experiment).items() if runs}
-    without = _by_model(chosen, WITHOUT_GUIDELINES) if experiment != WITHOUT_GUIDELINES else {}
-    results = {model: [_tallies(store, run) for run in runs] for model, runs in of_experiment.items()}
-    together = {model: merged(each) for model, each in results.items()}
-    bare = {model: merged([_tallies(store, run) for run in without[model]]) for model in together if model in without}
-    standings = tuple(
-        _standing(store, ranked, of_experiment[ranked.name], results[ranked.name], bare.get(ranked.name, {}))
-        for ranked in rank(together)
-    )
-    return Leaderboard(benchmark, experiment, standings, tuple(left_out), _guidelines(together, bare))
+def is_sample(model: str) -> bool:
+    """Whether a model is a recording of ours."""
+    return model.startswith(SAMPLE)
 
 
-def _choose(store: "ScoresStore", benchmark: Benchmark) -> tuple[list[RunRecord], list[LeftOut]]:
+def read_leaderboard(
+    store: "ScoresStore", benchmark: Benchmark, experiment: str, tags: TagsOfEvals = NO_TAGS
+) -> Leaderboard:
+    figures = tuple(read_figures(store, [key.id for key in store.history.index()]))
+    return rank_models(choose_runs(figures, benchmark), benchmark, experiment, tags)
+
+
+def why_left_out(figures: RunFigures, benchmark: Benchmark) -> str | None:
+    return why_not_ranked(figures.run, figures.planned, benchmark)
+
+
+def choose_runs(figures: Sequence[RunFigures], benchmark: Benchmark, why_not: WhyNot = why_left_out) -> Choice:
     """Runs that belong to the version. Samples are ranked only where there is nothing else."""
-    chosen, left_out = list[RunRecord](), list[LeftOut]()
-    for run in store.runs():
-        why = why_not_ranked(run, store.planned(run.id), benchmark)
+    chosen, left_out = list[RunFigures](), list[LeftOut]()
+    for each in figures:
+        why = why_not(each, benchmark)
         if why is None:
-            chosen.append(run)
-        elif not NOT_SCORES & set(run.labels):
-            left_out.append(LeftOut(run, why))
-    real = [run for run in chosen if not run.model.startswith(SAMPLE)]
+            chosen.append(each)
+        elif not NOT_SCORES & set(each.run.labels):
+            left_out.append(LeftOut(each.run, why))
+    real = [each for each in chosen if not is_sample(each.run.model)]
     if real:
-        left_out += [LeftOut(run, "a sample, not a model") for run in chosen if run not in real]
-    return real or chosen, left_out
+        samples = (each.run for each in chosen if is_sample(each.run.model))
+        left_out += [LeftOut(run, "a sample, not a model") for run in samples]
+    return Choice(tuple(real or chosen), tuple(left_out))
 
 
-def _by_model(runs: Sequence[RunRecord], experiment: str) -> dict[str, list[RunRecord]]:
-    found: dict[str, list[RunRecord]] = {}
-    for run in runs:
-        if run.experiment == experiment:
-            found.setdefault(run.model, []).append(run)
+def rank_models(choice: Choice, benchmark: Benchmark, experiment: str, tags: TagsOfEvals = NO_TAGS) -> Leaderboard:
+    """`tags` are those of the suite at hand, by eval; models are scored by them too."""
+    of_experiment = _by_model(choice.runs, experiment)
+    without = _by_model(choice.runs, WITHOUT_GUIDELINES) if experiment != WITHOUT_GUIDELINES else {}
+    together = {model: _together(runs) for model, runs in of_experiment.items()}
+    bare = {model: _together(without[model]) for model in together if model in without}
+    standings = tuple(
+        _standing(ranked, of_experiment[ranked.name], bare.get(ranked.name, {}), tags) for ranked in rank(together)
+    )
+    return Leaderboard(benchmark, experiment, standings, choice.left_out, _guidelines(together, bare))
+
+
+def _by_model(runs: Sequence[RunFigures], experiment: str) -> dict[str, list[RunFigures]]:
+    found: dict[str, list[RunFigures]] = {}
+    for each in runs:
+        if each.run.experiment == experiment:
+            found.setdefault(each.run.model, []).append(each)
     return found
 
 
-def _standing(
-    store: "ScoresStore",
-    ranked: Ranked,
-    runs: Sequence[RunRecord],
-    results: Sequence[Tallies],
-    bare: Tallies,
-) -> RankedModel:
-    generations = [record for run in runs for record in store.generations(run.id)]
-    asked = [each.usage for each in generations if each.usage and not each.from_cache and each.reused_from is None]
-    together = merged(results)
-    total = Spending.of(generations).cost
+def _together(runs: Sequence[RunFigures]) -> dict[str, Tally]:
+    return merged([each.tallies for each in runs])
+
+
+def _standing(ranked: Ranked, runs: Sequence[RunFigures], bare: Tallies, tags: TagsOfEvals) -> RankedModel:
+    answers = [answer for each in runs for answer in each.answers]
+    together = _together(runs)
+    total = Sum.of(answer.cost_usd for answer in answers)
+    suites = sum(each.run.counts.total / each.run.evals for each in runs)
     return RankedModel(
         ranked=ranked,
-        categories=_categories(together),
-        runs=tuple(run.id for run in runs),
-        trials=sum(run.trials for run in runs),
-        spread=spread(results),
-        cost=Sum(total.total / sum(run.counts.total / run.evals for run in runs), total.known, total.unknown),
-        first_token=_durations(asked, "first_token_ms"),
-        generation=_durations(asked, "generation_ms"),
-        last=max(run.finished_at or run.started_at for run in runs),
+        provider=runs[0].run.provider,
+        categories=category_scores(together),
+        runs=tuple(each.run.id for each in runs),
+        trials=sum(each.run.trials for each in runs),
+        spread=spread([each.tallies for each in runs]),
+        cost=Sum(total.total / suites, total.known, total.unknown),
+        cost_interval=_cost_interval(answers) if not total.unknown else None,
+        first_token=_durations(answer.first_token_ms for answer in answers),
+        generation=_durations(answer.generation_ms for answer in answers),
+        last=max(each.run.finished_at or each.run.started_at for each in runs),
+        without=score(bare),
         guidelines=compare(bare, together) if bare else None,
+        tags=group_scores(by_tag(together, tags)),
     )
 
 
-def _tallies(store: "ScoresStore", run: RunRecord) -> Tallies:
-    return tallies(store.results(run.id), run.trials)
+def _cost_interval(answers: Sequence[Answer]) -> Interval | None:
+    by_eval: dict[str, list[float]] = {}
+    for answer in answers:
+        by_eval.setdefault(answer.eval, []).append(answer.cost_usd or 0.0)
+    return total_interval([fmean(costs) for costs in by_eval.values()])
 
 
 def _guidelines(together: Mapping[str, Tallies], bare: Mapping[str, Tallies]) -> Guidelines | None:
@@ -142,20 +190,10 @@ def _guidelines(together: Mapping[str, Tallies], bare: Mapping[str, Tallies]) ->
     worth = compare(without, given)
     if worth is None:
         return None
-    groups = {name: (group, _by_category(given).get(name, {})) for name, group in _by_category(without).items()}
+    groups = {name: (group, by_category(given).get(name, {})) for name, group in by_category(without).items()}
     found = {name: compare(*pair) for name, pair in groups.items()}
     return Guidelines(tuple(bare), worth, {name: each for name, each in found.items() if each is not None})
 
 
-def _categories(together: Tallies) -> dict[str, Score]:
-    return {name: found for name, group in _by_category(together).items() if (found := score(group)) is not None}
-
-
-def _by_category(together: Tallies) -> dict[str, Tallies]:
-    names = sorted({name.partition("/")[0] for name in together})
-    return {name: {key: each for key, each in together.items() if key.startswith(f"{name}/")} for name in names}
-
-
-def _durations(usages: Sequence[Usage], figure: str) -> Durations | None:
-    values = [getattr(usage, figure) for usage in usages]
+def _durations(values: Iterable[float | None]) -> Durations | None:
     return durations([value for value in values if value is not None])

@@ -18,7 +18,7 @@ from convex_evals.core.settings import Settings
 from convex_evals.core.steps import StepResult
 from convex_evals.pipeline import Assignment, Grade
 from convex_evals.runner.referee import Again, Referee
-from convex_evals.runner.worker import GradingWorker, grading_worker
+from convex_evals.runner.worker import LocalWorkers, Worker, Workers
 
 PREFIX: Final = "convex-evals-run-"
 _LOCK: Final = ".lock"
@@ -87,7 +87,7 @@ class Tries:
 class Turn:
     """A worker for as long as one needs it."""
 
-    worker: GradingWorker
+    worker: Worker
     referee: Referee
     keep: bool
 
@@ -112,20 +112,26 @@ class Turn:
 class GradingPool:
     """Use `open`. As many answers are graded at once as there are workers; a worker starts with its first answer."""
 
-    def __init__(self, settings: Settings, folder: Path, size: int, *, keep: bool) -> None:
+    def __init__(self, workers: Workers, folder: Path, size: int, *, keep: bool) -> None:
         self.folder, self.size = folder, size
-        self._referee = Referee(settings, folder)
+        self._referee = Referee(workers, folder)
         self._keep = keep
-        self._idle: asyncio.LifoQueue[GradingWorker] = asyncio.LifoQueue()
+        self._idle: asyncio.LifoQueue[Worker] = asyncio.LifoQueue()
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, settings: Settings, folder: Path, workers: int, *, keep: bool = False) -> AsyncIterator[Self]:
-        """`folder` is temporary and belongs to this command alone; with `keep` gradings leave their folders there."""
-        pool = cls(settings, folder, workers, keep=keep)
+    async def open(
+        cls, settings: Settings, folder: Path, size: int, *, keep: bool = False, workers: Workers | None = None
+    ) -> AsyncIterator[Self]:
+        """`folder` is temporary and belongs to this command alone; with `keep` gradings leave their folders there.
+
+        Without `workers`, they are processes on this machine.
+        """
+        workers = workers or LocalWorkers(settings)
+        pool = cls(workers, folder, size, keep=keep)
         async with AsyncExitStack() as opened:
-            for number in reversed(range(workers)):
-                worker = await opened.enter_async_context(grading_worker(settings, folder / f"worker-{number}"))
+            for number in reversed(range(size)):
+                worker = await opened.enter_async_context(workers.worker(folder / f"worker-{number}"))
                 pool._idle.put_nowait(worker)
             yield pool
 

@@ -14,11 +14,10 @@ from convex_evals.core.diagnostics import stated
 from convex_evals.core.files import remove_folder
 from convex_evals.core.ids import new_id
 from convex_evals.core.retry import GRADING
-from convex_evals.core.settings import Settings
 from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import StepName
 from convex_evals.pipeline import FAILURES, Assignment, FailureKind, Grade, GradingOptions, status_of
-from convex_evals.runner.worker import grading_worker
+from convex_evals.runner.worker import Workers
 from convex_evals.suite import read_answer
 
 CONVICTED: Final = "accident-repeats"
@@ -37,7 +36,7 @@ class Again:
 class Referee:
     """Decides after each try. `folder` is temporary and belongs to this command alone."""
 
-    settings: Settings
+    workers: Workers
     folder: Path
     _references: dict[_Key, Grade] = field(default_factory=dict)
     _locks: dict[_Key, asyncio.Lock] = field(default_factory=dict)
@@ -73,7 +72,7 @@ class Referee:
         grading = folder / "grading"
         await asyncio.to_thread(grading.mkdir, parents=True)
         try:
-            async with grading_worker(self.settings, folder / "worker") as worker:
+            async with self.workers.worker(folder / "worker") as worker:
                 return await worker.grade(replace(assignment, folder=grading), _nobody)
         finally:
             await asyncio.to_thread(remove_folder, folder)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from convex_evals.core.verdicts import StepName
 from convex_evals.runner.plans import ABLATION, CHECK, VALIDATE, is_filtered
-from convex_evals.scores import AttemptRecord, PlannedEval, RunFilter, RunRecord
+from convex_evals.scores import AttemptRecord, PlannedEval, Result, RunFilter, RunRecord
 from convex_evals.statistics import Repeats, Score, Tallies, Tally, flakiness, repeats, score
 from convex_evals.suite import Suite
 
@@ -35,21 +35,21 @@ class Standing:
         return self.passed / self.verdicts if self.verdicts else None
 
 
-def standings(results: Iterable[AttemptRecord]) -> dict[str, Standing]:
+def standings(results: Iterable[AttemptRecord | Result]) -> dict[str, Standing]:
     """By eval, from results (see `ScoresStore.results`)."""
-    by_eval: dict[str, list[AttemptRecord]] = {}
+    by_eval: dict[str, list[AttemptRecord | Result]] = {}
     for result in results:
         by_eval.setdefault(result.eval, []).append(result)
     return {name: _standing(trials) for name, trials in by_eval.items()}
 
 
-def _standing(trials: list[AttemptRecord]) -> Standing:
+def _standing(trials: list[AttemptRecord | Result]) -> Standing:
     failed = [trial for trial in trials if trial.status == "failed"]
     passed = sum(trial.status == "passed" for trial in trials)
     return Standing(passed, len(failed), failed[0].failed_step if failed else None)
 
 
-def tallies(results: Iterable[AttemptRecord], trials: int | None = None) -> Tallies:
+def tallies(results: Iterable[AttemptRecord | Result], trials: int | None = None) -> Tallies:
     """The verdicts by eval, of the first `trials` or of all; evals without any are left out."""
     found = standings(each for each in results if trials is None or each.trial <= trials)
     return {name: Tally(each.passed, each.verdicts) for name, each in found.items() if each.verdicts}
@@ -69,7 +69,7 @@ class RunScore:
     flaky: tuple[str, ...]
 
     @classmethod
-    def of(cls, run: RunRecord, results: Iterable[AttemptRecord]) -> Self:
+    def of(cls, run: RunRecord, results: Iterable[AttemptRecord | Result]) -> Self:
         results = tuple(results)
         found = tallies(results, run.trials)
         return cls(score(found), repeats(found, run.trials), flakiness(tallies(results)).flaky)

@@ -102,5 +102,12 @@ class Stopping:
     """Ctrl-C was pressed once."""
 
 
-Event = Generating | Generated | Grading | StepFinished | Retrying | Finished | Halted | Stopping
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that people should know, and that changes nothing."""
+
+    text: str
+
+
+Event = Generating | Generated | Grading | StepFinished | Retrying | Finished | Halted | Stopping | Notice
 Watcher = Callable[[Event], None]

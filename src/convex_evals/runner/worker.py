@@ -3,10 +3,10 @@
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from convex_evals.core.diagnostics import stated
 from convex_evals.core.distribution import package_folder
@@ -128,21 +128,9 @@ class GradingWorker:
             raise _Accident("worker-died", f"The grading worker died: {await self._bury()}.") from None
 
     async def _broken_down(self, assignment: Assignment, done: Sequence[StepResult], accident: "_Accident") -> Grade:
-        """The step that was under way has no verdict; its log is the worker's own."""
         await self.close()
-        name = step_under_way(assignment, done)
-        step = StepResult(
-            name=name,
-            status="infrastructure",
-            duration_ms=0.0,
-            cpu_ms=0.0,
-            commands=(),
-            excerpt=str(accident),
-            log=await asyncio.to_thread(self._last_words, str(accident)),
-            failure=accident.kind,
-            diagnostics=(stated(name, accident.kind, str(accident)),),
-        )
-        return Grade(assignment.eval.id, "infrastructure", (*done, step))
+        log = await asyncio.to_thread(self._last_words, str(accident))
+        return broken_down(assignment, done, accident.kind, str(accident), log)
 
     def _last_words(self, sentence: str) -> Path:
         """Beside the worker's folder, where nothing of an answer can write."""
@@ -181,6 +169,32 @@ class GradingWorker:
         return base_environment(self.settings.home, extra, path=self.settings.search_path)
 
 
+class Worker(Protocol):
+    """Grades one submission at a time, on this machine or elsewhere."""
+
+    async def grade(self, assignment: Assignment, on_step: OnStep) -> Grade: ...
+
+    async def discard(self) -> None:
+        """Nothing that an answer left meets the next one."""
+        ...
+
+
+class Workers(Protocol):
+    """Where workers come from. `folder` is temporary and belongs to the worker alone."""
+
+    def worker(self, folder: Path) -> AbstractAsyncContextManager[Worker]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class LocalWorkers:
+    """Processes on this machine."""
+
+    settings: Settings
+
+    def worker(self, folder: Path) -> AbstractAsyncContextManager[Worker]:
+        return grading_worker(self.settings, folder)
+
+
 class _Accident(Exception):
     """Grading broke down outside of a step. `kind` is a key of the table of failures."""
 
@@ -191,6 +205,25 @@ class _Accident(Exception):
 
 class _Gone(Exception):
     pass
+
+
+def broken_down(
+    assignment: Assignment, done: Sequence[StepResult], kind: str, sentence: str, log: Path | None
+) -> Grade:
+    """The step that was under way has no verdict; its log is the worker's own, if there is one."""
+    name = step_under_way(assignment, done)
+    step = StepResult(
+        name=name,
+        status="infrastructure",
+        duration_ms=0.0,
+        cpu_ms=0.0,
+        commands=(),
+        excerpt=sentence,
+        log=log,
+        failure=kind,
+        diagnostics=(stated(name, kind, sentence),),
+    )
+    return Grade(assignment.eval.id, "infrastructure", (*done, step))
 
 
 def step_under_way(assignment: Assignment, done: Sequence[StepResult]) -> StepName:

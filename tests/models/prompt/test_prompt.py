@@ -11,6 +11,7 @@ from convex_evals.models.prompt import (
     render_prompt,
 )
 from convex_evals.models.responses import parse_response
+from convex_evals.suite import Given
 
 GUIDE = Guidelines("guide.md", "# Guide\n\n## One\n\n````ts\n`a`\n````\n")
 TASK = "Write `convex/a.ts`.\n\nIt costs $5 and has {{task}} in it."
@@ -152,3 +153,30 @@ def test_a_template_without_its_parts_is_refused(text: str) -> None:
 
 def test_ours_is_one_of_them() -> None:
     assert built_in_template().version >= 1
+
+
+GIVEN = Given({"convex/a.ts": "export const A = 1;\n", "README.md": "```\nblock\n```\n"}, ("convex/a.ts",))
+
+
+def test_given_files_stand_before_the_task_with_what_may_change() -> None:
+    prompt = render_prompt(TASK, PromptSettings(), GIVEN)
+    assert "into a folder that has the files of an existing project, the packages" in prompt.system
+    assert (
+        "\n\n# The project so far\n\nThe files below exist already. Answer with the files that you change or add"
+        in prompt.user
+    )
+    assert (
+        "only those that match one of these patterns: `convex/a.ts`. You may add new files.\n\n## convex/a"
+        in prompt.user
+    )
+    assert "\n## convex/a.ts\n\n```ts\nexport const A = 1;\n```\n\n## README.md\n\n````md\n```\n" in prompt.user
+    assert prompt.user.endswith(f"````\n\n# Task\n\n{TASK}\n")
+    assert "\n\n\n" not in prompt.text
+
+
+def test_without_a_restriction_none_is_mentioned() -> None:
+    assert "patterns" not in render_prompt(TASK, PromptSettings(), Given(GIVEN.files)).user
+
+
+def test_a_file_with_an_empty_block_is_there_and_empty() -> None:
+    assert parse_response("# Files\n\n## convex/a.ts\n\n```ts\n```\n").files == {"convex/a.ts": ""}

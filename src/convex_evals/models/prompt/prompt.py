@@ -13,13 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from pathlib import PurePosixPath
 from typing import Final, Literal
 
 from convex_evals.core.errors import UsageError
 from convex_evals.core.toolchain import toolchain_packages
 from convex_evals.models.prompt.guidelines import Guidelines
 from convex_evals.models.responses import render_block
-from convex_evals.suite import Entry, fingerprint, fingerprint_entry
+from convex_evals.suite import Entry, Given, fingerprint, fingerprint_entry
 
 _VERSION: Final = re.compile(r"<!-- version: (?P<version>\d+) -->\n")
 _ROLE: Final = re.compile(r"^<!-- (?P<role>system|user) -->\n", re.MULTILINE)
@@ -29,6 +30,7 @@ _CONDITION: Final = re.compile(
 _PLACE: Final = re.compile(r"\{\{(?P<name>\w+)\}\}")
 
 Values = Mapping[str, str]
+NOTHING_GIVEN: Final = Given()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +110,21 @@ class Prompt:
         return f"<!-- system -->\n{self.system}<!-- user -->\n{self.user}"
 
 
-def render_prompt(task: str, settings: PromptSettings) -> Prompt:
-    values = {"task": task.strip(), **_shared_values(settings)}
+def render_prompt(task: str, settings: PromptSettings, given: Given = NOTHING_GIVEN) -> Prompt:
+    values = {"task": task.strip(), **_given_values(given), **_shared_values(settings)}
     return Prompt(settings.template.fill_system(values), settings.template.fill_user(values))
+
+
+def _given_values(given: Given) -> dict[str, str]:
+    """Each file is shown as the model is asked to write files."""
+    blocks = (
+        f"## {path}\n\n{render_block(text, PurePosixPath(path).suffix[1:])}" for path, text in given.files.items()
+    )
+    return {
+        "folder": "a folder that has the files of an existing project" if given else "an empty folder",
+        "given": "\n".join(blocks).strip(),
+        "may_change": ", ".join(f"`{glob}`" for glob in given.may_change) if given.is_restricted else "",
+    }
 
 
 def _shared_values(settings: PromptSettings) -> dict[str, str]:

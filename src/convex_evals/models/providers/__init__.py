@@ -12,7 +12,7 @@ from convex_evals.models.providers.errors import (
     RequestRefusedError,
 )
 from convex_evals.models.providers.limits import Limits
-from convex_evals.models.providers.provider import ProviderModel, has_key, open_provider
+from convex_evals.models.providers.provider import ProviderModel, has_key, missing_key, open_provider
 from convex_evals.models.providers.question import AskSettings, Question, Reply, Transport
 from convex_evals.models.providers.retry import RequestPolicy
 
@@ -31,5 +31,6 @@ __all__ = [
     "RequestRefusedError",
     "Transport",
     "has_key",
+    "missing_key",
     "open_provider",
 ]

@@ -11,16 +11,7 @@ from pydantic_ai.models import Model, create_async_httpx2_client
 
 from convex_evals.core.settings import Secret
 from convex_evals.models.providers.retry import RequestPolicy
-from convex_evals.models.registry import ApiKind, ModelEntry
-
-ADDRESSES: Final = {
-    "openai-chat": "https://api.openai.com/v1",
-    "openai-responses": "https://api.openai.com/v1",
-    "anthropic": "https://api.anthropic.com",
-    "google": "https://generativelanguage.googleapis.com",
-    "openrouter": "https://openrouter.ai/api/v1",
-}
-"""Said here, because the libraries would otherwise look for others in the environment."""
+from convex_evals.models.registry import ADDRESSES, ApiKind, ModelEntry
 
 NO_KEY: Final = "none"
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")

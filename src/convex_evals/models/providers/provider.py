@@ -12,7 +12,7 @@ from convex_evals.models.providers.retry import RequestPolicy, RetryTransport
 from convex_evals.models.registry import ModelEntry
 from convex_evals.models.responses import parse_response
 from convex_evals.scores import Generation
-from convex_evals.suite import Eval
+from convex_evals.suite import Eval, read_given
 
 
 def has_key(entry: ModelEntry, settings: Settings) -> bool:
@@ -23,9 +23,13 @@ def has_key(entry: ModelEntry, settings: Settings) -> bool:
 def require_key(entry: ModelEntry, settings: Settings) -> Secret | None:
     """None: the model needs none. Raises UsageError when it does and there is none."""
     if not has_key(entry, settings):
-        variables = " or ".join(key_variables(entry.provider))
-        raise UsageError(f"{entry.slug} needs a key: set {variables} in the environment or in .env.")
+        raise UsageError(missing_key(entry))
     return settings.provider_key(entry.provider)
+
+
+def missing_key(entry: ModelEntry) -> str:
+    variables = " or ".join(key_variables(entry.provider))
+    return f"{entry.slug} needs a key: set {variables} in the environment or in .env."
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ class ProviderModel:
         return True
 
     def question(self, asked: Eval, trial: int) -> Question:
-        return Question(render_prompt(asked.task, self.prompt_settings), self.ask_settings, trial)
+        return Question(render_prompt(asked.task, self.prompt_settings, read_given(asked)), self.ask_settings, trial)
 
     async def generate(self, asked: Eval, trial: int) -> Generation:
         question = self.question(asked, trial)
@@ -66,6 +70,7 @@ def open_provider(
     base_url: str | None = None,
     limits: Limits | None = None,
     policy: RequestPolicy | None = None,
+    needs_key: bool = True,
 ) -> Transport:
     """Raises UsageError, in one sentence, when the model cannot be asked: no key, no address.
 
@@ -79,7 +84,7 @@ def open_provider(
             f"{entry.slug} needs the address of its server: give it with --base-url, as in http://127.0.0.1:8080/v1, "
             f"or in ./models.toml."
         )
-    key = require_key(entry, settings)
+    key = require_key(entry, settings) if needs_key else settings.provider_key(entry.provider)
     return _LazyTransport(entry, key, limits or Limits(), policy or RequestPolicy())
 
 

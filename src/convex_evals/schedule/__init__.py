@@ -1,0 +1,28 @@
+"""Which models are to be run when, and why: rules, policy, and what is known about the models."""
+
+from convex_evals.schedule.agenda import Agenda, agenda_json, read_agenda
+from convex_evals.schedule.facts import SCHEDULED, candidates, newest_minting, spent_this_month
+from convex_evals.schedule.policy import Candidate, Spent, State, Turn, interval, plan
+from convex_evals.schedule.rules import ModelRule, Rules, read_rules
+from convex_evals.schedule.simulation import SimulatedRun, simulate
+
+__all__ = [
+    "SCHEDULED",
+    "Agenda",
+    "Candidate",
+    "ModelRule",
+    "Rules",
+    "SimulatedRun",
+    "Spent",
+    "State",
+    "Turn",
+    "agenda_json",
+    "candidates",
+    "interval",
+    "newest_minting",
+    "plan",
+    "read_agenda",
+    "read_rules",
+    "simulate",
+    "spent_this_month",
+]
