@@ -14,8 +14,8 @@ from convex_evals.core.settings import read_settings
 from convex_evals.core.steps import Command as RanCommand
 from convex_evals.core.steps import StepResult, TestCounts
 from convex_evals.core.verdicts import Status
-from convex_evals.models.responses import render_files
 from convex_evals.scores import Generation, Outcome, PlannedEval, RunPlan, ScoresStore, Usage
+from convex_evals.suite import load_suite
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 Start = Callable[..., subprocess.Popen[str]]
@@ -36,11 +36,35 @@ def test_says_it_to_the_right_one(files):
     assert files.text("to.txt") == "{to}\\n"
 """
 
+RIGHT = """\
+# Files
+
+## hello.txt
+
+```txt
+hello
+```
+
+## to.txt
+
+```txt
+world
+```
+"""
 FLAKY = """
 
 def test_passes_in_the_first_trial_only(files):
     assert "/1-1" in str(files.root)
 """
+
+
+@pytest.fixture(autouse=True)
+def one_core(ready_scores: None, ready_workers: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands in the test's own process use one worker, because each takes half a second before its first answer.
+
+    Those of `installed` and `started` have all cores.
+    """
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {0})
 
 
 @pytest.fixture
@@ -150,10 +174,17 @@ def hello_suite(tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def record_run(tmp_path: Path) -> Callable[..., str]:
-    """Writes a run into the scores of the temporary folder; by eval how it ended, or None when it was never begun."""
+    """Writes a run into the scores of the temporary folder; by eval how it ended, or None when it was never begun.
 
-    def record_run(ends: dict[str, Status | None], model: str = "tester") -> str:
-        planned = tuple(PlannedEval(f"000-basics/{name}") for name in ends)
+    With a suite, the evals have its fingerprints.
+    """
+
+    def record_run(ends: dict[str, Status | None], model: str = "tester", suite: Path | None = None) -> str:
+        evals = {each.id: each.fingerprints for each in load_suite(suite).evals} if suite else {}
+        names = [f"000-basics/{name}" for name in ends]
+        planned = tuple(
+            PlannedEval(name, evals[name].content, evals[name].grader) if suite else PlannedEval(name) for name in names
+        )
         with ScoresStore.open(tmp_path / "scores" / "scores.db") as store:
             run = store.create_run(RunPlan(model, "test", "default", planned))
             for name, status in ends.items():
@@ -190,7 +221,7 @@ def _tests_step(status: Status, log: Path) -> StepResult:
         "failed",
         1400,
         700,
-        (RanCommand(("pytest", "grader.py"), "exit code 1", 1300, 650),),
+        (RanCommand(("pytest", "grader.py"), "exit code 1", 1300.0, 650.0),),
         "✗ test_order\nexpected [1, 2], received [2, 1]",
         log,
         "tests-failed",
@@ -206,7 +237,7 @@ class Asked:
     def __init__(self, server: Any, folder: Path, capture: pytest.CaptureFixture[str]) -> None:
         self.server, self.folder, self._capture = server, folder, capture
         self.variables = {"CONVEX_EVALS_CACHE": str(folder / "cache")}
-        self.right = render_files({"hello.txt": "hello\n", "to.txt": "world\n"})
+        self.right = RIGHT
         server.answer = lambda asked: self.right
 
     def run(self, *options: str, code: int = 0) -> dict[str, Any]:

@@ -1,10 +1,19 @@
 import json
+import os
+import shutil
 import subprocess
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pexpect
 import pytest
 
+from convex_evals.core.verdicts import CLASSES
+from convex_evals.scores import ScoresStore
+
+ROOT = Path(__file__).parents[2]
+DOWN = "\x1b[B"
 Command = Callable[..., subprocess.CompletedProcess[str]]
 QUESTION = "Would you like me to implement any of these recommendations, or would you like to discuss"
 
@@ -27,7 +36,8 @@ def test_a_run_is_analysed_and_the_report_ends_with_a_question(
     run = run_id(tmp_path)
     result = convex_evals("analyze", run[:8], "--no-probe", "--json", "analysis.json")
     assert result.returncode == 0, result.stderr
-    assert QUESTION in result.stdout.splitlines()[-1]
+    assert QUESTION in result.stdout
+    assert f"  convex-evals analyze eval {run[:8]} 001-hello" in result.stdout.splitlines()
     assert "1/1  " in result.stderr
     written = list((tmp_path / "reports/built-in/reference").glob(f"{run[:8]}_*.md"))
     assert len(written) == 1
@@ -49,6 +59,8 @@ def test_a_run_is_analysed_and_the_report_ends_with_a_question(
         "analyze", "label", run[:8], "001-hello", "OVERLY_STRICT", "--why", "Nobody said so.", "--author", "Ada"
     )
     assert labelled.returncode == 0, labelled.stderr
+    with ScoresStore.open(tmp_path / "scores" / "scores.db") as store:
+        assert [label.note for label in store.labels.of_run(run)] == ["Nobody said so."], "pages show it"
     recorded = convex_evals("analyze", "record-action", written[0], "The task says it.", "--evals", "001-hello")
     assert recorded.returncode == 0, recorded.stderr
     convex_evals("analyze", run[:8], "--no-probe")
@@ -116,3 +128,171 @@ def test_the_default_command_leaves_the_others_their_names(convex_evals: Command
     for name in ("run", "eval", "label", "record-action", "trends"):
         assert f"\n  {name} " in result.stdout
     assert "RUN" in convex_evals("analyze", "run", "--help").stdout
+
+
+@pytest.fixture
+def unfair_report(convex_evals: Command, failed_run: str, hello_suite: Callable[..., Path], tmp_path: Path) -> Path:
+    """A report on a failure that a person says is unfair. The reference answer has been corrected since."""
+    hello_suite(2)
+    run = run_id(tmp_path)[:8]
+    convex_evals("analyze", "label", run, "001-hello", "OVERLY_STRICT", "--why", "Nobody said so.", "--author", "Ada")
+    convex_evals("analyze", run, "--no-probe", "--engine", "rules")
+    return next((tmp_path / "reports").rglob("*.md"))
+
+
+def test_a_recommendation_is_applied_after_a_yes_and_tried(
+    convex_evals: Command, unfair_report: Path, tmp_path: Path
+) -> None:
+    gaps = tmp_path / "evals/000-basics/001-hello/GAPS.txt"
+    asked = convex_evals("analyze", "apply", unfair_report, "R2")
+    assert asked.returncode == 2
+    assert "+- [check]" in asked.stdout
+    assert "repeat the command with --yes" in asked.stderr
+    assert not gaps.exists()
+
+    applied = convex_evals("analyze", "apply", unfair_report, "R2", "--yes", "--jobs", "1", "--author", "Ada")
+    assert applied.returncode == 0, applied.stderr
+    assert gaps.read_text().startswith("- [check]")
+    assert "1 of 1" in applied.stdout or "1/1" in applied.stdout, "the reference answer and the controls were graded"
+    assert "score with it" in applied.stderr
+    assert "R2: note a gap in GAPS.txt" in unfair_report.read_text()
+
+
+def test_a_change_that_breaks_the_eval_is_taken_back(
+    convex_evals: Command, unfair_report: Path, hello_suite: Callable[..., Path], tmp_path: Path
+) -> None:
+    task = tmp_path / "evals/000-basics/001-hello/TASK.txt"
+    hello_suite(2, wrong=(1,))
+    applied = convex_evals("analyze", "apply", unfair_report, "R1", "--text", "To whom?", "--yes", "--jobs", "1")
+    assert applied.returncode == 1, applied.stderr
+    assert "is as it was: the reference answer does not pass with it" in applied.stdout
+    assert task.read_text() == "Say hello.\n"
+    assert "R1:" not in unfair_report.read_text().partition("## Actions taken")[2]
+
+
+@pytest.fixture
+def person(tmp_path: Path) -> Iterator[Callable[[str], "pexpect.spawn[str]"]]:
+    """Somebody who types `analyze RUN` on a terminal, and stands before the question."""
+    started: list[pexpect.spawn[str]] = []
+
+    def person(run: str) -> "pexpect.spawn[str]":
+        program = Path(sys.executable).parent / "convex-evals"
+        arguments = ["analyze", run, "--no-probe", "--engine", "rules"]
+        environment = {**os.environ, "TERM": "xterm-256color"}
+        started.append(
+            pexpect.spawn(
+                str(program),
+                arguments,
+                cwd=tmp_path,
+                env=environment,
+                encoding="utf-8",
+                timeout=120,
+                dimensions=(50, 160),
+            )
+        )
+        before_the_question(started[-1])
+        return started[-1]
+
+    yield person
+    for each in started:
+        each.close(force=True)
+
+
+def before_the_question(person: "pexpect.spawn[str]") -> None:
+    person.expect_exact("discuss specific failures in more detail?")
+    person.expect_exact("Leave")
+
+
+def choose(person: "pexpect.spawn[str]", number: int) -> None:
+    """The first is 0."""
+    person.send(DOWN * number + "\r")
+
+
+def leave(person: "pexpect.spawn[str]") -> None:
+    choose(person, 4)
+    person.expect(pexpect.EOF)
+    person.close()
+    assert person.exitstatus == 0
+
+
+def test_on_a_terminal_the_question_is_asked_and_the_answer_heard(
+    person: Callable[[str], "pexpect.spawn[str]"], failed_run: str, tmp_path: Path
+) -> None:
+    asked = person(run_id(tmp_path)[:8])
+    choose(asked, 1)
+    asked.expect_exact("Which failure?")
+    choose(asked, 0)
+    asked.expect_exact("Complaints")
+    before_the_question(asked)
+    leave(asked)
+
+
+def test_in_the_conversation_a_failure_is_labelled_and_an_action_recorded(
+    person: Callable[[str], "pexpect.spawn[str]"], unfair_report: Path, tmp_path: Path
+) -> None:
+    run = run_id(tmp_path)
+    asked = person(run[:8])
+    choose(asked, 2)
+    asked.expect_exact("Which failure?")
+    choose(asked, 0)
+    asked.expect_exact("What is it?")
+    choose(asked, CLASSES.index("AMBIGUOUS_TASK"))
+    asked.expect_exact("Why?")
+    asked.send("\r")
+    asked.expect_exact("Write a sentence.")
+    asked.send("The task does not say to whom.\r")
+    before_the_question(asked)
+    choose(asked, 3)
+    asked.expect_exact("What was changed, and where?")
+    asked.send("The task says to whom.\r")
+    before_the_question(asked)
+    leave(asked)
+    with ScoresStore.open(tmp_path / "scores" / "scores.db") as store:
+        labels = {label.failure_class: label.note for label in store.labels.of_run(run)}
+    assert labels["AMBIGUOUS_TASK"] == "The task does not say to whom."
+    assert "The task says to whom." in unfair_report.read_text().partition("## Actions taken")[2]
+
+
+def test_in_the_conversation_a_recommendation_is_implemented_after_a_yes(
+    person: Callable[[str], "pexpect.spawn[str]"], unfair_report: Path, tmp_path: Path
+) -> None:
+    task = tmp_path / "evals/000-basics/001-hello/TASK.txt"
+    asked = person(run_id(tmp_path)[:8])
+    for answer in ("n", "y"):
+        choose(asked, 0)
+        asked.expect_exact("Which?")
+        choose(asked, 0)
+        asked.expect_exact("What shall it say?")
+        asked.send("Say it to the world.\r")
+        asked.expect_exact("+Say it to the world.")
+        asked.expect_exact("Make this change")
+        assert task.read_text() == "Say hello.\n", "nothing is changed before the yes"
+        asked.send(f"{answer}\r")
+        asked.expect_exact("Nothing was changed." if answer == "n" else "Recorded in")
+        before_the_question(asked)
+    leave(asked)
+    assert task.read_text() == "Say hello.\n\nSay it to the world.\n"
+    assert "R1: add a sentence to TASK.txt" in unfair_report.read_text()
+
+
+@pytest.mark.exhaustive
+def test_a_lint_rule_that_is_not_counted_any_more_changes_the_verdict(convex_evals: Command, tmp_path: Path) -> None:
+    """The whole way with a real project: graded, labelled, applied, validated, checked and graded again."""
+    eval = Path("000-fundamentals/000-empty_functions")
+    shutil.copytree(ROOT / "evals" / eval, tmp_path / "evals" / eval)
+    answer = Path(shutil.copytree(ROOT / "evals" / eval / "answer", tmp_path / "answers" / eval))
+    with (answer / "convex" / "index.ts").open("a") as file:
+        file.write("\nexport function unused(): void {\n  debugger;\n}\n")
+    ran = convex_evals("run", "-m", "replay:answers", "--evals", "evals", "--jobs", "1", "--json", "run.json")
+    assert "eslint" in ran.stdout, ran.stdout + ran.stderr
+    run = run_id(tmp_path)[:8]
+    convex_evals("analyze", "label", run, "000-empty_functions", "OVERLY_STRICT", "--why", "Taste.", "--author", "Ada")
+    convex_evals("analyze", run, "--no-probe", "--engine", "rules")
+    report = next((tmp_path / "reports").rglob("*.md"))
+
+    applied = convex_evals("analyze", "apply", report, "R1", "--yes", "--jobs", "1", "--author", "Ada")
+    assert applied.returncode == 0, applied.stdout + applied.stderr
+    assert '+    "no-debugger"' in applied.stdout
+    assert json.loads((tmp_path / "evals" / eval / "eval.json").read_text()) == {"lintOff": ["no-debugger"]}
+    assert "1 of 1 passed" in applied.stdout.rpartition("score with it")[2], "the stored answer passes now"
+    assert "R1: do not count a lint rule" in report.read_text()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.examples import exhaustively
 
 from convex_evals.pipeline.grading.kit.assertions import wait_until
 
@@ -96,12 +97,16 @@ def test_an_answer_that_was_cut_off_is_asked_for_again_next_time(asked: Asked) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [[], ["--no-cache"]], ids=["with the cache", "without"])
+@pytest.mark.parametrize(
+    ("options", "kept_then"),
+    [((), (2,)), *exhaustively(((), (2, 4)), (("--no-cache",), (2, 4)))],
+    ids=["once", "twice", "without the cache"],
+)
 def test_killed_in_the_middle_and_resumed_nothing_is_asked_twice(
-    asked: Asked, started: Start, hello_suite: MakeSuite, options: list[str]
+    asked: Asked, started: Start, hello_suite: MakeSuite, options: tuple[str, ...], kept_then: tuple[int, ...]
 ) -> None:
-    """Two times, three more answers arrive and then nothing does, until the process is killed."""
-    asked.tell_apart(hello_suite(8))
+    """Each time, two more answers arrive and then nothing does, until the process is killed."""
+    asked.tell_apart(hello_suite(5))
     cache = asked.folder / "cache"
     answered: list[str] = []
 
@@ -110,8 +115,8 @@ def test_killed_in_the_middle_and_resumed_nothing_is_asked_twice(
         return await asked.server.says(asked.right)(question)
 
     command = ["run", "-m", "local/tiny", "--base-url", asked.server.url, "--jobs", "1", *options]
-    for kept in (3, 6):
-        asked.server.script(answers, answers, answers, *[asked.server.hangs()] * 8)
+    for kept in kept_then:
+        asked.server.script(answers, answers, *[asked.server.hangs()] * 5)
         process = started(*command, **asked.variables)
         wait_until(lambda kept=kept: len(list(cache.rglob("responses/*/*.json"))) == kept, seconds=200)
         process.send_signal(signal.SIGKILL)
@@ -119,11 +124,11 @@ def test_killed_in_the_middle_and_resumed_nothing_is_asked_twice(
         asked.server.forget()
         run = json.loads(asked("status", "--json").stdout)["runs"][0]["id"]
         command = ["run", "--resume", run, "--jobs", "1"]
-    asked.server.script(*[answers] * 8)
+    asked.server.script(*[answers] * 5)
     finished = asked(*command, "--json", "-")
     assert finished.returncode == 0, finished.stderr
-    assert statuses(json.loads(finished.stdout)) == ["passed"] * 8
-    assert len(answered) == len(set(answered)) == 8
+    assert statuses(json.loads(finished.stdout)) == ["passed"] * 5
+    assert len(answered) == len(set(answered)) == 5
 
 
 def test_a_budget_ends_the_asking_and_the_run_can_be_resumed(asked: Asked) -> None:

@@ -49,7 +49,8 @@ def test_a_significant_difference_is_told(convex_evals: Command, record_run: Rec
 def test_every_pair_of_several_runs_is_compared(convex_evals: Command, record_run: Record) -> None:
     runs = [record_run({"000-first": status}) for status in ("passed", "failed", "passed")]
     lines = convex_evals("compare", *runs).stdout.splitlines()
-    assert [line.split("  ")[1] for line in lines[3:6]] == [
+    assert lines[3].split() == ["runs", "difference", "p", "flipped", "verdict"]
+    assert [line.split("  ")[0] for line in lines[4:7]] == [
         f"{runs[0][:8]} → {runs[1][:8]}",
         f"{runs[0][:8]} → {runs[2][:8]}",
         f"{runs[1][:8]} → {runs[2][:8]}",
@@ -62,7 +63,7 @@ def test_every_pair_of_several_runs_is_compared(convex_evals: Command, record_ru
     table = convex_evals("compare", *runs, "--markdown").stdout.splitlines()
     assert table[1].startswith("| --- |")
     assert len(table) == 5
-    assert lines[6].endswith("p corrected for 3 pairs (Holm)")
+    assert lines[7].endswith("p corrected for 3 pairs (Holm)")
 
 
 def test_p_is_corrected_for_how_many_pairs_there_are(convex_evals: Command, record_run: Record) -> None:
@@ -120,10 +121,10 @@ def test_a_run_is_not_compared_with_itself(convex_evals: Command, two_runs: tupl
     )
 
 
-def test_one_run_is_not_enough(convex_evals: Command, two_runs: tuple[str, str]) -> None:
+def test_the_first_run_of_a_model_has_none_before_it(convex_evals: Command, two_runs: tuple[str, str]) -> None:
     failed = convex_evals("compare", two_runs[0])
     assert failed.returncode == 2
-    assert "at least two runs" in failed.stderr
+    assert "so there is none to compare it with" in failed.stderr
 
 
 def test_json_has_every_eval(convex_evals: Command, two_runs: tuple[str, str]) -> None:

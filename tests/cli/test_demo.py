@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from convex_evals.cli.demo import MODEL, Share, Story, perform_demo
+from convex_evals.cli.demo import MODEL, SECOND, Share, Story, perform_demo
 from convex_evals.cli.runs.options import RunOptions
 from convex_evals.models import replay
 from convex_evals.scores import ScoresStore
@@ -34,7 +34,10 @@ def test_a_recorded_model_is_graded_and_what_it_suggests_works(convex_evals: Com
     result = convex_evals("demo", "--filter", f"{FAILS}|{PASSES}", "--json", "demo.json")
     assert result.returncode == 0, result.stderr
     written = json.loads((tmp_path / "demo.json").read_text())
-    assert (written["run"]["model"], written["run"]["passed"], written["run"]["failed"]) == (MODEL, 1, 1)
+    runs = [each["run"] for each in written["runs"]]
+    assert [(each["model"], each["passed"], each["failed"]) for each in runs] == [(MODEL, 1, 1), (SECOND, 2, 0)]
+    assert "difference +50.0" in result.stdout
+    assert re.search(r"^  convex-evals serve$", result.stdout, re.MULTILINE)
     assert "sample/apprentice is not a language model" in result.stdout
     assert re.search(r"002-queries +0 of 1 +0 %", result.stdout)
     assert re.search(r"✗ 002-userspace_filter +tsc +Uses an API that does not exist: .* has no iter", result.stdout)
@@ -42,8 +45,8 @@ def test_a_recorded_model_is_graded_and_what_it_suggests_works(convex_evals: Com
     report = re.search(r"The report is (reports/sample/apprentice/.*\.md)\.", result.stdout)
     assert report is not None
     assert FAILS in (tmp_path / report[1]).read_text()
-    suggested = re.findall(r"^  convex-evals ((?:show|status) .*)$", result.stdout, re.MULTILINE)
-    assert len(suggested) == 3
+    suggested = re.findall(r"^  convex-evals ((?:show|status|compare) .*)$", result.stdout, re.MULTILINE)
+    assert len(suggested) == 4
     for line in suggested:
         again = convex_evals(*shlex.split(line))
         assert again.returncode == 0, again.stderr
@@ -56,7 +59,7 @@ def test_what_failed_and_what_has_no_verdict_are_told_apart(record_run: RecordRu
     assert "  all           1 of 2    50 %  " in text
     assert "  000-basics\n    ✗ 001-b  tests 1/2   ✗ test_order · expected [1, 2], received [2, 1]\n" in text
     assert "What has no verdict, and counts neither way\n  000-basics\n    ! 002-c  tests" in text
-    assert f"`convex-evals run --resume {run[:8]}` takes up what has no verdict." in text
+    assert f"`convex-evals run --resume {run[:8]}` continues what has no verdict." in text
 
 
 def test_a_line_is_cut_to_the_width_of_the_terminal(record_run: RecordRun, tmp_path: Path) -> None:
@@ -94,3 +97,17 @@ def test_an_answer_that_is_missing_is_infrastructure(
     output = capsys.readouterr()
     assert json.loads(output.out)["run"]["infrastructure"] == 1
     assert "! 000-empty_functions" in output.err
+
+
+def test_two_models_are_compared_and_put_on_a_leaderboard(record_run: RecordRun, tmp_path: Path) -> None:
+    out = Console(file=StringIO(), width=120, markup=False, emoji=False, highlight=False)
+    first = record_run({"000-a": "passed", "001-b": "failed"}, MODEL)
+    second = record_run({"000-a": "passed", "001-b": "passed"}, SECOND)
+    with ScoresStore.open(tmp_path / "scores" / "scores.db") as store:
+        Story(out).tell(store, store.find_run(first), None, store.find_run(second))
+    assert isinstance(out.file, StringIO)
+    text = out.file.getvalue()
+    assert "Which is better\n  difference +50.0" in text
+    assert "The leaderboard\n" in text
+    assert re.search(rf"1–2 +{SECOND} .*\n +1–2 +{MODEL} ", text)
+    assert f" compare {first[:8]} {second[:8]}" in text

@@ -1,6 +1,7 @@
 """Ranking: benchmark versions and the leaderboard, from real runs of quick evals."""
 
 import json
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -12,13 +13,19 @@ HelloSuite = Callable[..., Path]
 
 
 @pytest.fixture
-def minted(convex_evals: Command, hello_suite: HelloSuite) -> Path:
-    """Three evals whose references pass, minted as v1."""
-    evals = hello_suite(3)
-    assert convex_evals("validate").returncode == 0
-    made = convex_evals("benchmark", "mint", "v1")
-    assert made.stdout.startswith("Minted v1: 3 evals,"), made.stderr
-    return evals
+def minted(
+    convex_evals: Command, hello_suite: HelloSuite, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """Three evals whose references pass, minted as v1: once, and then copied."""
+    kept = tmp_path_factory.getbasetemp() / "minted"
+    if not kept.exists():
+        hello_suite(3)
+        assert convex_evals("validate").returncode == 0
+        made = convex_evals("benchmark", "mint", "v1")
+        assert made.stdout.startswith("Minted v1: 3 evals,"), made.stderr
+        shutil.copytree(tmp_path, kept)
+    shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "evals"
 
 
 def answers(folder: Path, *, right: int) -> str:
@@ -47,6 +54,16 @@ def test_complete_runs_of_a_version_are_ranked(convex_evals: Command, minted: Pa
     rows = convex_evals("leaderboard", "--csv").stdout.splitlines()
     assert rows[0].startswith("rank_best,rank_worst,model,score,low,high")
     assert len(rows) == 3
+    page = convex_evals("leaderboard", "--markdown").stdout.splitlines()
+    assert page[0] == "| rank | model | score | 95% interval | runs | cost | generation |"
+    assert page[2].startswith("| 1–2 | replay:") and len(page) == 4
+    tagged = {"pipeline": "static", "tags": {"concepts": ["greetings"]}}
+    (minted / "000-basics/002-hello/eval.json").write_text(json.dumps(tagged))
+    lines = [line.split() for line in convex_evals("leaderboard", "--by-tag").stdout.splitlines()]
+    assert ["greetings", "1", "100.0%", "0.0%"] in lines
+    shown = found["models"][1]["model"]
+    assert convex_evals("runs", "hide", "latest", "--why", "Wrong guidelines.").returncode == 0
+    assert shown not in convex_evals("leaderboard").stdout  # hidden runs count nowhere
 
 
 def test_runs_that_do_not_belong_are_listed_with_the_reason(

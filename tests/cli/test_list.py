@@ -15,12 +15,12 @@ def test_the_nearest_suite_is_listed_by_category(convex_evals: Command, suite_fo
     assert not result.stderr
     rows = [line.split() for line in result.stdout.splitlines()]
     assert rows[:6] == [
-        ["eval", "pipeline", "grader", "gaps"],
+        ["eval", "pipeline", "grader", "gaps", "task"],
         ["000-basics", "(2)"],
-        ["000-first", "full", "pytest", "no"],
-        ["001-second", "static", "none", "yet", "no"],
+        ["000-first", "full", "pytest", "no", "Task", "of", "000-basics/000-first."],
+        ["001-second", "static", "none", "yet", "no", "Task", "of", "000-basics/001-second."],
         ["001-queries", "(1)"],
-        ["000-index", "full", "vitest", "yes"],
+        ["000-index", "full", "vitest", "yes", "Task", "of", "001-queries/000-index."],
     ]
     assert result.stdout.splitlines()[-1].startswith(f"3 evals in 2 categories · {suite_folder} · suite ")
 
@@ -43,12 +43,31 @@ def test_json_has_every_fact_and_stable_names(convex_evals: Command, suite_folde
         "path": str(suite_folder / "001-queries/000-index"),
         "pipeline": "full",
         "grader": "vitest",
+        "task": "Task of 001-queries/000-index.\n",
         "hasGaps": True,
+        "hasGiven": False,
+        "tags": {"concepts": [], "difficulty": None},
         "fingerprints": last["fingerprints"],
     }
     assert [len(text) for text in last["fingerprints"].values()] == [64, 64]
     assert listed["problems"] == []
     assert [warning["found"] for warning in listed["warnings"]] == ["has no grader yet"]
+
+
+def test_tags_are_listed_and_select_evals(convex_evals: Command, suite_folder: Path) -> None:
+    tags = '{"concepts": ["contention"], "difficulty": {"level": "hard", "source": "calibration"}}'
+    (suite_folder / "000-basics/000-first/eval.json").write_text(f'{{"tags": {tags}}}')
+    rows = [line.split() for line in convex_evals("list", "--tag", "hard", "--tag", "contention").stdout.splitlines()]
+    assert rows[:3] == [
+        ["eval", "pipeline", "grader", "gaps", "tags", "task"],
+        ["000-basics", "(1)"],
+        ["000-first", "full", "pytest", "no", "contention", "hard", "Task", "of", "000-basics/000-first."],
+    ]
+    listed = json.loads(convex_evals("list", "--json").stdout)
+    assert listed["tags"] == [{"tag": "contention", "evals": 1}, {"tag": "hard", "evals": 1}]
+    assert listed["evals"][0]["tags"] == json.loads(tags)
+    refused = convex_evals("list", "--tag", "contentoin")
+    assert (refused.returncode, "did you mean contention?" in refused.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -110,9 +129,9 @@ def test_when_every_eval_is_broken_nothing_is_listed_but_the_problems(
         (["--category", "querys"], "There is no category 'querys' in this suite; did you mean queries?"),
         (["--name", "x", "--json"], "There is no eval 'x' in this suite;"),
         (["--filter", "nothing"], "No eval matches;"),
-        (["--evals"], "Option '--evals' requires an argument"),
-        (["extra"], "Got unexpected extra argument"),
-        (["--jsn"], "No such option: --jsn (Possible options: --json)"),
+        (["--evals"], "--evals must be followed by a value"),
+        (["extra"], "Nothing more was expected, but there is extra."),
+        (["--jsn"], "There is no option --jsn; did you mean --json?"),
     ],
 )
 def test_bad_input_gets_one_sentence_and_exit_code_2(
@@ -123,3 +142,10 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(
     assert not result.stdout
     assert result.stderr.startswith(f"convex-evals: {sentence}")
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["000-index", "index", "queries/index", "001-queries/000-index"])
+def test_a_task_is_printed_as_models_read_it(convex_evals: Command, suite_folder: Path, name: str) -> None:
+    (suite_folder / "001-queries/000-index/TASK.txt").write_text("Write it.\n\nThen test it.\n")
+    result = convex_evals("task", name)
+    assert (result.returncode, result.stdout) == (0, "Write it.\n\nThen test it.\n")

@@ -31,13 +31,13 @@ def test_help_names_every_command(installed: Command, arguments: list[str]) -> N
     [
         (["lst"], "No such command 'lst'. Did you mean 'list'? `convex-evals --help` shows what there is."),
         (["frobnicate"], "No such command 'frobnicate'. `convex-evals --help` shows what there is."),
-        (["--vresion"], "No such option: --vresion (Possible options: --version). `convex-evals --help` shows"),
+        (["--vresion"], "There is no option --vresion; did you mean --version? `convex-evals --help` shows"),
     ],
 )
 def test_a_command_or_option_that_does_not_exist_is_bad_usage(
-    installed: Command, arguments: list[str], sentence: str
+    convex_evals: Command, arguments: list[str], sentence: str
 ) -> None:
-    result = installed(*arguments)
+    result = convex_evals(*arguments)
     assert result.returncode == 2
     assert not result.stdout
     assert result.stderr.startswith(f"convex-evals: {sentence}")

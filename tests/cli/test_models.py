@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from convex_evals.cli.runs.lookup import last_address
+
 Command = Callable[..., subprocess.CompletedProcess[str]]
 Record = Callable[..., str]
 Asked = Any  # see conftest.py
@@ -59,6 +61,10 @@ def test_a_models_own_file_adds_to_the_list(convex_evals: Command, tmp_path: Pat
     assert "has the provider 'nobody'" in broken.stderr
 
 
+def test_models_list_is_the_same_as_models(convex_evals: Command) -> None:
+    assert convex_evals("models", "list", "--json").stdout == convex_evals("models", "--json").stdout
+
+
 def check(asked: Asked, *options: str) -> subprocess.CompletedProcess[str]:
     arguments = ("models", "check", "local/tiny", "--base-url", asked.server.url, "--name", "000-hello", *options)
     result: subprocess.CompletedProcess[str] = asked(*arguments)
@@ -79,6 +85,20 @@ def test_a_check_asks_once_and_runs_one_eval(asked: Asked) -> None:
     [run] = json.loads(asked("status", "--json").stdout)["runs"]
     assert (run["id"], run["labels"]) == (found["run"], ["check"])
     assert listed(asked("models", "--json")).get("local/tiny") is None
+
+
+def test_the_last_address_is_remembered(asked: Asked) -> None:
+    assert last_address(None) is None
+    assert asked("models", "check", "local/tiny", "--base-url", asked.server.url, "--name", "000-hello").returncode == 0
+    assert last_address(None) == asked.server.url
+    again = asked("models", "check", "local/tiny", "--name", "000-hello")
+    assert again.returncode == 0, again.stderr
+    assert f"address  {asked.server.url}, as in the last run; --base-url names another" in again.stderr
+
+
+def test_a_check_is_also_written_to_a_file(asked: Asked, tmp_path: Path) -> None:
+    assert check(asked, "--json", "check.json").returncode == 0
+    assert json.loads((tmp_path / "check.json").read_text())["request"]["ok"] is True
 
 
 def test_an_eval_that_fails_is_still_an_answer(asked: Asked) -> None:
@@ -103,6 +123,8 @@ def test_a_model_that_does_not_answer_ends_the_check(asked: Asked) -> None:
     [
         (["openai/gpt-5.2"], "openai/gpt-5.2 needs a key: set OPENAI_API_KEY in the environment or in .env."),
         (["local/tiny"], "local/tiny needs the address of its server: give it with --base-url,"),
+        (["local/tiny", "--base-url", "tiny:80"], "--base-url must be a URL such as http://127.0.0.1:8080/v1, but it"),
+        (["reference", "--base-url", "http://h/v1"], "--base-url says where local/NAME is served, and no such model"),
         (["opnai/gpt-5.2"], "There is no model 'opnai/gpt-5.2': its provider must be one of"),
     ],
 )

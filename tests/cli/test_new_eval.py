@@ -16,11 +16,28 @@ def test_a_new_eval_validates_and_its_grader_tells_right_from_wrong(convex_evals
     assert "convex-evals validate -f 000-queries/000-latest_notes --evals mine\n" in made.stdout
     validated = convex_evals("validate", "-f", "latest_notes", "--evals", "mine")
     assert validated.returncode == 0, validated.stdout
-    checked = convex_evals("controls", "--evals", "mine", "--mutate", "--mutants", "4", "--json", "-")
+    checked = convex_evals("controls", "--evals", "mine", "--mutate", "--mutants", "1", "--json", "-")
     assert checked.returncode == 0, checked.stderr
     (found,) = json.loads(checked.stdout)["evals"]
     assert [wrong["caughtBy"] for wrong in found["wrong"]] == ["eslint", "tsc", "tests", "tests"]
-    assert (found["mutants"]["killed"], found["mutants"]["total"]) == (4, 4)
+    assert (found["mutants"]["killed"], found["mutants"]["total"]) == (1, 1)
+
+
+@pytest.mark.timeout(600)
+def test_a_new_eval_with_given_files_validates_too(convex_evals: Command) -> None:
+    made = convex_evals("new-eval", "evolution", "pinned_notes", "--given", "--evals", "mine")
+    assert made.returncode == 0, made.stderr
+    assert "mine/evals/000-evolution/000-pinned_notes/given/convex/index.ts\n" in made.stdout
+    checked = convex_evals("controls", "--evals", "mine", "--json", "-")
+    assert checked.returncode == 0, checked.stderr
+    (found,) = json.loads(checked.stdout)["evals"]
+    assert (found["reference"], found["empty"]) == ("passed", "failed")
+    assert [(wrong["name"], wrong["caughtBy"]) for wrong in found["wrong"]] == [
+        ("wrong-given-file", "filesystem"),
+        ("wrong-oldest-first", "tests"),
+        ("wrong-required-field", "tests"),
+        ("wrong-scan", "tests"),
+    ]
 
 
 def test_an_eval_is_not_made_twice(convex_evals: Command) -> None:

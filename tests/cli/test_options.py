@@ -25,7 +25,7 @@ class MoreOptions(RunOptions):
 def test_an_option_that_is_added_to_the_fields_is_an_option_of_the_command_and_reaches_the_worker() -> None:
     seen: list[MoreOptions] = []
     app = typer.Typer()
-    app.command()(takes(MoreOptions)(seen.append))
+    app.command()(takes(MoreOptions)(lambda options: seen.append(options)))
     arguments = ["-m", "one", "--model", "two", "--loudness", "11", "--fast-push", "--linter", "eslint"]
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output

@@ -55,10 +55,11 @@ def test_people_get_a_line_per_eval_a_summary_and_what_to_do_next(
     run = json.loads((tmp_path / "result.json").read_text())["run"]["id"][:8]
     lines = sorted(line.split("  ")[1:3] for line in result.stderr.splitlines())
     assert lines == [["failed", "000-basics/001-hello"], ["passed", "000-basics/000-hello"]]
-    first, missed, more = result.stdout.splitlines()
-    assert first.startswith(f"run {run} · reference · 1 of 2 passed, 1 failed · ")
+    missed, headline, more, last = result.stdout.splitlines()
+    assert headline.startswith(f"run {run} · reference · 1 of 2 passed, 1 failed · ")
     assert missed.startswith("  000-basics/001-hello  tests 1/2: ✗ test_says_it_to_the_right_one")
     assert more == f"`convex-evals show {run} 000-basics/001-hello` shows everything about the first of them."
+    assert last == f"`convex-evals analyze {run}` explains the failures; `convex-evals serve` shows them in a browser."
 
 
 def test_several_models_each_get_a_run_and_empty_fails_everything(
@@ -147,16 +148,16 @@ def test_several_trials_are_summed_up_with_what_is_flaky(
     ran = convex_evals("run", "-m", "reference", *options)
     run = json.loads((tmp_path / "result.json").read_text())["run"]
     lines = ran.stdout.splitlines()
-    assert lines[0].startswith(
+    assert lines[2].startswith(
         f"run {run['id'][:8]} · reference · 3 evals × 2 trials: 3 of 6 trials passed, 3 failed ·"
     )
-    assert lines[1:3] == [
+    assert [line for line in lines if line.startswith(("pass@", "flaky"))] == [
         "pass@1 50.0% (0.0% to 100.0%) · pass@2 66.7% · pass^2 33.3% · 1 of 3 evals flaky",
         "flaky: 000-basics/002-hello",
     ]
     assert (run["score"]["value"], run["score"]["evals"], run["score"]["trials"]) == (0.5, 3, 6)
     assert run["repeats"]["flaky"] == ["000-basics/002-hello"]
-    assert convex_evals("show", run["id"][:8]).stdout.splitlines()[-2:] == lines[1:3]
+    assert convex_evals("show", run["id"][:8]).stdout.splitlines()[-2:] == lines[3:5]
 
 
 def test_stored_answers_are_graded_again_and_what_changed_is_shown(
@@ -221,7 +222,7 @@ def test_nothing_temporary_is_left(convex_evals: Command, hello_suite: MakeSuite
         (["-m", "empty", "--backend", "http://127.0.0.1:1"], "--backend http://127.0.0.1:1 needs the deployment's"),
         (["-m", "empty", "--packages-before", "soon"], "--packages-before must be a day like 2026-11-01, but it is"),
         (["-m", "empty", "--answer-files", ","], "--answer-files must be globs separated by commas,"),
-        (["-m", "empty", "--linter", "tslint"], "Invalid value for '--linter'"),
+        (["-m", "empty", "--linter", "tslint"], "--linter must be oxlint or eslint, but it is 'tslint'"),
         (["--resume", "0a1b", "-m", "empty"], "--resume continues a run as it was planned; leave out --model."),
         (["--regrade", "0a1b", "--failed"], "--regrade grades the answers that a run has stored; leave out --failed."),
         (["--resume", "0a1b2c"], "There is no run '0a1b2c' in these scores;"),

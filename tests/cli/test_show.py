@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 Record = Callable[..., str]
@@ -21,7 +22,7 @@ def test_a_run_is_a_table_of_evals_and_steps(convex_evals: Command, record_run: 
         ["000-basics/002-third", "infrastructure", "✓", "!", "1.5"],
     ]
     assert f"run {run[:8]} · tester · 1 of 4 passed, 1 failed, 1 without verdict, 1 not done" in result.stdout
-    assert result.stdout.splitlines()[-1] == f"`convex-evals run --resume {run[:8]}` takes up what has no verdict."
+    assert result.stdout.splitlines()[-1] == f"`convex-evals run --resume {run[:8]}` continues what has no verdict."
 
 
 def test_an_eval_shows_every_step_with_its_excerpt_and_the_files(convex_evals: Command, record_run: Record) -> None:
@@ -32,17 +33,60 @@ def test_an_eval_shows_every_step_with_its_excerpt_and_the_files(convex_evals: C
         f"000-basics/001-second · trial 1 · failed · run {run[:8]} · tester",
         "tests 1/2: ✗ test_order · expected [1, 2], received [2, 1]",
         "10 tokens in, 20 out · cost $0.50 (provider)",
-        "✓ filesystem · passed · 0.10 s, CPU 0.05 s",
         "✗ tests · failed (tests-failed) · 1.40 s, CPU 0.70 s",
-        "    $ pytest grader.py  (exit code 1)",
         "    note: one thing was assumed",
         "    ✗ test_order",
         "    expected [1, 2], received [2, 1]",
+        "✓ filesystem · passed · 0.10 s, CPU 0.05 s",
         "",
         "2 files:",
         "  convex/index.ts (2 lines)",
         "  package.json (1 line)",
+        "--files prints them, --diff compares them with the reference answer, --commands shows what the steps ran.",
     ]
+    shown = convex_evals("show", run[:8], "second", "--commands").stdout
+    assert "    $ pytest grader.py  (exit code 1)\n" in shown
+
+
+def test_the_evals_that_failed_are_listed_with_the_reason(convex_evals: Command, record_run: Record) -> None:
+    run = record_run({"000-first": "passed", "001-second": "failed"})
+    headline, heading, row = convex_evals("show", "latest", "--failed").stdout.splitlines()
+    assert headline.startswith(f"run {run[:8]} · tester") and heading.split() == ["eval", "why"]
+    assert "000-basics/001-second" in row and "tests 1/2: ✗ test_order" in row
+    (only,) = json.loads(convex_evals("show", run, "--failed", "--json").stdout)["evals"]
+    assert only["eval"] == "000-basics/001-second"
+    good = record_run({"000-first": "passed"})
+    assert convex_evals("show", "--failed").stdout == f"No eval failed in run {good[:8]} of tester.\n"
+
+
+def test_an_answer_is_compared_with_the_reference_answer(
+    convex_evals: Command, hello_suite: Callable[..., Path], tmp_path: Path
+) -> None:
+    suite = hello_suite(1)
+    answer = tmp_path / "answers" / "000-basics" / "000-hello"
+    answer.mkdir(parents=True)
+    (answer / "hello.txt").write_text("hallo\n")
+    (answer / "more.txt").write_text("more\n")
+    assert convex_evals("run", "-m", "replay:answers").returncode == 0
+    assert convex_evals("show", "latest", "hello", "--diff").stdout.splitlines() == [
+        "--- reference/hello.txt",
+        "+++ model/hello.txt",
+        "@@ -1 +1 @@",
+        "-hello",
+        "+hallo",
+        "--- reference/to.txt",
+        "+++ /dev/null",
+        "@@ -1 +0,0 @@",
+        "-world",
+        "--- /dev/null",
+        "+++ model/more.txt",
+        "@@ -0,0 +1 @@",
+        "+more",
+    ]
+    shown = convex_evals("show", "latest", "hello", "--reference", "--evals", suite).stdout
+    assert shown == "==> hello.txt <==\nhello\n==> to.txt <==\nworld\n"
+    convex_evals("run", "-m", "reference")
+    assert "is the reference answer, word for word" in convex_evals("show", "latest", "hello", "--diff").stderr
 
 
 def test_an_eval_says_how_many_others_failed_alike(convex_evals: Command, record_run: Record) -> None:
@@ -51,7 +95,7 @@ def test_an_eval_says_how_many_others_failed_alike(convex_evals: Command, record
         record_run({"001-second": "failed"}, model)
     record_run({"000-first": "failed"}, "fourth")  # a test of that name in another eval is another test
     lines = convex_evals("show", run[:8], "001-second").stdout.splitlines()
-    assert lines[2] == "failed alike: 3 other runs, 2 other models"
+    assert lines[2] == "the same failure in 3 other runs and 2 other models"
     shown = json.loads(convex_evals("show", run[:8], "001-second", "--json").stdout)
     assert shown["eval"]["alike"] == {"runs": 3, "models": 2}
 
@@ -120,9 +164,12 @@ def test_json_of_a_run_and_of_an_eval(convex_evals: Command, record_run: Record)
         (["nonsense"], "There is no run 'nonsense' in these scores;"),
         (["RUN", "third"], "has no eval 'third'"),
         (["RUN", "001-secnd"], "did you mean 001-second?"),
-        (["RUN", "--files"], "--log, --files, --prompt and --response are about one eval;"),
+        (["RUN", "--files"], "--log, --commands, --files, --diff, --reference, --prompt, --response and --trial are"),
         (["RUN", "001-second", "--log", "deploy"], "The step deploy of 000-basics/001-second has no log:"),
-        (["RUN", "001-second", "--trial", "2"], "000-basics/001-second has not been tried in trial 2"),
+        (
+            ["RUN", "001-second", "--trial", "2"],
+            "--trial must be at most 1, the trials of 000-basics/001-second",
+        ),
     ],
 )
 def test_bad_input_gets_one_sentence_and_exit_code_2(
@@ -140,3 +187,14 @@ def test_looking_at_scores_that_are_not_there_makes_none(convex_evals: Command, 
     assert result.returncode == 2
     assert "There are no scores in scores/scores.db yet; `convex-evals run` makes them." in result.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_where_there_is_no_room_for_six_columns_the_steps_share_one(
+    convex_evals: Command, record_run: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record_run({"000-first": "passed", "001-second": "failed"})
+    narrow = Console(width=50, force_terminal=True, color_system=None, markup=False)
+    monkeypatch.setattr("convex_evals.cli.runs.display.console", lambda: narrow)
+    lines = convex_evals("show").stdout.splitlines()
+    assert lines[0].split() == ["eval", "status", "steps", "seconds"]
+    assert lines[2].split() == ["000-basics/001-second", "failed", "✓", "✗", "1/2", "1.5"]

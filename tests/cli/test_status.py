@@ -21,7 +21,7 @@ def test_runs_are_listed_newest_first_with_counts_and_how_to_resume(convex_evals
     assert rows[2][:8] == [complete[:8], "tester", "default", "completed", "1", "1", "0", "2"]
     assert rows[0][8:11] == ["evals", "score", "cost"]
     assert result.stdout.splitlines()[-2:] == [
-        "What has no verdict is taken up by:",
+        "These continue what has no verdict:",
         f"  convex-evals run --resume {killed[:8]}",
     ]
 
@@ -29,17 +29,10 @@ def test_runs_are_listed_newest_first_with_counts_and_how_to_resume(convex_evals
 def test_failures_of_the_last_run_of_each_model_are_listed(convex_evals: Command, record_run: Record) -> None:
     record_run({"000-first": "failed", "001-second": "failed"})
     last = record_run({"000-first": "passed", "001-second": "failed"})
-    rows = [line.split(maxsplit=5) for line in convex_evals("status", "--failed").stdout.splitlines()]
-    assert rows[1:] == [
-        [
-            last[:8],
-            "tester",
-            "default",
-            "000-basics/001-second",
-            "1",
-            "tests 1/2: ✗ test_order · expected [1, 2], received [2, 1]",
-        ]
-    ]
+    headline, headings, failure = convex_evals("status", "--failed").stdout.splitlines()
+    assert headline.startswith(f"run {last[:8]} · tester · 1 of 2 passed, 1 failed")
+    assert headings.split() == ["eval", "why"]
+    assert failure == "000-basics/001-second  tests 1/2: ✗ test_order · expected [1, 2], received [2, 1]"
 
 
 def test_json_says_what_can_be_resumed(convex_evals: Command, record_run: Record) -> None:
@@ -67,7 +60,7 @@ def scores_of(status: str) -> dict[str, str]:
 
 
 def listed(convex_evals: Command) -> list[dict[str, Any]]:
-    runs: list[dict[str, Any]] = json.loads(convex_evals("status", "--json").stdout)["runs"]
+    runs: list[dict[str, Any]] = json.loads(convex_evals("status", "--all", "--json").stdout)["runs"]
     return runs
 
 
@@ -111,5 +104,41 @@ def test_the_last_run_of_a_model_is_one_of_all_evals(convex_evals: Command, hell
     convex_evals("run", "-m", "reference", "--name", "000-hello")
     convex_evals("models", "check", "reference", "--name", "002-hello")
     convex_evals("validate", "--name", "002-hello")
-    rows = convex_evals("status", "--failed").stdout.splitlines()[1:]
-    assert [row.split()[3] for row in rows] == ["000-basics/001-hello"]
+    rows = convex_evals("status", "--failed").stdout.splitlines()[2:]
+    assert [row.split()[0] for row in rows] == ["000-basics/001-hello"]
+
+
+@pytest.mark.parametrize(
+    ("options", "models"),
+    [
+        ([], ["other/large", "tester"]),
+        (["--model", "tester"], ["tester"]),
+        (["--model", "large"], ["other/large"]),
+        (["--status", "interrupted"], ["other/large"]),
+        (["--status", "completed"], ["tester"]),
+        (["--experiment", "default", "--since", "2020-01-01"], ["other/large", "tester"]),
+        (["--since", "2999-01-01"], []),
+        (["--experiment", "elsewhere"], []),
+    ],
+)
+def test_runs_can_be_filtered(convex_evals: Command, record_run: Record, options: list[str], models: list[str]) -> None:
+    record_run({"000-first": "passed"})
+    record_run({"000-first": None}, model="other/large")
+    listed = json.loads(convex_evals("status", "--json", *options).stdout)["runs"]
+    assert [run["model"] for run in listed] == models
+
+
+def test_where_no_run_is_as_asked_that_is_said(convex_evals: Command, record_run: Record) -> None:
+    record_run({"000-first": "passed"})
+    assert convex_evals("status", "--model", "nobody").stdout.startswith("No such run was found; ")
+    wrong = convex_evals("status", "--since", "yesterday")
+    assert wrong.returncode == 2
+    assert wrong.stderr == "convex-evals: --since must be a day like 2026-11-01, but it is 'yesterday'.\n"
+
+
+def test_validations_are_listed_only_when_asked_for(convex_evals: Command, hello_suite: Callable[..., Path]) -> None:
+    hello_suite(1)
+    assert convex_evals("validate").returncode == 0
+    assert json.loads(convex_evals("status", "--json").stdout)["runs"] == []
+    [run] = json.loads(convex_evals("status", "--json", "--all").stdout)["runs"]
+    assert run["labels"] == ["validate"]

@@ -3,20 +3,21 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Final, Self, TextIO, cast
 
 from convex_evals.cli.main import INTERRUPTED
-from convex_evals.cli.output import count, remark, table, table_lines, write_json
-from convex_evals.cli.runs.command import open_scores, print_plans
-from convex_evals.cli.runs.options import RunOptions
+from convex_evals.cli.output import count, print_lines, print_table, remark, table, table_lines, write_json
+from convex_evals.cli.runs.command import open_scores
+from convex_evals.cli.runs.options import AblationOptions, RunOptions
 from convex_evals.cli.runs.plans import Prepared, prepare_request
 from convex_evals.cli.runs.session import Session, carry_out_plans
-from convex_evals.cli.runs.summaries import cost_text, planned_text
+from convex_evals.cli.runs.summaries import cost_text, estimate_cost_text, estimate_json, planned_text
 from convex_evals.core.errors import InfrastructureError, UsageError
 from convex_evals.core.ids import PREFIX_LENGTH, new_id, prefix
 from convex_evals.core.settings import Settings, read_settings
 from convex_evals.models import Connections, ProviderModel, Variant, VariantKind, find_model, plan_variants
-from convex_evals.runner import ABLATION, Plan, Spending, plan_rest, plan_run, suite_of, tallies
+from convex_evals.runner import ABLATION, Estimate, Plan, Spending, dollars, plan_rest, plan_run, suite_of, tallies
 from convex_evals.scores import RunRecord, ScoresStore
 from convex_evals.statistics import RESAMPLES, SEED, SIGNIFICANT, Comparison, Tallies, compare, holm, score
 from convex_evals.suite import find_suite, load_suite
@@ -53,7 +54,7 @@ def plan_ablation(asked: RunOptions, sections: Sequence[str], store: ScoresStore
     """A run with all sections, one without each, one without any. Raises UsageError."""
     [name] = asked.models or []
     request, problems = prepare_request(asked)
-    connections, identifier = Connections(settings, remark), new_id()
+    connections, identifier = Connections(settings, cache(remark), estimates=asked.dry_run), new_id()
     plans: list[Plan] = []
     for variant in plan_variants(request.asking.experiment, sections):
         asking = replace(request.asking, experiment=variant.experiment)
@@ -218,8 +219,10 @@ def _shorter(whole: Spending, part: Spending) -> float | None:
     return whole.input.total / whole.input.known - part.input.total / part.input.known
 
 
-def perform(asked: RunOptions, sections: Sequence[str], resume: str | None) -> int:
+def perform(asked: AblationOptions) -> int:
     """Does what was asked for and returns the exit code."""
+    asked.check()
+    sections, resume, asked = asked.sections or (), asked.resume, replace(asked, resume=None)
     settings = read_settings()
     with open_scores(asked) as store:
         old = find_ablation(store, resume) if resume is not None else ()
@@ -230,13 +233,45 @@ def perform(asked: RunOptions, sections: Sequence[str], resume: str | None) -> i
             return plan_ablation(asked, sections, store, settings)
 
         if asked.dry_run:
-            print_plans(plan(), asked, store)
+            _print_estimates(plan(), asked, store)
             return 0
         held = [each.run.id for each in old]
         session = carry_out_plans(plan, held, asked, settings, store)
         runs = runs_of(store, old[0].ablation if old else _first(session).ablation)
         _report(runs, asked, store)
         return _exit_code(session, runs)
+
+
+def _print_estimates(prepared: Prepared, asked: RunOptions, store: ScoresStore) -> None:
+    """Of every run what is left out in it and what it would take, and the same of all of them."""
+    found = [(_left_out(plan), each) for plan in prepared.plans if (each := Estimate.of(plan, store)) is not None]
+    total = _total_cost([each for _, each in found])
+    if asked.json is not None:
+        estimates = [{**estimate_json(each), "leftOut": name} for name, each in found]
+        answers = sum(each.asked for _, each in found)
+        write_json({"estimates": estimates, "total": {"asked": answers, "cost": total}}, asked.json)
+    if asked.json == "-":
+        return
+    rows = table(["left out", "answers", "tokens in", "tokens out", "cost"], drop=("tokens out", "tokens in"))
+    for name, each in found:
+        figures = (each.asked, each.input_tokens, each.output_tokens)
+        rows.add_row(name, *(f"{figure:,}" for figure in figures), estimate_cost_text(each))
+    figures = tuple(
+        sum(getattr(each, name) for _, each in found) for name in ("asked", "input_tokens", "output_tokens")
+    )
+    cost = "price unknown" if total is None else f"about {dollars(total)}"
+    rows.add_row(f"all {len(found)} runs", *(f"{figure:,}" for figure in figures), cost, style="bold")
+    print_table(rows)
+
+
+def _left_out(plan: Plan) -> str:
+    note = plan.run.options[_NOTE]
+    return str(note["section"] or (NOTHING if note["kind"] == "all" else EVERYTHING))
+
+
+def _total_cost(estimates: Sequence[Estimate]) -> float | None:
+    costs = [0.0 if not each.asked else each.cost_usd for each in estimates]
+    return None if None in costs else sum(cost for cost in costs if cost is not None)
 
 
 def _report(runs: Sequence[AblatedRun], asked: RunOptions, store: ScoresStore) -> None:
@@ -247,21 +282,24 @@ def _report(runs: Sequence[AblatedRun], asked: RunOptions, store: ScoresStore) -
 
 
 def _print(found: Findings, out: TextIO) -> None:
-    rows = table(["left out", "tokens", "pass rate", "change", "95% interval", "p", "evals", "cost", "run"])
+    rows = table(
+        ["left out", "tokens", "pass rate", "change", "95% interval", "p", "evals", "cost", "run"],
+        drop=("evals", "cost", "p", "tokens", "run"),
+    )
     for each in found.findings:
         rows.add_row(*_cells(each), style="bold" if each.is_certain else "")
     first = found.whole.ablated
     head = [f"ablation {prefix(first.ablation)}", first.run.model, first.run.experiment]
-    print(" · ".join([*head, planned_text(first.run) + " each"]), file=out)
+    print_lines([" · ".join([*head, planned_text(first.run) + " each"])], out)
     for line in table_lines(rows):
         print(line, file=out)
-    print(f"\n{METHOD}\nTokens: ~ is 4 characters each; without it, what the provider counted per prompt.", file=out)
+    print_lines(["", METHOD, "Tokens: ~ is 4 characters each; without it, what the provider counted per prompt."], out)
     unfinished = sum(
         each.ablated.run.counts.remaining or each.ablated.run.counts.infrastructure for each in found.findings
     )
     if unfinished:
         again = f"`convex-evals ablate --resume {prefix(first.ablation)}` takes them up"
-        print(f"{count(unfinished, 'answer')} without verdict; {again}.", file=out)
+        print_lines([f"{count(unfinished, 'answer')} without verdict; {again}."], out)
 
 
 def _cells(each: Finding) -> tuple[str, ...]:

@@ -5,14 +5,14 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from convex_evals.cli.output import count, remark, table, table_lines, visible, write_json
-from convex_evals.cli.runs.session import check_sandbox, cores
+from convex_evals.cli.output import count, print_lines, remark, table, table_lines, visible, write_json
+from convex_evals.cli.runs.executor import check_sandbox, cores
+from convex_evals.cli.runs.options import ControlsOptions
 from convex_evals.controls import (
     TARGET,
     Case,
@@ -31,32 +31,18 @@ from convex_evals.controls import (
     strays,
 )
 from convex_evals.core.errors import InfrastructureError, UsageError
-from convex_evals.core.processes import Sandbox
 from convex_evals.core.settings import Settings, read_settings
 from convex_evals.core.toolchain import prepare_toolchain
-from convex_evals.pipeline import Grade, GradingOptions
+from convex_evals.pipeline import Grade
 from convex_evals.runner import GradingPool, open_workspace
 from convex_evals.statistics import Score
 from convex_evals.suite import BrokenError, Problem, Selection, Suite, find_suite, load_suite, select
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from convex_evals.cli.tables import Table
 
 NOT_OK = 1
 LONGEST_LINE = 600
-
-
-@dataclass(frozen=True, slots=True)
-class ControlsOptions:
-    """Options as they were given; None means not given."""
-
-    selection: Selection
-    evals: Path | None = None
-    mutants: int | None = None
-    """At most so many of each answer; None: no mutants."""
-    jobs: int | None = None
-    json: str | None = None
-    sandbox: Sandbox = "required"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +77,7 @@ def _tell(found: Sequence[Findings], prepared: Prepared, asked: ControlsOptions)
 
 def prepare(asked: ControlsOptions) -> Prepared:
     """Reads the suite and its controls. Raises UsageError."""
+    most_mutants = asked.most_mutants
     suite = load_suite(find_suite(asked.evals))
     evals = select(suite, asked.selection)
     if not evals:
@@ -105,7 +92,7 @@ def prepare(asked: ControlsOptions) -> Prepared:
     checkups: list[Checkup] = []
     for each in evals:
         try:
-            checkups.append(plan_checkup(suite, each, folder, asked.mutants))
+            checkups.append(plan_checkup(suite, each, folder, most_mutants))
         except BrokenError as error:
             problems.append(error.problem)
     return Prepared(suite, tuple(checkups), tuple(problems))
@@ -115,9 +102,9 @@ async def _check(
     prepared: Prepared, asked: ControlsOptions, settings: Settings, checked: Callable[[Findings], None]
 ) -> list[Findings]:
     """`checked` is told of every eval, in the order in which they are done."""
-    await check_sandbox(asked.sandbox)
+    options = asked.grading_options().completed(prepared.suite.settings)
+    await check_sandbox(options.sandbox)
     await prepare_toolchain(settings, remark)
-    options = GradingOptions(sandbox=asked.sandbox).completed(prepared.suite.settings)
     with open_workspace(settings.output_folder) as folder, watching(prepared.checkups) as watcher:
         async with GradingPool.open(settings, folder, asked.jobs or cores()) as pool:
             return await check(prepared.checkups, pool, options, _with_listener(watcher, checked))
@@ -177,8 +164,7 @@ def _ignore(case: Case, grade: Grade) -> None:
 
 def print_findings(found: Sequence[Findings], problems: Sequence[Problem], out: TextIO) -> None:
     lines = [*table_lines(_table(found)), "", *_told(mutant_lines(found)), *_told(complaints(found, problems))]
-    for line in (*lines, *summary(found, problems)):
-        print(line, file=out)
+    print_lines([*lines, *summary(found, problems)], out)
 
 
 def mutant_lines(found: Sequence[Findings]) -> Iterator[str]:
@@ -240,7 +226,8 @@ def rate_text(rate: Score) -> str:
 
 def _table(found: Sequence[Findings]) -> "Table":
     with_mutants = any(each.mutants for each in found)
-    rows = table(["eval", "reference", "empty", "wrong", "alternatives", *(["mutants"] if with_mutants else [])])
+    headings = ["eval", "reference", "empty", "wrong", "alternatives", *(["mutants"] if with_mutants else [])]
+    rows = table(headings, drop=("reference", "empty"))
     for each in found:
         mutants = [f"{len(each.mutants.killed)} of {each.mutants.total}"] if each.mutants else []
         rows.add_row(

@@ -1,4 +1,4 @@
-"""Carries out `demo`: a run of the recorded model, what came of it and why, what to try next."""
+"""Carries out `demo`: runs of two recorded models, what came of them and why, who is ahead, what to try next."""
 
 import asyncio
 from collections.abc import Iterable, Iterator
@@ -13,18 +13,29 @@ from convex_evals.analysis.classification import choose_engine
 from convex_evals.analysis.investigation import Investigated
 from convex_evals.analysis.recommendations import summary_of
 from convex_evals.analysis.report import Report
-from convex_evals.cli.main import INTERRUPTED, PROGRAM
+from convex_evals.cli.leaderboard import standing_lines
+from convex_evals.cli.main import INTERRUPTED
 from convex_evals.cli.output import console, count, visible, write_json
 from convex_evals.cli.progress import SIGNS
 from convex_evals.cli.runs.as_json import runs_json
+from convex_evals.cli.runs.comparison import meaning_lines
 from convex_evals.cli.runs.lookup import can_resume, result_details
 from convex_evals.cli.runs.options import RunOptions
 from convex_evals.cli.runs.session import carry_out
 from convex_evals.cli.runs.summaries import headline, reason
+from convex_evals.core.distribution import invoked_name
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.ids import prefix
 from convex_evals.core.settings import Settings, read_settings
 from convex_evals.core.verdicts import Status
+from convex_evals.runner import (
+    RunResults,
+    choose_runs,
+    compare_runs,
+    rank_models,
+    read_figures,
+    unminted_benchmark,
+)
 from convex_evals.scores import AttemptDetails, RunFilter, RunRecord, ScoresStore
 
 if TYPE_CHECKING:
@@ -34,6 +45,7 @@ if TYPE_CHECKING:
 REPORTS: Final = Path("reports")
 BAR_WIDTH: Final = 24
 MODEL: Final = "sample/apprentice"
+SECOND: Final = "sample/expert"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +55,25 @@ class NextCommand:
 
     @property
     def line(self) -> str:
-        return f"{PROGRAM} {self.arguments}"
+        return f"{invoked_name()} {self.arguments}"
 
 
-def next_commands(store: ScoresStore, run: RunRecord, failed: tuple[AttemptDetails, ...]) -> Iterator[NextCommand]:
+def next_commands(
+    store: ScoresStore, run: RunRecord, failed: tuple[AttemptDetails, ...], second: RunRecord | None = None
+) -> Iterator[NextCommand]:
     """In the order in which one would want to know."""
     this = prefix(run.id)
+    yield NextCommand("serve", "all of this as pages in your browser: failures, answers line by line, the leaderboard")
     yield NextCommand(f"show {this}", "every eval and every step of this run")
     if failed:
         name = failed[0].attempt.eval
         yield NextCommand(f"show {this} {name}", "one failure: what each step said, and the files")
         yield NextCommand("status --failed", "what failed in the last run of each model, and why")
-        yield NextCommand(f"analyze {this}", "the same report, with the cause of each failure found by trial")
+        yield NextCommand(f"analyze {this}", "the same report, with the cause of each failure found by experiment")
     earlier = _run_before(store, run)
-    if earlier is not None:
+    if second is not None:
+        yield NextCommand(f"compare {this} {prefix(second.id)}", "both models, eval by eval")
+    elif earlier is not None:
         yield NextCommand(f"compare {prefix(earlier.id)} {this}", "what changed since the run before")
     elif failed:
         name = failed[0].attempt.eval
@@ -135,11 +152,13 @@ class Story:
         self._heading("The demo")
         self._out.print(
             f"{model} is not a language model. Its answers were written by hand, with mistakes that models make, and "
-            "are graded like any other: installed, deployed, type-checked, linted and tested. Nothing of this needs a "
-            "key.\n"
+            "are graded like any other: installed, deployed, type-checked, linted and tested. So are those of "
+            f"{SECOND}, a recording of right ones. Nothing of this needs a key.\n"
         )
 
-    def tell(self, store: ScoresStore, run: RunRecord, why: Explanation | None) -> None:
+    def tell(
+        self, store: ScoresStore, run: RunRecord, why: Explanation | None, second: RunRecord | None = None
+    ) -> None:
         results = result_details(store, run.id)
         self._out.print()
         self._heading("How many passed")
@@ -150,8 +169,25 @@ class Story:
             self._why(why)
         self._out.print(f"\n{headline(run)}")
         if can_resume(store, run):
-            self._out.print(f"`convex-evals run --resume {prefix(run.id)}` takes up what has no verdict.")
-        self._next(store, run, results)
+            self._out.print(f"`{invoked_name()} run --resume {prefix(run.id)}` continues what has no verdict.")
+        if second is not None:
+            self._compare(store, run, second)
+        self._next(store, run, results, second)
+
+    def _compare(self, store: ScoresStore, first: RunRecord, second: RunRecord) -> None:
+        figures = tuple(read_figures(store, [second.id, first.id]))
+        self._out.print(f"{headline(second)}\n")
+        self._heading("Which is better")
+        sides = [RunResults(each.run, each.results, tuple(each.planned)) for each in reversed(figures)]
+        for line in meaning_lines(compare_runs(sides)[0].statistics):
+            self._out.print(f"  {line}")
+        version = unminted_benchmark(figures)
+        if version is None:
+            return
+        self._out.print()
+        self._heading("The leaderboard")
+        for line in standing_lines(rank_models(choose_runs(figures, version), version, first.experiment)):
+            self._out.print(f"  {line}", soft_wrap=True)
 
     def _heading(self, text: str) -> None:
         self._out.print(text, style="bold cyan")
@@ -190,11 +226,13 @@ class Story:
             self._out.print(f"  · {visible(pattern.title)} ({count(len(pattern.evals), 'eval')})")
         self._out.print(f"  The report is {_shown(why.path)}.", soft_wrap=True)
 
-    def _next(self, store: ScoresStore, run: RunRecord, results: tuple[AttemptDetails, ...]) -> None:
+    def _next(
+        self, store: ScoresStore, run: RunRecord, results: tuple[AttemptDetails, ...], second: RunRecord | None
+    ) -> None:
         failed = tuple(details for details in results if details.attempt.status == "failed")
         self._out.print()
         self._heading("Try next")
-        for command in next_commands(store, run, failed):
+        for command in next_commands(store, run, failed, second):
             self._out.print(f"  # {command.purpose}", style="dim")
             self._out.print(f"  {command.line}", soft_wrap=True)
 
@@ -223,10 +261,11 @@ def perform_demo(asked: RunOptions) -> int:
     with ScoresStore.open(asked.scores) as store:
         settings = read_settings()
         session = carry_out(asked, settings, store)
-        [run] = session.runs
-        story.tell(store, run, explain(store, settings, run) if run.counts.failed else None)
+        run, *others = session.runs
+        why = explain(store, settings, run) if run.counts.failed else None
+        story.tell(store, run, why, others[0] if others else None)
         if asked.json is not None:
             write_json(runs_json(store, session.runs), asked.json)
     if not session.complete:
         return INTERRUPTED
-    return InfrastructureError.exit_code if run.counts.infrastructure else 0
+    return InfrastructureError.exit_code if any(each.counts.infrastructure for each in session.runs) else 0

@@ -1,16 +1,17 @@
-"""The leaderboard as lines for people, as JSON and as CSV."""
+"""The leaderboard: read from scores, shown as lines for people, as JSON, CSV and Markdown."""
 
-import csv
-import io
 from collections.abc import Iterator
 from typing import Any
 
-from convex_evals.cli.output import count, table, table_lines, visible
+from convex_evals.cli.output import count, csv_text, markdown_table, table, table_lines, visible
 from convex_evals.cli.runs.as_json import score_json
 from convex_evals.cli.runs.comparison import points, statistics_json
+from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
-from convex_evals.runner import Guidelines, Leaderboard, RankedModel
+from convex_evals.runner import Guidelines, Leaderboard, RankedModel, find_benchmark, read_leaderboard
+from convex_evals.scores import RemoteScores, ScoresStore
 from convex_evals.statistics import Durations
+from convex_evals.suite import Suite
 
 NAMED = 5
 METHOD = (
@@ -33,23 +34,59 @@ COLUMNS = (
 )
 
 
-def leaderboard_lines(found: Leaderboard) -> Iterator[str]:
+def find_leaderboard(
+    store: ScoresStore, benchmark: str | None, experiment: str, suite: Suite | None = None
+) -> Leaderboard:
+    """Of the newest version unless one is named. A service ranks its runs itself, so that not all of them are sent."""
+    version = find_benchmark(store, benchmark)
+    if version is None:
+        raise UsageError(
+            "No benchmark version is minted, so no run can be ranked; "
+            "`convex-evals validate`, then `convex-evals benchmark mint v1` makes one."
+        )
+    if isinstance(store, RemoteScores):
+        chosen = {"benchmark": version.name, "experiment": experiment}
+        return store.reader.one(Leaderboard, "/leaderboard", chosen)
+    return read_leaderboard(store, version, experiment, suite.tags if suite else {})
+
+
+def leaderboard_lines(found: Leaderboard, *, by_tag: bool = False) -> Iterator[str]:
     version = found.benchmark
     yield f"benchmark {version.name} · {count(len(version.evals), 'eval')} · experiment {found.experiment}"
     if not found.standings:
         yield "No complete run belongs to it yet."
     else:
-        rows = table(HEADINGS)
-        for each in found.standings:
-            rows.add_row(*_row(each))
-        yield from table_lines(rows)
+        yield from standing_lines(found)
         yield METHOD
+        if by_tag:
+            yield from _tag_lines(found)
     if found.guidelines is not None:
         yield _guidelines_line(found.guidelines)
     for left in found.left_out[:NAMED]:
         yield f"not ranked: run {prefix(left.run.id)} of {visible(left.run.model)}: {left.why}"
     if len(found.left_out) > NAMED:
         yield f"not ranked: {count(len(found.left_out) - NAMED, 'more run')} (--json lists them)"
+
+
+def standing_lines(found: Leaderboard) -> Iterator[str]:
+    rows = table(HEADINGS, drop=("generation", "cost", "runs"))
+    for each in found.standings:
+        rows.add_row(*_row(each))
+    yield from table_lines(rows)
+
+
+def _tag_lines(found: Leaderboard) -> Iterator[str]:
+    names = sorted({name for each in found.standings for name in each.tags})
+    if not names:
+        yield "No eval of this version has a tag in the suite at hand."
+        return
+    rows = table(["tag", "evals", *(visible(each.ranked.name) for each in found.standings)])
+    for name in names:
+        scores = [each.tags.get(name) for each in found.standings]
+        evals = max(scored.evals for scored in scores if scored)
+        rows.add_row(name, str(evals), *("–" if scored is None else f"{scored.value:.1%}" for scored in scores))
+    yield ""
+    yield from table_lines(rows)
 
 
 def leaderboard_json(found: Leaderboard) -> dict[str, Any]:
@@ -67,18 +104,19 @@ def leaderboard_json(found: Leaderboard) -> dict[str, Any]:
 
 
 def leaderboard_csv(found: Leaderboard) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for each in found.standings:
-        scored = each.ranked.score
-        interval = (f"{scored.interval.low:.4f}", f"{scored.interval.high:.4f}")
-        cost = "" if each.cost.value is None else f"{each.cost.value:.4f}"
-        counts = (scored.evals, scored.trials, len(each.runs), cost, each.cost.unknown)
-        writer.writerow(
-            (each.ranked.best, each.ranked.worst, each.ranked.name, f"{scored.value:.4f}", *interval, *counts)
-        )
-    return text.getvalue()
+    return csv_text(COLUMNS, map(_csv_row, found.standings))
+
+
+def leaderboard_markdown(found: Leaderboard) -> str:
+    return markdown_table(HEADINGS, map(_row, found.standings))
+
+
+def _csv_row(each: RankedModel) -> tuple[object, ...]:
+    scored = each.ranked.score
+    interval = (f"{scored.interval.low:.4f}", f"{scored.interval.high:.4f}")
+    cost = "" if each.cost.value is None else f"{each.cost.value:.4f}"
+    counts = (scored.evals, scored.trials, len(each.runs), cost, each.cost.unknown)
+    return (each.ranked.best, each.ranked.worst, each.ranked.name, f"{scored.value:.4f}", *interval, *counts)
 
 
 def _guidelines_line(found: Guidelines) -> str:
@@ -123,6 +161,7 @@ def _standing_json(each: RankedModel) -> dict[str, Any]:
         "rank": [each.ranked.best, each.ranked.worst],
         "score": score_json(each.ranked.score),
         "categories": {name: score_json(found) for name, found in each.categories.items()},
+        "tags": {name: score_json(found) for name, found in each.tags.items()},
         "runs": list(each.runs),
         "trials": each.trials,
         "spread": each.spread,

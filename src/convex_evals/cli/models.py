@@ -2,20 +2,21 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from convex_evals.cli.output import print_table, remark, table, visible
 from convex_evals.cli.runs.as_json import cost_json, eval_json, score_json, usage_json
-from convex_evals.cli.runs.lookup import result_details
-from convex_evals.cli.runs.options import RunOptions
+from convex_evals.cli.runs.lookup import last_address, result_details
+from convex_evals.cli.runs.options import LOCAL, RunOptions
 from convex_evals.cli.runs.session import Session, carry_out
 from convex_evals.cli.runs.summaries import reason, short_interval_text
 from convex_evals.core.errors import InfrastructureError, UsageError
 from convex_evals.core.ids import prefix
 from convex_evals.core.settings import Settings, key_variables
 from convex_evals.models import (
+    AskOptions,
     AskSettings,
     ModelEntry,
     Prompt,
@@ -27,7 +28,6 @@ from convex_evals.models import (
     has_key,
     located,
     open_provider,
-    takes_base_url,
 )
 from convex_evals.runner import NOT_SCORES, RunScore, dollars, scored_runs
 from convex_evals.scores import AttemptDetails, RunRecord, ScoresStore, Usage, database_status
@@ -71,12 +71,14 @@ def list_models(
 
 
 def print_models(models: tuple[ListedModel, ...]) -> None:
-    rows = table(["model", "name", "provider", "key", "last score", "run", "day (UTC)", "tags"])
+    headings = ["model", "name", "provider", "key", "variable", "last score", "run", "day (UTC)", "tags"]
+    rows = table(headings, drop=("tags", "provider", "name", "day (UTC)", "run", "variable", "last score"))
     for each in models:
         entry, last = each.entry, each.last
         run = (score(last), prefix(last.run.id), f"{last.run.started_at:%Y-%m-%d}") if last else ("", "", "")
         style = "" if each.ready else "dim"
-        rows.add_row(entry.slug, entry.name, entry.provider, each.key, *run, ", ".join(entry.tags), style=style)
+        key = ("set" if each.ready else "missing", each.variables[0]) if each.variables else ("not needed", "")
+        rows.add_row(entry.slug, entry.name, entry.provider, *key, *run, ", ".join(entry.tags), style=style)
     print_table(rows)
 
 
@@ -169,6 +171,10 @@ class Check:
 
 def check_model(check: Check, settings: Settings) -> tuple[dict[str, Any], int]:
     """Says how it goes, and returns everything as JSON, with the exit code."""
+    check = _with_address(check)
+    options = _options(check)
+    options.check()
+    AskOptions(base_url=check.base_url)
     entry = located(check.entry, check.base_url)
     found: dict[str, Any] = {
         "model": entry.slug,
@@ -184,7 +190,17 @@ def check_model(check: Check, settings: Settings) -> tuple[dict[str, Any], int]:
             return {**found, "request": {"ok": False, "error": str(error)}}, InfrastructureError.exit_code
         remark(f"request  {_reply_line(reply)}")
         found["request"] = {"ok": True, "text": reply.text, "usage": usage_json(reply.usage), **cost_json(reply.usage)}
-    return _run_eval(check, found, settings)
+    return _run_eval(options, found, settings)
+
+
+def _with_address(check: Check) -> Check:
+    """A local model is asked where one was last run, unless it is said where it is served."""
+    if check.base_url is not None or check.entry.base_url is not None or not check.entry.slug.startswith(LOCAL):
+        return check
+    last = last_address(check.scores)
+    if last is not None:
+        remark(f"address  {last}, as in the last run; --base-url names another")
+    return replace(check, base_url=last)
 
 
 async def _greet(entry: ModelEntry, settings: Settings) -> Reply:
@@ -192,18 +208,20 @@ async def _greet(entry: ModelEntry, settings: Settings) -> Reply:
     return await transport.ask(Question(GREETING, AskSettings.of(entry)))
 
 
-def _run_eval(check: Check, found: dict[str, Any], settings: Settings) -> tuple[dict[str, Any], int]:
-    asked = RunOptions(
+def _options(check: Check) -> RunOptions:
+    return RunOptions(
         models=[check.entry.slug],
         names=[check.eval],
-        base_url=check.base_url if takes_base_url(check.entry) else None,
+        base_url=check.base_url,
         no_cache=True,
         evals=check.evals,
         scores=check.scores,
         purpose="check",
     )
-    asked.check()
-    with ScoresStore.open(check.scores) as store:
+
+
+def _run_eval(asked: RunOptions, found: dict[str, Any], settings: Settings) -> tuple[dict[str, Any], int]:
+    with ScoresStore.open(asked.scores) as store:
         session = carry_out(asked, settings, store)
         [details] = result_details(store, session.runs[0].id) or [None]
         if details is None:

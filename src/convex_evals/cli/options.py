@@ -4,19 +4,62 @@ Each is spelled, explained and typed once.
 """
 
 import inspect
+import os
 from collections.abc import Callable, Collection
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, Final, Literal, TypeVar, get_args, get_type_hints
 
 import typer
-from typer.models import OptionInfo
+from typer.models import ArgumentInfo, OptionInfo
+
+from convex_evals.cli.completion import (
+    complete_category,
+    complete_eval,
+    complete_experiment,
+    complete_model,
+    complete_run,
+)
+from convex_evals.core.errors import UsageError
+from convex_evals.core.wording import listed
 
 Options = TypeVar("Options")
+OPTIONS: Final = "options"
+"""What a function calls the options that it `takes`."""
+Shape = Literal["text", "json", "csv", "markdown", "junit"]
+"""How results are printed."""
+
+
+def writable(given: str | None) -> str | None:
+    """Raises UsageError before any work is done whose results could not be written."""
+    if given is None or given == "-":
+        return given
+    path = Path(given)
+    if path.is_dir():
+        raise UsageError(f"A file was expected to write to, but {given} is a folder.")
+    if not path.parent.is_dir():
+        raise UsageError(f"{given} cannot be written, because there is no folder {path.parent}.")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise UsageError(f"{given} cannot be written; choose another file.")
+    return given
+
+
+def only_one(**given: bool) -> Shape:
+    """The option that was given, by name. Raises UsageError for more than one."""
+    chosen = [name for name in get_args(Shape) if given.get(name)]
+    if len(chosen) > 1:
+        raise UsageError(f"Choose one of {listed(f'--{name}' for name in given)}.")
+    return chosen[0] if chosen else "text"
+
+
 Categories = Annotated[
     list[str] | None,
     typer.Option(
-        "--category", "-c", metavar="CATEGORY", help="Only this category (000-fundamentals, 000 or fundamentals)."
+        "--category",
+        "-c",
+        metavar="CATEGORY",
+        autocompletion=complete_category,
+        help="Only this category (000-fundamentals, 000 or fundamentals).",
     ),
 ]
 Filter = Annotated[
@@ -24,7 +67,17 @@ Filter = Annotated[
     typer.Option("--filter", "-f", metavar="REGEX", help="Only evals whose category/name contains a match."),
 ]
 Names = Annotated[
-    list[str] | None, typer.Option("--name", metavar="EVAL", help="Only this eval (name or category/name, exactly).")
+    list[str] | None,
+    typer.Option(
+        "--name",
+        metavar="EVAL",
+        autocompletion=complete_eval,
+        help="Only this eval (012-index_and_filter or index_and_filter).",
+    ),
+]
+TagNames = Annotated[
+    list[str] | None,
+    typer.Option("--tag", metavar="TAG", help="Only evals with this tag: a concept, or easy, medium or hard."),
 ]
 EvalsFolder = Annotated[
     Path | None,
@@ -33,26 +86,51 @@ EvalsFolder = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
 JsonFile = Annotated[
     str | None,
-    typer.Option("--json", metavar="FILE", help="Write the results as JSON to this file; - is standard output."),
+    typer.Option(
+        "--json",
+        metavar="FILE",
+        callback=writable,
+        help="Write the results as JSON to standard output, or to this file.",
+    ),
+]
+Csv = Annotated[bool, typer.Option("--csv", help="Print CSV to standard output.")]
+Markdown = Annotated[bool, typer.Option("--markdown", help="Print a Markdown table to standard output.")]
+JunitFile = Annotated[
+    str | None,
+    typer.Option(
+        "--junit", metavar="FILE", callback=writable, help="Write the results as JUnit XML, which CI services read."
+    ),
 ]
 Events = Annotated[
     str | None,
-    typer.Option("--events", metavar="FILE", help="Write each event as a line of JSON; - is standard output."),
-]
-Db = Annotated[
-    str | None,
     typer.Option(
-        "--db", metavar="URL", help="The scores database: a SQLite file or postgresql://… (default: scores/scores.db)."
+        "--events", metavar="FILE", callback=writable, help="Write each event as a line of JSON; - is standard output."
     ),
 ]
 Models = Annotated[
     list[str] | None,
     typer.Option(
-        "--model", "-m", metavar="MODEL", help="Run this model: provider/model, reference, replay:DIR or replay:RUN."
+        "--model",
+        "-m",
+        metavar="MODEL",
+        autocompletion=complete_model,
+        help="Run this model: provider/model, reference, replay:DIR or replay:RUN.",
     ),
 ]
+RUN_HELP: Final = "A run id or its first characters, latest, latest:MODEL, or -1, -2 … for the last ones."
+Run = Annotated[str, typer.Argument(metavar="RUN", autocompletion=complete_run, help=RUN_HELP)]
+EVAL_OF_RUN: Final = typer.Argument(
+    metavar="EVAL", autocompletion=complete_eval, help="One eval of it (name or category/name)."
+)
 Experiment = Annotated[
-    str | None, typer.Option("--experiment", "-e", metavar="NAME", help="How models are prompted (default: default).")
+    str | None,
+    typer.Option(
+        "--experiment",
+        "-e",
+        metavar="NAME",
+        autocompletion=complete_experiment,
+        help="How models are prompted (default: default).",
+    ),
 ]
 Guidelines = Annotated[
     Path | None, typer.Option("--guidelines", metavar="FILE", help="Use these guidelines instead of ours.")
@@ -77,6 +155,14 @@ Backend = Annotated[
 AdminKey = Annotated[
     str | None, typer.Option("--admin-key", metavar="KEY", help="The admin key of the deployment at --backend URL.")
 ]
+Executor = Annotated[
+    str | None,
+    typer.Option(
+        "--executor",
+        metavar="EXECUTOR",
+        help="Where to grade: local, ray (the cluster at RAY_ADDRESS) or ray://HOST:PORT (default: local).",
+    ),
+]
 AnswerFiles = Annotated[
     str | None,
     typer.Option(
@@ -100,28 +186,52 @@ SandboxMode = Annotated[
         help="Confine answers fully or refuse to grade (required), as far as possible (available) or not (none).",
     ),
 ]
+Trial = Annotated[int, typer.Option("--trial", min=1, help="Which trial of the eval.")]
+Author = Annotated[str | None, typer.Option("--author", help="Your name (default: from git or the system).")]
+Why = Annotated[str, typer.Option("--why", metavar="TEXT", help="The reason, in a sentence; it is recorded.")]
 Keep = Annotated[bool, typer.Option("--keep", help="Keep the working folder instead of deleting it.")]
 Scores = Annotated[
     str | None,
     typer.Option(
-        "--scores", metavar="URL", help="The scores database: a file or postgresql://… (default: scores/scores.db)."
+        "--scores",
+        "--db",
+        metavar="URL",
+        help="The scores: a file, postgresql://…, or a service at https://… to read (default: scores/scores.db).",
+    ),
+]
+To = Annotated[
+    str | None,
+    typer.Option(
+        "--to",
+        metavar="SERVICE",
+        help="A scores service: its name in convex-evals.toml, its URL, or local for none (default: CONVEX_EVAL_URL).",
     ),
 ]
 
 
 def takes(
     kind: type[Options], *, without: Collection[str] = (), **instead: Any
-) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
-    """Makes a command of a function of its options: every field of `kind` that is annotated with a typer option is one,
-    in the order of the fields. `instead` has other annotations for some."""
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Makes a command of a function of its options: every field of `kind` that is annotated with a typer option or
+    argument is one, in the order of the fields. `instead` has other annotations for some. What else the function takes
+    (a context, arguments) comes first."""
 
-    def decorate(function: Callable[[Options], None]) -> Callable[..., None]:
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        hints = get_type_hints(function, include_extras=True)
+        own = [
+            each.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
+            for name, each in inspect.signature(function).parameters.items()
+            if name != OPTIONS
+        ]
+
         def command(**given: Any) -> None:
-            function(kind(**given))
+            first = {each.name: given.pop(each.name) for each in own}
+            function(**first, options=kind(**given))
 
         command.__name__, command.__doc__ = function.__name__, function.__doc__
         command.__annotations__ = {}
-        command.__signature__ = inspect.Signature(_parameters(kind, without, instead))  # type: ignore[attr-defined]
+        signature = inspect.Signature([*own, *_parameters(kind, without, instead)])
+        command.__signature__ = signature  # type: ignore[attr-defined]
         return command
 
     return decorate
@@ -129,8 +239,8 @@ def takes(
 
 def flag_of(kind: type[object], name: str) -> str:
     """`--model` for the field `models`."""
-    option = _option(get_type_hints(kind, include_extras=True)[name])
-    assert option is not None, f"{name} is no option"
+    option = _declared(get_type_hints(kind, include_extras=True)[name])
+    assert isinstance(option, OptionInfo), f"{name} is no option"
     return str(option.default)  # where typer keeps the first name of an annotated option
 
 
@@ -138,12 +248,15 @@ def _parameters(kind: type[Any], without: Collection[str], instead: dict[str, An
     hints = {**get_type_hints(kind, include_extras=True), **instead}
     return [
         inspect.Parameter(
-            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.default is MISSING else field.default,
+            annotation=hints[field.name],
         )
         for field in fields(kind)
-        if field.name not in without and _option(hints[field.name]) is not None
+        if field.name not in without and _declared(hints[field.name]) is not None
     ]
 
 
-def _option(annotation: Any) -> OptionInfo | None:
-    return next((each for each in get_args(annotation) if isinstance(each, OptionInfo)), None)
+def _declared(annotation: Any) -> OptionInfo | ArgumentInfo | None:
+    return next((each for each in get_args(annotation) if isinstance(each, (OptionInfo, ArgumentInfo))), None)

@@ -1,25 +1,48 @@
 """How commands print: tables for people, JSON for programs, remarks on standard error."""
 
+import csv
+import io
 import json
+import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TextIO
 
+from convex_evals.cli.characters import drawn
+from convex_evals.cli.tables import Table
+from convex_evals.core.distribution import as_invoked, invoked_name
 from convex_evals.core.errors import UsageError
 from convex_evals.core.wording import count, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
-__all__ = ["console", "count", "print_json", "print_lines", "print_table", "remark", "table", "visible", "write_json"]
+__all__ = [
+    "console",
+    "count",
+    "csv_text",
+    "escaped",
+    "markdown_table",
+    "print_json",
+    "print_lines",
+    "print_table",
+    "remark",
+    "table",
+    "visible",
+    "write_json",
+    "write_text",
+]
 
 UNLIMITED_WIDTH = 10_000
-NARROW = 1.4
-"""A table may be so many times as wide as the terminal; its cells are folded then."""
+_COMMAND = re.compile(r"`[^`]+`")
+_HELD = "\0"
+"""Stands for a blank at which no line is broken."""
+NOTHING_SHORTER: Mapping[str, str] = MappingProxyType({})
 
 
 def print_json(value: object) -> None:
@@ -27,32 +50,77 @@ def print_json(value: object) -> None:
 
 
 def write_json(value: object, destination: str) -> None:
-    """Writes JSON to a file; `-` is standard output."""
-    text = json.dumps(value, indent=2) + "\n"
+    write_text(json.dumps(value, indent=2) + "\n", destination)
+
+
+def write_text(text: str, destination: str) -> None:
+    """Writes to a file; `-` is standard output."""
     if destination == "-":
-        print(text, end="")
+        _write_data(text)
         return
     try:
-        Path(destination).write_text(text)
+        Path(destination).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"The JSON cannot be written to {destination!r}: {error.strerror}.") from error
+        raise UsageError(f"The results cannot be written to {destination!r}: {error.strerror}.") from error
+
+
+def _write_data(text: str) -> None:
+    """What programs read is UTF-8, whatever the terminal can show."""
+    buffer = getattr(sys.stdout, "buffer", None)
+    if buffer is None:
+        print(text, end="", flush=True)
+        return
+    sys.stdout.flush()
+    buffer.write(text.encode())
+    buffer.flush()
+
+
+def csv_text(headings: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    """What is None is empty."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([headings, *rows])
+    return text.getvalue()
+
+
+def markdown_table(headings: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    """Whatever is in a cell stays text."""
+    lines = [headings, ["---"] * len(headings), *([escaped(str(cell)) for cell in row] for row in rows)]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def escaped(text: str) -> str:
+    for character in "\\`*_{}[]<>#|":
+        text = text.replace(character, f"\\{character}")
+    return text.replace("\n", " ")
 
 
 def remark(text: str) -> None:
-    print(text, file=sys.stderr)
+    print_lines([text], sys.stderr)
 
 
-def print_lines(lines: Iterable[str], out: TextIO | None = None) -> None:
+def print_lines(lines: Iterable[str], out: TextIO | None = None, hanging: int = 4) -> None:
     """Lines for people. On a terminal they are broken between words, and go on a little further to the right."""
     out = out or sys.stdout
-    for line in lines:
-        indent = " " * (len(line) - len(line.lstrip()) + 4)
+    for line in (drawn(as_invoked(each), out) for each in lines):
+        indent = " " * (len(line) - len(line.lstrip()) + hanging)
         width = shutil.get_terminal_size().columns if out.isatty() else UNLIMITED_WIDTH
-        if len(line) > width:
-            line = textwrap.fill(
-                line, width, subsequent_indent=indent, replace_whitespace=False, break_on_hyphens=False
-            )
-        print(line, file=out)
+        print(_filled(line, width, indent) if len(line) > width else line, file=out)
+    out.flush()  # whoever reads a pipe while the command goes on waits for it
+
+
+def _filled(line: str, width: int, indent: str) -> str:
+    """Command lines stay whole, so that they can be copied."""
+    if line.lstrip().startswith(f"{invoked_name()} "):
+        return line
+    whole = _COMMAND.sub(lambda found: found[0].replace(" ", _HELD), line)
+    return textwrap.fill(
+        whole,
+        width,
+        subsequent_indent=indent,
+        replace_whitespace=False,
+        break_on_hyphens=False,
+        break_long_words=False,
+    ).replace(_HELD, " ")
 
 
 def console(*, stderr: bool = False) -> "Console":
@@ -65,39 +133,27 @@ def console(*, stderr: bool = False) -> "Console":
     return made
 
 
-def print_table(rows: "Table") -> None:
-    for line in table_lines(rows):
-        print(line)
+def print_table(rows: Table) -> None:
+    from rich.text import Text
 
-
-def table_lines(rows: "Table") -> list[str]:
-    """The lines of a table without the blanks that would fill its last column.
-
-    Where a terminal is far too narrow for it, every row is a paragraph instead.
-    """
     out = console()
-    if out.is_terminal and out.measure(rows, options=out.options.update(max_width=UNLIMITED_WIDTH)).maximum > (
-        NARROW * out.width
-    ):
-        return list(_paragraphs(rows, out.width))
-    with out.capture() as capture:
-        out.print(rows)
-    return [line.rstrip() for line in capture.get().splitlines()]
+    for row in _drawn(rows).lines(out.width):
+        out.print(Text(row.cells[0], style=row.style), soft_wrap=True)
 
 
-def _paragraphs(rows: "Table", width: int) -> Iterator[str]:
-    """The first cell, then the others behind their headings; what is empty is left out."""
-    names = [str(column.header) for column in rows.columns]
-    for cells in zip(*(column.cells for column in rows.columns), strict=True):
-        first, *others = (str(cell) for cell in cells)
-        said = [f"{name} {cell}" for name, cell in zip(names[1:], others, strict=True) if cell]
-        yield from textwrap.wrap(" · ".join([first, *said]), width, subsequent_indent="    ", break_on_hyphens=False)
+def table_lines(rows: Table) -> list[str]:
+    return [row.cells[0] for row in _drawn(rows).lines(console().width)]
 
 
-def table(headings: Sequence[str]) -> "Table":
-    from rich.table import Table
+def _drawn(rows: Table) -> Table:
+    """Signs may become longer, so they are replaced before columns are measured."""
+    return replace(rows, rows=[replace(row, cells=tuple(map(drawn, row.cells))) for row in rows.rows])
 
-    made = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
-    for heading in headings:
-        made.add_column(heading, overflow="fold")
-    return made
+
+def table(
+    headings: Sequence[str],
+    drop: Sequence[str] = (),
+    fold: str | None = None,
+    short: Mapping[str, str] = NOTHING_SHORTER,
+) -> Table:
+    return Table(headings, drop, fold, short)

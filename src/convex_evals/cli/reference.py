@@ -1,13 +1,13 @@
 """The command reference in docs/commands.md, written from the live command tree by `scripts/docs`."""
 
-import inspect
 from collections.abc import Iterator
 
 import typer
 from typer.core import TyperGroup
 
 from convex_evals.cli.app import command_tree
-from convex_evals.cli.main import PROGRAM
+from convex_evals.cli.tree import examples_of, help_record, text_of
+from convex_evals.core.distribution import PROGRAM
 
 INTRODUCTION = """\
 # Commands
@@ -43,11 +43,14 @@ def _page(context: typer.Context) -> str:
     usage = context.get_usage().removeprefix("Usage: ")
     rows = "".join(f"| `{name}` | {text} |\n" for name, text in _records(context))
     table = f"\n| option | meaning |\n| --- | --- |\n{rows}" if rows else ""
-    return f"## {context.command_path}\n\n```\n{usage}\n```\n\n{inspect.cleandoc(context.command.help or '')}\n{table}"
+    help = context.command.help
+    examples = "".join(f"{line}\n" for line in examples_of(help))
+    shown = f"\n```\n{examples}```\n" if examples else ""
+    return f"## {context.command_path}\n\n```\n{usage}\n```\n\n{text_of(help)}\n{shown}{table}"
 
 
 def _records(context: typer.Context) -> Iterator[tuple[str, str]]:
     for parameter in context.command.get_params(context):
-        record = parameter.get_help_record(context)
+        record = help_record(parameter, context)
         if record is not None:
             yield record[0].replace("|", "\\|"), record[1].replace("|", "\\|")

@@ -3,6 +3,10 @@
 ConvexEvalsError                one sentence for the user; never a traceback
 ├── UsageError          exit 2  the command, an option or a file was wrong
 │   ├── SettingsError           a setting has a value it cannot have
+│   ├── ConflictError           a record is not what is recorded under its name already
+│   ├── IncompleteError         a record refers to another one that is missing
+│   ├── LeaseError              another runner records this run
+│   ├── OutdatedError           a server is older than what is sent to it
 │   └── SuiteError              an eval or a suite folder is broken
 └── InfrastructureError exit 3  this machine, the network or a tool failed: there is no verdict
     ├── MissingExtraError       an optional dependency is not installed
@@ -24,6 +28,22 @@ class UsageError(ConvexEvalsError):
 
 
 class SettingsError(UsageError):
+    pass
+
+
+class ConflictError(UsageError):
+    pass
+
+
+class IncompleteError(UsageError):
+    pass
+
+
+class LeaseError(UsageError):
+    pass
+
+
+class OutdatedError(UsageError):
     pass
 
 

@@ -6,6 +6,7 @@
 | … that was answered, if not in a way we can use  | 3     | the same; an answer may have to be paid for    |
 | grading an answer                                | 3     | 1, 5                                           |
 | grading the reference answer, to compare with it | 1     |                                                |
+| sending records to a service                     | any   | ½, 1, 2 … 30; not before what the service wants |
 
 The provider's transport asks again, and the runner never does; the grading pool grades again, and nobody else does. An
 eval and trial therefore takes at most five requests and three gradings per command.
@@ -36,4 +37,5 @@ class RetryPolicy:
 ASKING: Final = RetryPolicy(tries=5, first_pause=1.0)
 UNUSABLE_ANSWERS: Final = 3
 """A question that was answered, but not in a way we can use, is asked so often at most, whatever else went wrong."""
+SENDING: Final = RetryPolicy(tries=2**31, first_pause=0.5, longest_pause=30.0)
 GRADING: Final = RetryPolicy(tries=3, first_pause=1.0, factor=5.0)

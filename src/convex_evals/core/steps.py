@@ -44,3 +44,13 @@ class StepResult:
     notes: tuple[str, ...] = ()  # what was normalised or assumed
     diagnostics: tuple[Diagnostic, ...] = ()  # why it did not pass
     test_results: tuple[TestResult, ...] = ()  # of the step `tests`: every test that was reported
+
+    @property
+    def cause(self) -> str:
+        """What to say first: the `convex` CLI begins with which request failed, and comes to the reason later."""
+        if self.name != "deploy" or not self.diagnostics:
+            return self.excerpt
+        first = self.diagnostics[0]
+        where = f" ({first.file}{f':{first.line}' if first.line else ''})" if first.file else ""
+        said = next((line for line in first.message.splitlines() if line.strip()), "")
+        return f"{said.strip()}{where}"

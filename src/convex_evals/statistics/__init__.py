@@ -15,9 +15,11 @@ from convex_evals.statistics.scores import (
     merged,
     pass_all,
     pass_at,
+    quantile,
     repeats,
     score,
     spread,
+    total_interval,
 )
 from convex_evals.statistics.sequential import Look, look, unsettled
 
@@ -45,10 +47,12 @@ __all__ = [
     "merged",
     "pass_all",
     "pass_at",
+    "quantile",
     "rank",
     "repeats",
     "score",
     "spread",
+    "total_interval",
     "unsettled",
     "wilson_interval",
 ]

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import fmean, variance
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -79,10 +80,28 @@ def bootstrap_interval(differences: Sequence[float]) -> Interval:
     """Of the mean: what resampling the evals gives."""
     import numpy
 
-    values = numpy.array(differences)
-    chosen = numpy.random.default_rng(SEED).integers(0, len(values), size=(RESAMPLES, len(values)))
-    low, high = numpy.quantile(values[chosen].mean(axis=1), [0.025, 0.975])
+    sums = _product(_resamples(len(differences)), numpy.array(differences))
+    low, high = numpy.quantile(sums / len(differences), [0.025, 0.975])
     return Interval(float(low), float(high))
+
+
+@lru_cache(maxsize=64)
+def _resamples(evals: int) -> "NDArray[Any]":
+    """How often each eval is in each resample. They are the same for all comparisons of so many evals."""
+    import numpy
+
+    chosen = numpy.random.default_rng(SEED).integers(0, evals, size=(RESAMPLES, evals))
+    places = chosen + numpy.arange(RESAMPLES)[:, None] * evals
+    counts = numpy.bincount(places.ravel(), minlength=RESAMPLES * evals).reshape(RESAMPLES, evals)
+    return counts.astype(numpy.int16)
+
+
+def _product(rows: "NDArray[Any]", values: "NDArray[float64]") -> "NDArray[float64]":
+    """`rows @ values`, without waking the threads of BLAS, which cost more than so small a product."""
+    import numpy
+
+    found: NDArray[float64] = numpy.einsum("ij,j->i", rows, values)
+    return found
 
 
 def mcnemar(differences: Sequence[float]) -> float:
@@ -105,13 +124,20 @@ def sign_flip(differences: Sequence[float]) -> float:
     if len(values) <= _MOST_EXACT:
         bits = numpy.arange(2 ** len(values))[:, None] >> numpy.arange(len(values)) & 1
         return _share_as_extreme(values, 1 - 2 * bits, 0)
-    signs = numpy.random.default_rng(SEED).choice([-1, 1], size=(RESAMPLES, len(values)))
-    return _share_as_extreme(values, signs, 1)
+    return _share_as_extreme(values, _signs(len(values)), 1)
+
+
+@lru_cache(maxsize=64)
+def _signs(evals: int) -> "NDArray[Any]":
+    """Random ones, the same for all comparisons of so many evals."""
+    import numpy
+
+    return numpy.random.default_rng(SEED).choice([-1, 1], size=(RESAMPLES, evals)).astype(numpy.int8)
 
 
 def _share_as_extreme(values: "NDArray[float64]", signs: "NDArray[Any]", itself: int) -> float:
     """`itself`: the real assignment counts among random ones, so that p is never zero."""
-    sums = abs(signs @ values)
+    sums = abs(_product(signs, values))
     extreme = int((sums >= abs(values.sum()) - 1e-12).sum())
     return (extreme + itself) / (len(sums) + itself)
 

@@ -68,6 +68,14 @@ def standard_error(values: Sequence[float]) -> float:
     return stdev(values) / math.sqrt(len(values))
 
 
+def total_interval(values: Sequence[float]) -> Interval | None:
+    """Of the sum of non-negative values, one of each eval: Student's t over evals. None below two."""
+    if len(values) < 2:
+        return None
+    margin = t_quantile((1 + CONFIDENCE) / 2, len(values) - 1) * standard_error(values) * len(values)
+    return Interval(max(0.0, sum(values) - margin), sum(values) + margin)
+
+
 def pass_at(k: int, tallies: Tallies) -> float | None:
     """How often at least one of `k` trials passes, on average over evals; None where an eval has fewer trials."""
     if not tallies or any(tally.trials < k for tally in tallies.values()):

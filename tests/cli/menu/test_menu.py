@@ -24,9 +24,15 @@ class Terminal:
 
     def __init__(self, folder: Path, **variables: str) -> None:
         environment = {**os.environ, "TERM": "xterm-256color", "OPENAI_API_KEY": "", **variables}
+        environment.pop("COLUMNS", None)  # of whoever runs the tests
         self.child = pexpect.spawn(
             str(PROGRAM), cwd=folder, env=environment, encoding="utf-8", timeout=PATIENCE, dimensions=(50, 160)
         )
+
+    def opens_models(self) -> None:
+        self.sees("What would you like to do?", "run models", "leave")
+        self.presses(ENTER)
+        self.sees("Which models?")
 
     def sees(self, *words: str) -> None:
         for each in words:
@@ -63,13 +69,14 @@ def terminal(tmp_path: Path, hello_suite: Callable[..., Path]) -> Iterator[Calla
 
 def test_models_and_evals_are_chosen_and_a_run_is_started(terminal: Callable[..., Terminal]) -> None:
     person = terminal()
-    person.sees("Which models?", "anthropic · 6 models (ANTHROPIC_API_KEY missing)")
+    person.opens_models()
+    person.sees("anthropic · 6 models (ANTHROPIC_API_KEY missing)")
     person.searches_and_takes("refer")
-    person.sees("Which evals?", "all 2", "single ones")
+    person.sees("Which evals?", "all 2", "one by one")
     person.presses(DOWN, DOWN, ENTER)
     person.sees("Which ones?", "000-basics/001-hello")
     person.presses(SPACE, ENTER)
-    person.sees("How often is each task asked?")
+    person.sees("How many trials per task?")
     person.presses(ENTER)
     person.sees("1 eval, 1 model, 1 answer to grade", "no provider is asked, so it costs nothing")
     person.sees("convex-evals run -m reference --name 000-basics/000-hello", "And now?", "start it")
@@ -80,7 +87,8 @@ def test_models_and_evals_are_chosen_and_a_run_is_started(terminal: Callable[...
 
 def test_a_model_with_a_key_comes_first_and_its_cost_is_estimated(terminal: Callable[..., Terminal]) -> None:
     person = terminal(OPENAI_API_KEY="sk-test")
-    person.sees("Which models?", "» ○ openai/", "reference", "anthropic · 6 models (ANTHROPIC_API_KEY missing)")
+    person.opens_models()
+    person.sees("» ○ openai/", "reference", "anthropic · 6 models (ANTHROPIC_API_KEY missing)")
     person.searches_and_takes("gpt-4.1")
     person.sees("Which experiment?", "default", "no_guidelines")
     person.presses(DOWN, ENTER)
@@ -88,7 +96,7 @@ def test_a_model_with_a_key_comes_first_and_its_cost_is_estimated(terminal: Call
     person.presses(DOWN, ENTER)
     person.sees("Which categories?", "000-basics (2)")
     person.presses(SPACE, ENTER)
-    person.sees("How often")
+    person.sees("How many trials")
     person.presses("\x7f3", ENTER)
     person.sees("2 evals, 1 model, 6 answers to grade", "6 answers to ask for", "about $")
     person.sees("convex-evals run -m openai/gpt-4.1 -c 000-basics -e no_guidelines --trials 3", "And now?", "leave")
@@ -98,7 +106,7 @@ def test_a_model_with_a_key_comes_first_and_its_cost_is_estimated(terminal: Call
 
 def test_a_model_at_home_is_named_and_its_server_too(terminal: Callable[..., Terminal]) -> None:
     person = terminal()
-    person.sees("Which models?")
+    person.opens_models()
     person.searches_and_takes("local")
     person.sees("What does the server call the model?")
     person.presses("tiny", ENTER)
@@ -108,7 +116,7 @@ def test_a_model_at_home_is_named_and_its_server_too(terminal: Callable[..., Ter
     person.presses(ENTER)
     person.sees("Which evals?")
     person.presses(ENTER)
-    person.sees("How often")
+    person.sees("How many trials")
     person.presses(ENTER)
     person.sees("2 answers to ask for", "price unknown")
     person.sees("convex-evals run -m local/tiny --base-url http://127.0.0.1:8080/v1")
@@ -120,20 +128,51 @@ def test_what_failed_last_time_can_be_run_again(
     convex_evals("run", "-m", "reference")
     convex_evals("run", "-m", "reference", "--name", "000-hello")
     person = terminal()
+    person.opens_models()
     person.sees("reference · Reference answers · last 50.0% (9% to 91%)")
     person.searches_and_takes("refer")
     person.sees("what failed last time")
     person.presses(DOWN, DOWN, DOWN, ENTER)
-    person.sees("How often")
+    person.sees("How many trials")
     person.presses(ENTER)
     person.sees("1 eval, 1 model, 1 answer", "convex-evals run -m reference --failed", "And now?")
     person.presses(DOWN, ENTER)
     person.sees("Which models?")
 
 
+def test_the_menu_leads_to_other_commands_and_back(terminal: Callable[..., Terminal]) -> None:
+    person = terminal()
+    person.sees(
+        "What would you like to do?", "run models", "see a demo", "check whether this machine is ready", "leave"
+    )
+    person.presses(DOWN, DOWN, ENTER)
+    person.sees("convex-evals doctor", "status", "This machine is ", "What would you like to do?", "leave")
+    person.presses(DOWN, DOWN, DOWN, ENTER)
+    assert person.leaves_with() == 0
+
+
+def test_the_menu_leads_to_runs_once_there_are_some(
+    terminal: Callable[..., Terminal], record_run: Callable[..., str]
+) -> None:
+    run = record_run({"000-hello": "failed"})
+    person = terminal()
+    person.sees("look at the latest run", "open the pages in a browser", "leave")
+    person.presses(DOWN, ENTER)
+    person.sees("convex-evals show", "000-basics/000-hello", f"run {run[:8]}", "What would you like to do?")
+    person.presses(CONTROL_C)
+    assert person.leaves_with() == INTERRUPTED
+
+
+def test_a_terminal_that_cannot_move_its_cursor_sees_the_help(terminal: Callable[..., Terminal]) -> None:
+    person = terminal(TERM="dumb")
+    person.sees("Usage: convex-evals")
+    assert person.leaves_with() == 0
+
+
 def test_control_c_leaves_quietly_and_nothing_was_written(terminal: Callable[..., Terminal], tmp_path: Path) -> None:
     person = terminal()
-    person.sees("Which models?", "ANTHROPIC_API_KEY missing")
+    person.opens_models()
+    person.sees("ANTHROPIC_API_KEY missing")
     person.presses(CONTROL_C)
     assert person.leaves_with() == INTERRUPTED
     assert "Traceback" not in (person.child.before or "")

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from rich.console import Console
 from tests.cli.progress.conftest import make_item
 
 from convex_evals.cli.progress.board import Board
-from convex_evals.cli.progress.display import LiveTable, ProgressLines
+from convex_evals.cli.progress.display import Labels, LiveTable, ProgressLines
 from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import StepName
 from convex_evals.runner import Finished, Generating, Grading, Halted, Retrying, StepFinished
@@ -24,7 +25,7 @@ CONTROL = re.compile(r"\r|\x1b\[[0-9?;]*[A-Za-z]")
 MakeSuite = Callable[..., Path]
 
 
-def on_terminal(command: list[str], cwd: Path) -> str:
+def on_terminal(command: list[str], cwd: Path, **variables: str) -> str:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         command,
@@ -32,7 +33,7 @@ def on_terminal(command: list[str], cwd: Path) -> str:
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120", **variables},
     )
     os.close(theirs)
     seen = b""
@@ -59,6 +60,15 @@ def test_a_terminal_sees_a_table_that_grows_and_a_summary(hello_suite: MakeSuite
     assert "1 of 2 passed, 1 failed" in seen
 
 
+def test_a_terminal_without_other_characters_sees_ascii(hello_suite: MakeSuite, tmp_path: Path) -> None:
+    hello_suite(2, seconds=0.6, wrong=(1,))
+    program = str(Path(sys.executable).parent / "convex-evals")
+    seen = on_terminal([program, "run", "-m", "reference", "--jobs", "1"], tmp_path, LC_ALL="C")
+    assert seen.isascii()
+    assert "000-basics/000-hello  +" in CONTROL.sub("", seen)
+    assert "1/2 - 1 passed - ETA" in seen
+
+
 def test_done_evals_stay_above_and_those_under_way_below() -> None:
     items = [make_item(f"{number:03}-b") for number in range(12)]
     screen = io.StringIO()
@@ -73,7 +83,7 @@ def test_done_evals_stay_above_and_those_under_way_below() -> None:
         table(Finished(items[0], Outcome("infrastructure")))
     lines = CONTROL.sub("\n", screen.getvalue()).splitlines()
     assert ["000-a/000-b", "✓", "!", "without", "verdict"] in [line.split()[-5:] for line in lines]
-    assert any("000-a/001-b   tried again: The worker died." in line for line in lines)
+    assert any("000-a/001-b  tried again: The worker died." in line for line in lines)
     assert any("… 7 more" in line for line in lines)
 
 
@@ -85,6 +95,19 @@ def test_long_names_are_cut_on_the_left_where_there_is_no_room() -> None:
         table(Finished(item, Outcome("passed")))
     done = next(line for line in screen.getvalue().splitlines() if "long" in line)
     assert "…" in done and len(done.rstrip()) <= 80
+
+
+def test_headings_of_steps_are_shortened_before_a_name_is_cut() -> None:
+    item = make_item(f"000-{'long' * 8}")
+    labels = Labels.of([item], 80)
+    assert list(labels.steps.values()) == ["file", "inst", "depl", "tsc", "lint", "test"]
+    assert labels.label(item) == item.eval.id
+
+
+def test_a_models_provider_is_left_out_before_a_name_is_cut() -> None:
+    items = [replace(make_item("001-single_column_index"), model=f"sample/{name}") for name in ("apprentice", "expert")]
+    label = Labels.of(items, 60).label(items[0])
+    assert label.strip() == "apprentice · 001-single_column_index"
 
 
 ITEM = make_item()

@@ -7,13 +7,13 @@ reports are counted.
 import asyncio
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
 from typing import Any, TextIO
 
-from convex_evals.analysis import Request, analyse, run_reference
-from convex_evals.analysis.classification import Analyst, EngineChoice, choose_engine
+from convex_evals.analysis import Request, analyse, run_reference, suite_health
+from convex_evals.analysis.classification import choose_engine
 from convex_evals.analysis.evidence import Evidence
 from convex_evals.analysis.investigation import Investigated
 from convex_evals.analysis.prior import read_prior_reports
@@ -21,70 +21,59 @@ from convex_evals.analysis.procedure import failed_details, investigator
 from convex_evals.analysis.recommendations import summary_of
 from convex_evals.analysis.report import FailureReport, Report, report_json
 from convex_evals.analysis.trends import Trend, find_trends, read_reports
-from convex_evals.cli.output import count, print_json, print_table, remark, table, visible, write_json
+from convex_evals.cli.analysis.options import AnalysisOptions
+from convex_evals.cli.output import count, print_json, print_lines, print_table, remark, table, visible, write_json
 from convex_evals.cli.runs.as_json import diagnostic_json
-from convex_evals.cli.runs.lookup import existing_scores, find_attempt
-from convex_evals.cli.runs.session import check_sandbox, cores
+from convex_evals.cli.runs.executor import check_sandbox, cores
+from convex_evals.cli.runs.lookup import existing_scores, find_attempt, find_run
+from convex_evals.cli.runs.remote_suite import suite_for
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
 from convex_evals.core.plain import to_plain
-from convex_evals.core.processes import Sandbox
 from convex_evals.core.settings import Settings, read_settings
 from convex_evals.core.wording import listed, shortened
 from convex_evals.scores import AttemptDetails, ScoresStore
 
-QUESTION = (
-    "These are my findings. Would you like me to implement any of these recommendations, or would you like to discuss "
-    "specific failures in more detail?"
-)
+
+def _request(asked: AnalysisOptions, store: ScoresStore, settings: Settings) -> Request:
+    return Request(
+        find_run(store, run_reference(asked.run)),
+        choose_engine(asked.engine, settings, asked.asked_analyst()),
+        asked.reports.absolute(),
+        date.today(),
+        asked.jobs,
+        min(asked.jobs, cores()),
+        asked.probing,
+        asked.evals,
+        asked.sandbox or "required",
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class AnalysisOptions:
-    """What the user wants analysed, and how."""
-
-    run: str
-    engine: EngineChoice
-    jobs: int
-    probe_seconds: float
-    evals: Path | None
-    reports: Path
-    scores: str | None
-    analyst: Analyst | None = None
-    sandbox: Sandbox = "required"
-
-    async def check_sandbox(self) -> None:
-        """Only probes run anything of an answer. Raises SandboxError."""
-        if self.probe_seconds:
-            await check_sandbox(self.sandbox)
-
-    def request(self, store: ScoresStore, settings: Settings) -> Request:
-        return Request(
-            store.find_run(run_reference(self.run)),
-            choose_engine(self.engine, settings, self.analyst),
-            self.reports.absolute(),
-            date.today(),
-            self.jobs,
-            min(self.jobs, cores()),
-            self.probe_seconds,
-            self.evals,
-            self.sandbox,
-        )
+async def _check_sandbox(asked: AnalysisOptions) -> None:
+    """Only probes run anything of an answer. Raises SandboxError."""
+    if asked.probing:
+        await check_sandbox(asked.sandbox or "required")
 
 
-def perform(asked: AnalysisOptions, json: str | None) -> None:
-    settings = read_settings()
+def perform(asked: AnalysisOptions) -> None:
+    settings, asked, json = read_settings(), asked.located(), asked.json
     with existing_scores(asked.scores) as store:
-        request = asked.request(store, settings)
-        total = len(failed_details(store, request.run))
-        if total:
-            asyncio.run(asked.check_sandbox())
-        _announce(request, total)
-        report = asyncio.run(analyse(store, settings, request, Progress(total)))
+        request = _request(asked, store, settings)
+        failed = {each.attempt.id: each.attempt.eval for each in failed_details(store, request.run)}
+        if failed:
+            asyncio.run(_check_sandbox(asked))
+        _announce(request, len(failed))
+        with suite_for(store, request.run.id, set(failed.values()), asked.evals) as evals:
+            progress = Progress(len(failed))
+            report = asyncio.run(analyse(store, settings, replace(request, evals=evals), progress))
     out = sys.stderr if json == "-" else sys.stdout
     _print(report, request, out)
     if json is not None:
         write_json(report_json(report), json)
+    if report.failures:
+        from convex_evals.cli.analysis.conversation import end_with_question
+
+        end_with_question(report, asked, _shown(request.paths.markdown), out)
 
 
 class Progress:
@@ -108,11 +97,8 @@ def _announce(request: Request, total: int) -> None:
 
 
 def _print(report: Report, request: Request, out: TextIO) -> None:
-    for line in _report_lines(report):
-        print(visible(line), file=out)
-    print(f"The report is {_shown(request.paths.markdown)} (and .json).", file=out)
-    if report.failures:
-        print(f"\n{QUESTION}", file=out)
+    lines = [*map(visible, _report_lines(report)), f"The report is {_shown(request.paths.markdown)} (and .json)."]
+    print_lines(lines, out)
 
 
 def _report_lines(report: Report) -> Iterator[str]:
@@ -120,7 +106,7 @@ def _report_lines(report: Report) -> Iterator[str]:
     if run.pass_rate is None:
         yield f"run {prefix(run.id)} · {run.model} · there is no verdict yet"
     else:
-        rate = f"{run.pass_rate:.1%}, 95 % {run.low:.1%} to {run.high:.1%}"
+        rate = f"{run.pass_rate:.1%}, 95% interval {run.low:.1%} to {run.high:.1%}"
         passed = f"{run.passed}/{run.verdicts}{' trials' if run.total > run.evals else ''} passed ({rate})"
         yield f"run {prefix(run.id)} · {run.model} · {run.experiment} · {passed}"
     again = run.repeats
@@ -152,31 +138,33 @@ def _line(failure: FailureReport, width: int) -> str:
     return f"  {where} {failure.failure_class:<14}  {shortened(said, 110)}"
 
 
-def _shown(path: Path) -> str:
-    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+def _shown(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
-def show_failure(asked: AnalysisOptions, eval: str, trial: int, *, as_json: bool) -> None:
-    settings = read_settings()
+def show_failure(asked: AnalysisOptions, eval: str, trial: int) -> None:
+    settings, asked, json = read_settings(), asked.located(), asked.json
     with existing_scores(asked.scores) as store:
-        record = asked.request(store, settings).run
+        record = _request(asked, store, settings).run
         details = find_attempt(store, record, eval, trial)
         if details.attempt.status != "failed":
-            state = f"{details.attempt.eval} is {details.attempt.status} in run {prefix(record.id)}"
+            state = f"{details.attempt.eval} has not failed in run {prefix(record.id)}"
             raise UsageError(f"{state}; only a failure can be analysed.")
-        found = asyncio.run(_investigate(asked, store, settings, details))
-    if as_json:
-        print_json({"evidence": _evidence_json(found.evidence), "classification": to_plain(found.classification)})
+        with suite_for(store, record.id, (details.attempt.eval,), asked.evals) as evals:
+            found = asyncio.run(_investigate(replace(asked, evals=evals), store, settings, details))
+    if json is not None:
+        shown = {"evidence": _evidence_json(found.evidence), "classification": to_plain(found.classification)}
+        write_json(shown, json)
+    if json == "-":
         return
-    for line in _failure_lines(found):
-        print(visible(line))
+    print_lines(line for text in map(visible, _failure_lines(found)) for line in text.split("\n"))
 
 
 async def _investigate(
     asked: AnalysisOptions, store: ScoresStore, settings: Settings, details: AttemptDetails
 ) -> Investigated:
-    await asked.check_sandbox()
-    request = asked.request(store, settings)
+    await _check_sandbox(asked)
+    request = _request(asked, store, settings)
     prior = read_prior_reports(request.folder, request.reports, request.run.id)
     async with investigator(store, settings, request, prior, (details,)) as investigating:
         return await investigating.investigate(details)
@@ -247,7 +235,10 @@ def show_trends(model: str, reports: Path, *, as_json: bool) -> None:
         )
         return
     print(f"{model}: {count(len(found), 'run')} analysed, {found[0].run.date} to {found[-1].run.date}")
-    rows = table(["cause", "runs", "first", "last", "now", "evals", "done about it"])
+    rows = table(
+        ["cause", "runs", "first", "last", "now", "evals", "done about it"],
+        drop=("first", "done about it", "last", "evals"),
+    )
     for each in trends:
         rows.add_row(*_row(each, len(found)))
     print_table(rows)
@@ -263,3 +254,20 @@ def _row(trend: Trend, runs: int) -> list[str]:
     done = "; ".join(trend.actions)
     cells = [shortened(trend.title, 90), f"{trend.reports} of {runs}", trend.first, trend.last, now, evals, done]
     return [visible(cell) for cell in cells]
+
+
+def show_health(scores: str | None, *, everything: bool, as_json: bool) -> None:
+    with existing_scores(scores) as store:
+        found = [each for each in suite_health(store) if everything or each.is_suspicious]
+    if as_json:
+        print_json({"checks": [{**asdict(each), "suspicious": each.is_suspicious} for each in found]})
+        return
+    if not found:
+        print("No check is failed alike by unrelated models.")
+        return
+    rows = table(["eval", "check", "models", "of", "all returned", "suspicious"])
+    for each in found:
+        cells = [each.eval, each.name or each.check, listed(each.models, most=3), str(each.asked)]
+        agreed = shortened(each.received or "", 60)
+        rows.add_row(*[visible(cell) for cell in (*cells, agreed, "yes" if each.is_suspicious else "")])
+    print_table(rows)

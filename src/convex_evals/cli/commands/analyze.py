@@ -2,19 +2,20 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
-from convex_evals.analysis.defaults import PROBE_SECONDS
-from convex_evals.cli.options import EvalsFolder, Json, JsonFile, SandboxMode, Scores
+from convex_evals.cli.analysis import AnalysisOptions, EngineOptions, Reports, Run
+from convex_evals.cli.completion import complete_eval, complete_model
+from convex_evals.cli.options import EVAL_OF_RUN, Author, EvalsFolder, Jobs, Json, SandboxMode, Scores, Trial, takes
+from convex_evals.cli.tree import Commands, OurGroup
 from convex_evals.core.verdicts import FailureClass
 
 DEFAULT = "run"
 
 
-class WithDefault(TyperGroup):
+class WithDefault(OurGroup):
     """`analyze RUN` means `analyze run RUN`: whatever is not the name of a command is given to that one."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -22,113 +23,63 @@ class WithDefault(TyperGroup):
             args = [DEFAULT, *args]
         return super().parse_args(ctx, args)
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return ["[OPTIONS] RUN", "|", "COMMAND [ARGS]..."]
 
-analyze = typer.Typer(
-    cls=WithDefault,
-    help="Find out why evals failed and what should change.",
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-Run = Annotated[str, typer.Argument(metavar="RUN", help="A run id, its first characters, or the URL of its page.")]
-Engine = Annotated[
-    Literal["auto", "rules", "llm"],
-    typer.Option(
-        "--engine", help="Classify with rules, with a language model, or with the model if it has a key (auto)."
-    ),
-]
-AnalystModel = Annotated[
-    str | None, typer.Option("--analyst", metavar="MODEL", help="The language model that classifies.")
-]
-BaseUrl = Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Where the analyst is served.")]
-Budget = Annotated[
-    float | None,
-    typer.Option("--budget", metavar="USD", min=0.0, help="Stop asking the analyst once this many dollars are spent."),
-]
-ProbeSeconds = Annotated[
-    float, typer.Option("--probe-seconds", min=0.0, help="Time limit for finding the cause of each failure.")
-]
-NoProbe = Annotated[
-    bool, typer.Option("--no-probe", help="Do not grade again: show cached causes, or else differences.")
-]
-Reports = Annotated[Path, typer.Option("--reports", metavar="DIR", help="The folder of all reports.")]
-AnalyzeJobs = Annotated[int, typer.Option("--jobs", "-j", min=1, help="Failures to investigate in parallel.")]
-Trial = Annotated[int, typer.Option("--trial", min=1, help="Which trial of the eval.")]
+
+analyze = Commands(cls=WithDefault)
 
 
 @analyze.callback()
 def group() -> None:
     """Find out why evals failed and what should change.
 
-    `analyze RUN` is short for `analyze run RUN`.
+    `analyze RUN` is short for `analyze run RUN`: it investigates every failure of a run and writes a report.
+
+    Examples:
+      convex-evals analyze latest
+      convex-evals analyze eval latest 012-index_and_filter
     """
 
 
 @analyze.command(DEFAULT)
-def run(
-    run: Run,
-    engine: Engine = "auto",
-    jobs: AnalyzeJobs = 4,
-    probe_seconds: ProbeSeconds = PROBE_SECONDS,
-    no_probe: NoProbe = False,
-    sandbox: SandboxMode = None,
-    evals: EvalsFolder = None,
-    reports: Reports = Path("reports"),
-    analyst: AnalystModel = None,
-    base_url: BaseUrl = None,
-    budget: Budget = None,
-    json: JsonFile = None,
-    scores: Scores = None,
-) -> None:
+@takes(AnalysisOptions)
+def run(run: Run, options: AnalysisOptions) -> None:
     """Investigate every failure of a run and write a report.
 
     The report is reports/PROVIDER/MODEL/RUN_DATE.md with a JSON twin; on the same day it is updated. Nothing else is
     changed: no task, grader, lint rule or code.
     """
-    from convex_evals.analysis.classification import Analyst
-    from convex_evals.cli.analysis import AnalysisOptions, perform
+    from convex_evals.cli.analysis import perform
 
-    seconds = 0.0 if no_probe else probe_seconds
-    asked = AnalysisOptions(run, engine, jobs, seconds, evals, reports, scores, Analyst(analyst, base_url, budget))
-    perform(replace(asked, sandbox=sandbox or "required"), json)
+    perform(replace(options, run=run))
 
 
 @analyze.command("eval")
-def eval(
-    run: Run,
-    eval: Annotated[str, typer.Argument(metavar="EVAL", help="One eval of it (name or category/name).")],
-    trial: Trial = 1,
-    engine: Engine = "auto",
-    probe_seconds: ProbeSeconds = PROBE_SECONDS,
-    no_probe: NoProbe = False,
-    sandbox: SandboxMode = None,
-    evals: EvalsFolder = None,
-    reports: Reports = Path("reports"),
-    json: Json = False,
-    scores: Scores = None,
-) -> None:
+@takes(AnalysisOptions, without={"jobs", "analyst", "base_url", "budget"})
+def eval(run: Run, eval: Annotated[str, EVAL_OF_RUN], options: AnalysisOptions, trial: Trial = 1) -> None:
     """Show everything about one failure: complaints, differences, cause, counterfactuals, class. Writes no report."""
-    from convex_evals.cli.analysis import AnalysisOptions, show_failure
+    from convex_evals.cli.analysis import show_failure
 
-    seconds = 0.0 if no_probe else probe_seconds
-    asked = AnalysisOptions(run, engine, 1, seconds, evals, reports, scores, sandbox=sandbox or "required")
-    show_failure(asked, eval, trial, as_json=json)
+    show_failure(replace(options, run=run, jobs=1), eval, trial)
 
 
 @analyze.command("label")
 def label(
     run: Run,
-    eval: Annotated[str, typer.Argument(metavar="EVAL", help="The failed eval (name or category/name).")],
-    failure_class: Annotated[FailureClass, typer.Argument(metavar="CLASS", help="Your classification.")],
+    eval: Annotated[str, EVAL_OF_RUN],
+    failure_class: Annotated[
+        FailureClass, typer.Argument(metavar="CLASS", case_sensitive=False, help="Your classification.")
+    ],
     why: Annotated[str, typer.Option("--why", help="Your reason, in a sentence.")],
     trial: Trial = 1,
-    author: Annotated[str | None, typer.Option("--author", help="Your name (default: from git or the system).")] = None,
-    reports: Reports = Path("reports"),
+    author: Author = None,
     scores: Scores = None,
 ) -> None:
-    """Overrule the classification of one failure. Later reports keep it, with its author and date."""
+    """Overrule the classification of one failure. The scores keep it with author and date; later reports show it."""
     from convex_evals.cli.analysis import label_failure
 
-    label_failure(run, eval, trial, failure_class, why, author, reports, scores)
+    label_failure(run, eval, trial, failure_class, why, author, scores)
 
 
 @analyze.command("record-action")
@@ -136,9 +87,16 @@ def record_action(
     report: Annotated[Path, typer.Argument(metavar="REPORT", help="The report: its .md or .json file.")],
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What was changed, and where.")],
     evals: Annotated[
-        list[str] | None, typer.Option("--evals", metavar="EVAL", help="The failure it addresses (default: all).")
+        list[str] | None,
+        typer.Option(
+            "--eval",
+            "--evals",
+            metavar="EVAL",
+            autocompletion=complete_eval,
+            help="The failure it addresses (default: all).",
+        ),
     ] = None,
-    author: Annotated[str | None, typer.Option("--author", help="Your name (default: from git or the system).")] = None,
+    author: Author = None,
 ) -> None:
     """Record in a report what was done about its failures, so that the next one can say whether it helped."""
     from convex_evals.cli.analysis import add_action
@@ -148,7 +106,12 @@ def record_action(
 
 @analyze.command("trends")
 def trends(
-    model: Annotated[str, typer.Option("--model", "-m", metavar="MODEL", help="The model whose reports are read.")],
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model", "-m", metavar="MODEL", autocompletion=complete_model, help="The model whose reports are read."
+        ),
+    ],
     reports: Reports = Path("reports"),
     json: Json = False,
 ) -> None:
@@ -158,17 +121,56 @@ def trends(
     show_trends(model, reports, as_json=json)
 
 
-@analyze.command("score")
-def score(
-    labels: Annotated[Path, typer.Argument(metavar="LABELS", help="A labelled set (JSON).")],
-    engine: Engine = "auto",
-    analyst: AnalystModel = None,
-    base_url: BaseUrl = None,
-    budget: Budget = None,
-    json: JsonFile = None,
+@analyze.command("apply")
+def apply(
+    report: Annotated[Path, typer.Argument(metavar="REPORT", help="The report: its .md or .json file.")],
+    recommendation: Annotated[
+        str, typer.Argument(metavar="RECOMMENDATION", help="Which of its changes, by its id, such as R1.")
+    ],
+    text: Annotated[str, typer.Option("--text", help="The sentence to add, instead of the report's own.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Make the change without asking.")] = False,
+    evals: EvalsFolder = None,
+    jobs: Jobs = None,
+    sandbox: SandboxMode = None,
+    author: Author = None,
+    scores: Scores = None,
 ) -> None:
-    """Compare an engine with people's labels: agreement, precision and recall per class, macro-F1, confusion matrix."""
-    from convex_evals.analysis.classification import Analyst
+    """Make a change that a report recommends: drop a lint rule, add a line to GAPS.txt or a sentence to a task.
+
+    The patch is shown first and applied only after you confirm it. Then the eval is validated, its controls are
+    checked, its stored answers are graded again, and the action is recorded in the report. If the reference answer or a
+    control fails, the change is undone, and the exit code is 1.
+    """
+    from convex_evals.cli.analysis import ApplyOptions, apply_recommendation
+
+    asked = ApplyOptions(report, recommendation, text, evals, jobs, sandbox or "required", scores, yes, author)
+    raise typer.Exit(apply_recommendation(asked))
+
+
+@analyze.command("health")
+def health(
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also list checks that related models fail, or that fail in different ways.")
+    ] = False,
+    json: Json = False,
+    scores: Scores = None,
+) -> None:
+    """List checks that unrelated models fail alike, over all runs: signs that the eval is wrong."""
+    from convex_evals.cli.analysis import show_health
+
+    show_health(scores, everything=everything, as_json=json)
+
+
+@analyze.command("score")
+@takes(EngineOptions)
+def score(
+    labels: Annotated[Path, typer.Argument(metavar="LABELS", help="A labelled set (JSON).")], options: EngineOptions
+) -> None:
+    """Compare engines with people's labels, and with always guessing the most frequent one.
+
+    Shows agreement, macro-F1, agreement on whose fault it is, calibration, precision and recall per class, the
+    confusion matrix, and what they disagree about.
+    """
     from convex_evals.cli.analysis import score_labels
 
-    score_labels(labels, engine, Analyst(analyst, base_url, budget), json)
+    score_labels(labels, options.engine, options.asked_analyst(), options.json)

@@ -65,6 +65,14 @@ def backend(
     do_not_require_ssl: Annotated[
         bool, typer.Option("--do-not-require-ssl", help="Ignored: the database is a file.")
     ] = False,
+    node_modules: Annotated[
+        Path | None,
+        typer.Option(
+            "--node-modules",
+            metavar="DIR",
+            help="Where Node.js actions find the packages that convex.json declares external.",
+        ),
+    ] = None,
     network: Annotated[
         Literal["none", "loopback", "internet"],
         typer.Option("--network", help="What functions may connect to: nothing, this machine or the internet."),
@@ -73,6 +81,10 @@ def backend(
     """Run an embedded Convex deployment until interrupted.
 
     It takes the options of a local Convex backend and can replace one.
+
+    Examples:
+      convex-evals backend
+      convex-evals backend --port 0 --site-proxy-port 0 data.sqlite3
     """
     import asyncio
     import errno
@@ -80,7 +92,6 @@ def backend(
     from convex_evals.backend import (
         DEFAULT_NAME,
         DeploymentSettings,
-        InvalidAddress,
         Network,
         SystemFailure,
         run_backend_in_foreground,
@@ -88,6 +99,7 @@ def backend(
     )
     from convex_evals.cli.output import remark
     from convex_evals.core.errors import InfrastructureError, UsageError
+    from convex_evals.core.http import InvalidAddress
     from convex_evals.core.settings import read_settings
     from convex_evals.core.toolchain import find_toolchain
 
@@ -110,6 +122,7 @@ def backend(
             allow_hosts=tuple(allow_host or ()),
             allow_origins=tuple(allow_origin or ()),
             sdk=toolchain.packages.node_modules / "convex" if toolchain else None,
+            node_modules=node_modules,
         )
         try:
             asyncio.run(run_backend_in_foreground(settings, typer.echo))

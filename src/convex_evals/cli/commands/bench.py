@@ -1,21 +1,31 @@
 """`convex-evals bench`: what things cost on this machine."""
 
-from typing import TYPE_CHECKING
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from convex_evals.cli.options import JsonFile
+from convex_evals.cli.options import EvalsFolder, JsonFile
+from convex_evals.cli.tree import Commands
 
 if TYPE_CHECKING:
     from convex_evals.backend.bench import BackendFigures, Timings
     from convex_evals.pipeline.bench import PipelineFigures
+    from convex_evals.runner.bench import ClusterFigures
+    from convex_evals.web.bench import ServiceFigures, WebFigures
 
-bench = typer.Typer(help="Benchmark this machine.", rich_markup_mode=None, pretty_exceptions_enable=False)
+bench = Commands()
 
 
 @bench.callback()
 def group() -> None:
-    """Benchmark this machine."""
+    """Benchmark this machine.
+
+    Examples:
+      convex-evals bench backend
+      convex-evals bench pipeline --json figures.json
+      convex-evals bench web --runs 200
+    """
 
 
 @bench.command("backend")
@@ -48,6 +58,119 @@ def pipeline(json: JsonFile = None) -> None:
         _print_pipeline(figures)
 
 
+@bench.command("web")
+def web(
+    runs: Annotated[int, typer.Option("--runs", min=2, help="Runs to generate (default: 1000).")] = 1000,
+    json: JsonFile = None,
+    scores: Annotated[
+        str | None,
+        typer.Option(
+            "--scores",
+            metavar="FILE|URL",
+            help="Measure with this database, empty or filled by an earlier benchmark (default: a temporary file).",
+        ),
+    ] = None,
+    postgres: Annotated[
+        bool, typer.Option("--postgres", help="Measure with a temporary PostgreSQL server instead of a file.")
+    ] = False,
+    publishing: Annotated[
+        bool, typer.Option("--publish/--no-publish", help="Publish the pages, too, which takes longest.")
+    ] = True,
+) -> None:
+    """Benchmark the pages over generated runs: time, statements and bytes of each, publishing, open live pages."""
+    import asyncio
+
+    from convex_evals.cli.output import remark, write_json
+    from convex_evals.core.errors import UsageError
+    from convex_evals.web.bench import measure_web, temporary_database
+
+    if postgres and scores is not None:
+        raise UsageError("Choose one database: --postgres starts a server of its own, --scores names another.")
+    with temporary_database(remark) if postgres else nullcontext((scores, None)) as (where, server):
+        figures = asyncio.run(measure_web(where, runs, remark, [server] if server else [], publishing=publishing))
+    if json is not None:
+        write_json(figures.to_json(), json)
+    if json != "-":
+        _print_web(figures)
+
+
+@bench.command("service")
+def service(
+    scores: Annotated[
+        str | None,
+        typer.Option(
+            "--scores",
+            metavar="FILE|URL",
+            help="The service's database, empty or filled by an earlier benchmark (default: a temporary SQLite file).",
+        ),
+    ] = None,
+    servers: Annotated[
+        int | None, typer.Option("--servers", min=1, help="Processes of `serve` (default: 2; 1 on SQLite).")
+    ] = None,
+    runners: Annotated[
+        int | None, typer.Option("--runners", min=1, help="Runners that record at once (default: 50; 8 on SQLite).")
+    ] = None,
+    evals: Annotated[int, typer.Option("--evals", min=1, help="Evals that each of them records.")] = 10,
+    readers: Annotated[
+        int, typer.Option("--readers", min=1, help="People on the leaderboard and the pages of runs.")
+    ] = 200,
+    pause: Annotated[
+        float, typer.Option("--pause", min=0, help="Seconds between two pages of a reader, on the average.")
+    ] = 10.0,
+    history: Annotated[int, typer.Option("--history", min=2, help="Runs to generate before.")] = 100,
+    json: JsonFile = None,
+) -> None:
+    """Benchmark `serve` under load: runners record while readers look, then both sides are compared.
+
+    Exits with 1 if anything was lost, refused or not answered.
+
+    Examples:
+    convex-evals bench service
+    convex-evals bench service --scores postgresql://user@host/empty
+    """
+    import asyncio
+
+    from convex_evals.cli.output import remark, write_json
+    from convex_evals.web.bench import Load, measure_service
+
+    team = scores is not None and "://" in scores
+    load = Load(servers or (2 if team else 1), runners or (50 if team else 8), evals, readers, pause, history)
+    figures = asyncio.run(measure_service(scores, load, remark))
+    if json is not None:
+        write_json(figures.to_json(), json)
+    if json != "-":
+        _print_service(figures)
+    if not figures.ok:
+        raise typer.Exit(1)
+
+
+@bench.command("cluster")
+def cluster(
+    answers: Annotated[
+        int, typer.Option("--answers", min=1, help="Reference answers to grade both ways (default: 8).")
+    ] = 8,
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Times to grade them each way (default: 5).")] = 5,
+    workers: Annotated[int, typer.Option("--workers", min=1, help="Most sleeping workers (default: 200).")] = 200,
+    evals: EvalsFolder = None,
+    json: JsonFile = None,
+) -> None:
+    """Benchmark grading on a Ray cluster that this starts: overhead against one machine, throughput by workers."""
+    import asyncio
+
+    from convex_evals.cli.output import remark, write_json
+    from convex_evals.core.settings import read_settings
+    from convex_evals.runner.bench import measure_cluster
+    from convex_evals.suite import find_suite, load_suite
+
+    suite = load_suite(find_suite(evals))
+    measuring = measure_cluster(read_settings(), suite, remark, answers=answers, rounds=rounds, workers=workers)
+    figures = asyncio.run(measuring)
+    if json is not None:
+        write_json(figures.to_json(), json)
+    if json != "-":
+        _print_cluster(figures)
+
+
 async def _measure() -> "BackendFigures":
     from convex_evals.backend.bench import measure_backend
     from convex_evals.cli.output import remark
@@ -58,13 +181,13 @@ async def _measure() -> "BackendFigures":
 
 
 def _print(figures: "BackendFigures") -> None:
-    from convex_evals.cli.output import console, table
+    from convex_evals.cli.output import console, print_table, table
 
     rows = table(["measured", "times", "median ms", "p99 ms"])
     for label, timings in _timings(figures):
         rows.add_row(label, str(timings.count), f"{timings.median:.2f}", f"{timings.p99:.2f}")
     out = console()
-    out.print(rows)
+    print_table(rows)
     out.print(f"\nhot document: {figures.hot_document_value:.0f} increments counted")
     out.print(
         f"one more idle deployment with its worker: {figures.idle.resident:.0f} MB resident, "
@@ -80,14 +203,50 @@ def _timings(figures: "BackendFigures") -> list[tuple[str, "Timings"]]:
         ("the same from the cache", figures.query_cached),
         ("query of one document over WebSocket", figures.query_socket),
         ("mutation to update of another client", figures.mutation_to_update),
+        ("response to commit of a mutation scheduled for now", figures.scheduled),
         ("indexed range of 100 in 10,000", figures.range_of_100),
         ("walk through 10,000 in pages of 500", figures.paginated_walk),
         ("32 clients x 50 mutations of one document", figures.hot_document),
     ]
 
 
+def _print_web(figures: "WebFigures") -> None:
+    from convex_evals.cli.output import console, print_table, table
+
+    rows = table(["page", "first ms", "p50 ms", "p95 ms", "cpu ms", "statements", "kB", "kB sent"])
+    for page in figures.pages:
+        times = (f"{page.first:.0f}", f"{page.p50:.1f}", f"{page.p95:.1f}", f"{page.cpu:.1f}", str(page.statements))
+        rows.add_row(page.page, *times, f"{page.bytes / 1000:.0f}", f"{page.compressed / 1000:.0f}")
+    out = console()
+    generated = "" if figures.generated is None else f", generated in {figures.generated:.1f} s"
+    out.print(f"\n{figures.engine}: {figures.runs} generated runs x {figures.evals} evals{generated}")
+    print_table(rows)
+    first = f"{figures.start:.1f} s to the first answer, {figures.first_page:.1f} s more to the first leaderboard"
+    out.print(f"\nstart: {first}")
+    out.print(f"200 live pages open on one run, nothing changes: {figures.idle_share:.1%} of a core")
+    for name, done in zip(("publish", "publish again"), figures.publishing, strict=False):
+        out.print(f"{name}: {done.files} files in {done.seconds:.1f} s ({done.cpu_seconds:.1f} s of processor time)")
+    out.print(f"scripts and styles: {figures.assets / 1000:.0f} kB")
+
+
+def _print_service(figures: "ServiceFigures") -> None:
+    from convex_evals.cli.output import console, count, print_table, table
+
+    load, out = figures.load, console()
+    who = f"{load.runners} runners x {load.evals} evals, {count(load.readers, 'reader')}"
+    out.print(f"{who}, {count(load.servers, 'server')} on {figures.database}")
+    rows = table(["request", "times", "p50 ms", "p95 ms", "max ms", "statuses"])
+    for each in figures.requests:
+        statuses = ", ".join(f"{status or 'no answer'}: {number}" for status, number in each.statuses.items())
+        rows.add_row(each.kind, str(each.count), f"{each.p50:.0f}", f"{each.p95:.0f}", f"{each.max:.0f}", statuses)
+    print_table(rows)
+    out.print(f"\n{figures.records} records and {figures.artifacts} artifacts arrived in {figures.seconds:.1f} s")
+    out.print(f"{figures.caught_up} records were sent after their run was over, as `sync` does")
+    out.print(f"lost: {'; '.join(figures.lost) or 'nothing'}; refused or not answered: {figures.failures}")
+
+
 def _print_pipeline(figures: "PipelineFigures") -> None:
-    from convex_evals.cli.output import console, table
+    from convex_evals.cli.output import console, print_table, table
 
     rows = table(
         ["project", "step", "cold cpu ms", "warm cpu ms", "ordinary cpu ms", "warm wall ms", "ordinary wall ms"]
@@ -105,6 +264,26 @@ def _print_pipeline(figures: "PipelineFigures") -> None:
                 f"{ordinary.wall_ms:.0f}" if ordinary else "",
             )
     out = console()
-    out.print(rows)
+    print_table(rows)
     cpu, wall = figures.warm.cpu_ms / figures.baseline.cpu_ms, figures.warm.wall_ms / figures.baseline.wall_ms
     out.print(f"\nall together, warm to ordinary: {cpu:.3f} of the processor time, {wall:.3f} of the wall time")
+
+
+def _print_cluster(figures: "ClusterFigures") -> None:
+    from convex_evals.cli.output import console, print_table, table
+
+    out, overhead = console(), figures.overhead
+    rows = table(["round", "local cpu ms", "ray cpu ms", "local wall ms", "ray wall ms"])
+    for number, (local, ray) in enumerate(zip(overhead.local, overhead.ray, strict=True), start=1):
+        times = [f"{each * 1000:.0f}" for each in (local.cpu, ray.cpu, local.wall, ray.wall)]
+        rows.add_row(str(number), *times)
+    print_table(rows)
+    cpu, wall = f"{overhead.cpu:+.1%} processor time", f"{overhead.wall:+.1%} wall time"
+    out.print(f"\nRay adds to an answer (median of {len(overhead.local)} rounds): {cpu}, {wall}")
+    out.print(f"not counted: the {overhead.idle:.1%} of a core that Ray takes on a node whether or not it grades\n")
+    rows = table(["workers", "answers", "answers/s", "of the ideal", "runner cpu ms"])
+    for each in figures.throughput:
+        share, cpu = f"{each.efficiency:.0%}", f"{each.runner * 1000:.1f}"
+        rows.add_row(str(each.workers), str(each.answers), f"{each.per_second:.2f}", share, cpu)
+    print_table(rows)
+    out.print(f"\ngrading replaced by a sleep of {overhead.seconds:.2f} s")

@@ -4,15 +4,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from convex_evals.cli.options import EvalsFolder, Json, Scores
+from convex_evals.cli.completion import complete_benchmark, complete_experiment
+from convex_evals.cli.options import Csv, EvalsFolder, Json, Markdown, Scores, only_one
+from convex_evals.cli.output import print_lines
+from convex_evals.cli.tree import Commands
 
 if TYPE_CHECKING:
     from convex_evals.runner import BenchmarkChange
     from convex_evals.scores import Benchmark, ScoresStore
 
-Version = Annotated[str, typer.Argument(metavar="VERSION", help="Its name.")]
+NewVersion = Annotated[str, typer.Argument(metavar="VERSION", help="Its name.")]
+Version = Annotated[str, typer.Argument(metavar="VERSION", autocompletion=complete_benchmark, help="Its name.")]
 
-benchmark = typer.Typer(help="Manage benchmark versions.", rich_markup_mode=None, pretty_exceptions_enable=False)
+benchmark = Commands()
 _LABELS = {
     "added": "added",
     "removed": "removed",
@@ -24,7 +28,12 @@ _LABELS = {
 
 @benchmark.callback()
 def group() -> None:
-    """Manage versions of the benchmark: what runs must have in common to be ranked together."""
+    """Manage versions of the benchmark: what runs must have in common to be ranked together.
+
+    Examples:
+      convex-evals benchmark mint v1
+      convex-evals benchmark diff v1 v2
+    """
 
 
 @benchmark.command("list")
@@ -39,13 +48,13 @@ def list_versions(json: Json = False, scores: Scores = None) -> None:
         print_json({"benchmarks": [_summary(each) for each in found]})
         return
     for each in found:
-        typer.echo(f"{each.name} · {count(len(each.evals), 'eval')} · minted {each.minted_at:%Y-%m-%d %H:%M} UTC")
+        print_lines([f"{each.name} · {count(len(each.evals), 'eval')} · minted {each.minted_at:%Y-%m-%d %H:%M} UTC"])
     if not found:
-        typer.echo("There is no benchmark version yet; `convex-evals benchmark mint v1` makes one.")
+        print_lines(["There is no benchmark version yet; `convex-evals benchmark mint v1` makes one."])
 
 
 @benchmark.command("mint")
-def mint(name: Version, evals: EvalsFolder = None, scores: Scores = None) -> None:
+def mint(name: NewVersion, evals: EvalsFolder = None, scores: Scores = None) -> None:
     """Give today's suite a version name, so that its runs can be ranked.
 
     Every reference answer must have passed: these scores need a complete `convex-evals validate` of exactly this suite.
@@ -59,7 +68,7 @@ def mint(name: Version, evals: EvalsFolder = None, scores: Scores = None) -> Non
     suite = load_suite(find_suite(evals))
     with existing_scores(scores) as store:
         made = mint_benchmark(name, suite, load_experiments(), store)
-    typer.echo(f"Minted {made.name}: {count(len(made.evals), 'eval')}, {count(len(made.prompts), 'experiment')}.")
+    print_lines([f"Minted {made.name}: {count(len(made.evals), 'eval')}, {count(len(made.prompts), 'experiment')}."])
 
 
 @benchmark.command("show")
@@ -73,18 +82,22 @@ def show(name: Version, json: Json = False, scores: Scores = None) -> None:
     if json:
         print_json({**_summary(found), "evals": {each.eval: [each.content, each.grader] for each in found.evals}})
         return
-    typer.echo(f"{found.name} · minted {found.minted_at:%Y-%m-%d %H:%M} UTC")
-    typer.echo(f"pipeline   {found.pipeline[:12]}\ntoolchain  {found.toolchain[:12]}")
+    print_lines([f"{found.name} · minted {found.minted_at:%Y-%m-%d %H:%M} UTC"])
+    print_lines([f"pipeline   {found.pipeline[:12]}", f"toolchain  {found.toolchain[:12]}"])
     for experiment, prompt in sorted(found.prompts.items()):
-        typer.echo(f"prompt     {prompt[:12]}  {experiment}")
+        print_lines([f"prompt     {prompt[:12]}  {experiment}"])
     for each in found.evals:
-        typer.echo(f"eval       {(each.content or '')[:12]}  {(each.grader or 'no grader')[:12]}  {each.eval}")
+        print_lines([f"eval       {(each.content or '')[:12]}  {(each.grader or 'no grader')[:12]}  {each.eval}"])
 
 
 @benchmark.command("diff")
 def diff(
-    before: Annotated[str, typer.Argument(metavar="VERSION", help="The older version.")],
-    after: Annotated[str, typer.Argument(metavar="VERSION", help="The newer version.")],
+    before: Annotated[
+        str, typer.Argument(metavar="VERSION", autocompletion=complete_benchmark, help="The older version.")
+    ],
+    after: Annotated[
+        str, typer.Argument(metavar="VERSION", autocompletion=complete_benchmark, help="The newer version.")
+    ],
     json: Json = False,
     scores: Scores = None,
 ) -> None:
@@ -101,8 +114,8 @@ def diff(
     for name, found in _change_json(changed).items():
         if name != "same":
             for each in found:
-                typer.echo(f"{_LABELS[name]:<15}{each}")
-    typer.echo(f"{len(changed.same)} evals are the same in both and stay comparable")
+                print_lines([f"{_LABELS[name]:<15}{each}"])
+    print_lines([f"{len(changed.same)} evals are the same in both and stay comparable"])
 
 
 def _find(store: "ScoresStore", name: str) -> "Benchmark":
@@ -137,38 +150,46 @@ def _change_json(changed: "BenchmarkChange") -> dict[str, list[str]]:
 
 def leaderboard(
     benchmark: Annotated[
-        str | None, typer.Option("--benchmark", metavar="VERSION", help="The benchmark version (default: the newest).")
+        str | None,
+        typer.Option(
+            "--benchmark",
+            metavar="VERSION",
+            autocompletion=complete_benchmark,
+            help="The benchmark version (default: the newest).",
+        ),
     ] = None,
     experiment: Annotated[
-        str, typer.Option("--experiment", "-e", metavar="NAME", help="The experiment (default: default).")
+        str,
+        typer.Option("--experiment", "-e", metavar="NAME", autocompletion=complete_experiment, help="The experiment."),
     ] = "default",
+    by_tag: Annotated[bool, typer.Option("--by-tag", help="Also show the scores by the tags of evals.")] = False,
+    evals: EvalsFolder = None,
     json: Json = False,
-    csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    csv: Csv = False,
+    markdown: Markdown = False,
     scores: Scores = None,
 ) -> None:
     """Rank models by their complete runs of one benchmark version.
 
     A rank is a range when models cannot be told apart. Runs that do not belong to the version are listed, not ranked.
-    """
-    from convex_evals.cli.leaderboard import leaderboard_csv, leaderboard_json, leaderboard_lines
-    from convex_evals.cli.output import print_json, print_lines
-    from convex_evals.cli.runs.lookup import existing_scores
-    from convex_evals.core.errors import UsageError
-    from convex_evals.runner import find_benchmark, read_leaderboard
 
-    if json and csv:
-        raise UsageError("Choose one of --json and --csv.")
+    Examples:
+      convex-evals leaderboard
+      convex-evals leaderboard --benchmark v1 -e no_guidelines
+      convex-evals leaderboard --markdown
+    """
+    from convex_evals.cli import leaderboard as shown
+    from convex_evals.cli.output import print_json, write_text
+    from convex_evals.cli.runs.lookup import existing_scores
+    from convex_evals.suite import find_suite, load_suite
+
+    only_one(json=json, csv=csv, markdown=markdown)
     with existing_scores(scores) as store:
-        version = find_benchmark(store, benchmark)
-        if version is None:
-            raise UsageError(
-                "No benchmark version is minted, so no run can be ranked; "
-                "`convex-evals validate`, then `convex-evals benchmark mint v1` makes one."
-            )
-        found = read_leaderboard(store, version, experiment)
+        suite = load_suite(find_suite(evals)) if by_tag else None
+        found = shown.find_leaderboard(store, benchmark, experiment, suite)
     if json:
-        print_json(leaderboard_json(found))
-    elif csv:
-        typer.echo(leaderboard_csv(found), nl=False)
+        print_json(shown.leaderboard_json(found))
+    elif csv or markdown:
+        write_text(shown.leaderboard_csv(found) if csv else shown.leaderboard_markdown(found), "-")
     else:
-        print_lines(leaderboard_lines(found))
+        print_lines(shown.leaderboard_lines(found, by_tag=by_tag))

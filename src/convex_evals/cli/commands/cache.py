@@ -4,20 +4,27 @@ from typing import Annotated
 
 import typer
 
+from convex_evals.cli.completion import complete_model
 from convex_evals.cli.options import Json
+from convex_evals.cli.tree import Commands
 
-cache = typer.Typer(help="Manage the response cache.", rich_markup_mode=None, pretty_exceptions_enable=False)
+cache = Commands()
 
 
 @cache.callback()
 def group() -> None:
-    """Look after the response cache: what models answered, kept so that nothing is paid for twice."""
+    """Manage the response cache: what models answered, kept so that nothing is paid for twice.
+
+    Examples:
+      convex-evals cache list
+      convex-evals cache clear -m openai/gpt-5.2
+    """
 
 
 @cache.command("list")
 def list_cached(json: Json = False) -> None:
     """List cached responses by model and their size, and the size of cached packages."""
-    from convex_evals.cli.output import count, print_json, print_table, remark, table
+    from convex_evals.cli.output import count, print_json, print_lines, print_table, remark, table
     from convex_evals.core.settings import read_settings
     from convex_evals.core.toolchain import PROJECTS_QUOTA, PackageCache
     from convex_evals.models import ResponseCache
@@ -36,26 +43,28 @@ def list_cached(json: Json = False) -> None:
         shelved = {"folder": str(packages.root), "sets": len(sets), "bytes": taken, "quota": PROJECTS_QUOTA}
         print_json({"folder": str(found.folder), "models": models, "packages": shelved})
         return
-    rows = table(["model", "responses", "kB", "newest (UTC)"])
+    rows = table(["model", "responses", "kB", "newest (UTC)"], drop=("newest (UTC)", "kB"))
     for each in summaries:
         rows.add_row(each.model, str(each.responses), f"{each.size / 1000:,.0f}", f"{each.newest:%Y-%m-%d %H:%M}")
     if summaries:
         print_table(rows)
-    typer.echo(f"{sum(each.responses for each in summaries)} responses in {found.folder}")
-    typer.echo(
-        f"{count(len(sets), 'set')} of packages in {packages.root}: "
-        f"{taken / 1e6:,.0f} of {PROJECTS_QUOTA / 1e6:,.0f} MB; those used longest ago go first"
-    )
+    responses = count(sum(each.responses for each in summaries), "response")
+    size = f"{taken / 1e6:,.0f} of {PROJECTS_QUOTA / 1e6:,.0f} MB"
+    kept = f"{count(len(sets), 'set')} of packages in {packages.root}: {size}; the least recently used go first"
+    print_lines([f"{responses} in {found.folder}", kept])
 
 
 @cache.command("clear")
 def clear(
     model: Annotated[
-        str | None, typer.Option("--model", "-m", metavar="MODEL", help="Only responses of this model.")
+        str | None,
+        typer.Option(
+            "--model", "-m", metavar="MODEL", autocompletion=complete_model, help="Only responses of this model."
+        ),
     ] = None,
 ) -> None:
     """Remove cached responses. Stored results stay."""
-    from convex_evals.cli.output import count, remark
+    from convex_evals.cli.output import count, print_lines, remark
     from convex_evals.core.errors import UsageError
     from convex_evals.core.settings import read_settings
     from convex_evals.models import ResponseCache
@@ -64,4 +73,4 @@ def clear(
     models = [each.model for each in found.summaries()]
     if model is not None and model not in models:
         raise UsageError(f"The cache has nothing of {model!r}; it has: {', '.join(models) or 'nothing at all'}.")
-    typer.echo(f"{count(found.clear(model), 'response')} removed from {found.folder}")
+    print_lines([f"{count(found.clear(model), 'response')} removed from {found.folder}"])

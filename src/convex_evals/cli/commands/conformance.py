@@ -35,7 +35,11 @@ def conformance(
 ) -> None:
     """Check a deployment against the numbered list of Convex behaviours.
 
-    Exit code 1 when an item failed.
+    The exit code is 1 when an item failed.
+
+    Examples:
+      convex-evals conformance
+      convex-evals conformance --only 26-44,H --json results.json
     """
     import asyncio
 

@@ -18,6 +18,10 @@ def doctor(
     """Check whether this machine is ready, and show how to fix what is not.
 
     It changes nothing, and shows only the names of keys. The exit code is 1 when something is missing.
+
+    Examples:
+      convex-evals doctor
+      convex-evals doctor --offline --json
     """
     import asyncio
 
@@ -36,18 +40,16 @@ def doctor(
 
 
 def _print_table(facts: Sequence["Fact"], ready: bool) -> None:
-    from convex_evals.cli.output import print_table, table
+    from convex_evals.cli.output import print_lines, print_table, table
 
-    rows = table(["", "status", "found"])
+    rows = table(["", "status", "found"], fold="found")
     for fact in facts:
         rows.add_row(fact.name, fact.status, fact.detail, style=_style(fact))
     print_table(rows)
     fixes = [fact for fact in facts if fact.fix]
     if fixes:
-        typer.echo("\nWhat helps:")
-    for fact in fixes:
-        typer.echo(f"  {fact.name}: {fact.fix}")
-    typer.echo("\nThis machine is ready." if ready else "\nThis machine is not ready: see what is missing above.")
+        print_lines(["", "What helps:", *(f"  {fact.name}: {fact.fix}" for fact in fixes)])
+    print_lines(["", "This machine is ready." if ready else "This machine is not ready: see what is missing above."])
 
 
 def _fact_json(fact: "Fact") -> dict[str, str | None]:

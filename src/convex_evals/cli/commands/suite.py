@@ -1,29 +1,37 @@
-"""Commands about a suite: `list`, `controls`, `new-eval`."""
+"""Commands about a suite: `list`, `task`, `new-eval`."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from convex_evals.cli.options import Categories, EvalsFolder, Filter, Jobs, Json, JsonFile, Names, SandboxMode
+from convex_evals.cli.completion import complete_category, complete_eval
+from convex_evals.cli.options import Categories, EvalsFolder, Filter, Json, Names, TagNames
 
 if TYPE_CHECKING:
     from convex_evals.controls import Scaffold
     from convex_evals.suite import Eval, Problem, Suite
 
-MOST_MUTANTS = 25
+LONGEST_LINE = 78
 
 
 def list_evals(
     category: Categories = None,
     filter: Filter = None,
     name: Names = None,
+    tag: TagNames = None,
     evals: EvalsFolder = None,
     json: Json = False,
 ) -> None:
     """List the evals of a suite by category.
 
     Broken evals are reported on standard error, the others are listed, and the exit code is 2.
+
+    Examples:
+      convex-evals list
+      convex-evals list -c queries
+      convex-evals list --evals my-suite --json
     """
     from convex_evals.cli.output import print_json, remark
     from convex_evals.core.errors import SuiteError
@@ -32,7 +40,7 @@ def list_evals(
     suite = load_suite(find_suite(evals))
     for problem in suite.problems:
         remark(f"broken: {problem}")
-    chosen = select(suite, Selection(category or (), filter, name or ()))
+    chosen = select(suite, Selection(category or (), filter, name or (), tag or ()))
     if json:
         print_json(_as_json(suite, chosen))
     else:
@@ -42,18 +50,28 @@ def list_evals(
 
 
 def _print_table(suite: "Suite", chosen: tuple["Eval", ...]) -> None:
-    from convex_evals.cli.output import count, print_table, table
+    from convex_evals.cli.output import count, print_lines, print_table, table
 
-    rows = table(["eval", "pipeline", "grader", "gaps"])
+    tagged = any(each.tags.names for each in chosen)
+    headings = ["eval", "pipeline", "grader", "gaps", *(["tags"] if tagged else []), "task"]
+    rows = table(headings, drop=("task", "gaps", "grader", "pipeline", *(["tags"] if tagged else [])))
     by_category = _by_category(chosen)
     for category, members in by_category.items():
         rows.add_row(f"{category} ({len(members)})", style="bold")
         for each in members:
-            rows.add_row(f"  {each.name}", each.pipeline, _grader(each) or "none yet", "yes" if each.gaps else "no")
+            grader, gaps = _grader(each) or "none yet", "yes" if each.gaps else "no"
+            tags = [" ".join(each.tags.names)] if tagged else []
+            rows.add_row(f"  {each.name}", each.pipeline, grader, gaps, *tags, _first_line(each))
     print_table(rows)
     evals, categories = count(len(chosen), "eval"), count(len(by_category), "category", "categories")
     broken = f", {len(suite.problems)} broken" if suite.problems else ""
-    typer.echo(f"\n{evals} in {categories}{broken} · {suite.root} · suite {suite.fingerprint[:12]}")
+    print_lines(["", f"{evals} in {categories}{broken} · {suite.root} · suite {suite.fingerprint[:12]}"])
+
+
+def _first_line(each: "Eval") -> str:
+    from textwrap import shorten
+
+    return shorten(each.task.strip().splitlines()[0], LONGEST_LINE, placeholder=" …")
 
 
 def _as_json(suite: "Suite", chosen: tuple["Eval", ...]) -> dict[str, object]:
@@ -67,6 +85,7 @@ def _as_json(suite: "Suite", chosen: tuple["Eval", ...]) -> dict[str, object]:
             "total": len(suite.evals),
         },
         "categories": [{"category": name, "evals": len(group)} for name, group in _by_category(chosen).items()],
+        "tags": [{"tag": name, "evals": number} for name, number in sorted(_tag_counts(chosen).items())],
         "evals": [_eval_json(each) for each in chosen],
         "problems": [_problem_json(problem) for problem in suite.problems],
         "warnings": [_problem_json(problem) for problem in suite.warnings],
@@ -81,13 +100,28 @@ def _eval_json(each: "Eval") -> dict[str, object]:
         "path": str(each.path),
         "pipeline": each.pipeline.value,
         "grader": _grader(each),
+        "task": each.task,
         "hasGaps": each.gaps is not None,
+        "hasGiven": each.has_given,
+        "tags": _tags_json(each),
         "fingerprints": {"content": each.fingerprints.content, "grader": each.fingerprints.grader},
     }
 
 
+def _tags_json(each: "Eval") -> dict[str, object]:
+    level, source = each.tags.difficulty, each.tags.difficulty_source
+    return {"concepts": list(each.tags.concepts), "difficulty": level and {"level": level.value, "source": source}}
+
+
 def _problem_json(problem: "Problem") -> dict[str, str]:
     return {"path": str(problem.path), "found": problem.found, "fix": problem.fix}
+
+
+def _tag_counts(chosen: tuple["Eval", ...]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for name in (name for each in chosen for name in each.tags.names):
+        counts[name] = counts.get(name, 0) + 1
+    return counts
 
 
 def _by_category(chosen: tuple["Eval", ...]) -> dict[str, list["Eval"]]:
@@ -101,72 +135,77 @@ def _grader(each: "Eval") -> str | None:
     return each.grader.kind.value if each.grader else None
 
 
-def controls(
-    category: Categories = None,
-    filter: Filter = None,
-    name: Names = None,
-    mutate: Annotated[
-        bool,
-        typer.Option("--mutate", help="Also mutate the reference answers, and report how many mutants are caught."),
-    ] = False,
-    mutants: Annotated[
-        int | None,
-        typer.Option("--mutants", min=1, metavar="N", help=f"With --mutate: at most N per eval, not {MOST_MUTANTS}."),
-    ] = None,
+def task(
+    eval: Annotated[
+        str,
+        typer.Argument(
+            metavar="EVAL", autocompletion=complete_eval, help="The eval (012-index_and_filter or index_and_filter)."
+        ),
+    ],
     evals: EvalsFolder = None,
-    jobs: Jobs = None,
-    sandbox: SandboxMode = None,
-    json: JsonFile = None,
 ) -> None:
-    """Check graders with answers whose verdict is known.
+    """Print the task of an eval, as models read it.
 
-    The reference answer must pass, an empty project must fail, each wrong control must fail at its step and test, each
-    alternative must pass. Nothing is stored. The exit code is 1 when one is judged otherwise, when a control is broken,
-    or when less than nine of ten mutants are caught; it is 3 when there is something without a verdict.
+    Examples:
+      convex-evals task index_and_filter
     """
-    from convex_evals.cli.controls import ControlsOptions, perform
-    from convex_evals.core.errors import UsageError
-    from convex_evals.suite import Selection
+    from convex_evals.cli.output import print_lines, write_text
+    from convex_evals.suite import Selection, find_suite, load_suite, select
 
-    if mutants is not None and not mutate:
-        raise UsageError("--mutants says how many mutants to make; add --mutate.")
-    most = (mutants or MOST_MUTANTS) if mutate else None
-    selection = Selection(category or (), filter, name or ())
-    raise typer.Exit(perform(ControlsOptions(selection, evals, most, jobs, json, sandbox or "required")))
+    for each in select(load_suite(find_suite(evals)), Selection((), None, (eval,))):
+        if sys.stdout.isatty():
+            print_lines(each.task.splitlines(), hanging=0)
+        else:
+            write_text(each.task if each.task.endswith("\n") else f"{each.task}\n", "-")
 
 
 def new_eval(
     category: Annotated[
-        str, typer.Argument(metavar="CATEGORY", help="An existing category (queries, 002, 002-queries) or a new one.")
+        str,
+        typer.Argument(
+            metavar="CATEGORY",
+            autocompletion=complete_category,
+            help="An existing category (queries, 002, 002-queries) or a new one.",
+        ),
     ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="A word; the next free number is prefixed.")],
+    given: Annotated[bool, typer.Option("--given", help="Start from one that changes a given project.")] = False,
     evals: EvalsFolder = None,
 ) -> None:
     """Create an eval that validates, with its controls.
 
     Start from its small example about authors and notes, and make the task, the answer and the grader yours.
     Nothing is overwritten.
+
+    Examples:
+      convex-evals new-eval queries newest_per_author
+      convex-evals new-eval basics first --evals my-suite
     """
     from convex_evals.controls import plan_eval, suite_for_writing
 
     suite = suite_for_writing(evals)
-    scaffold = plan_eval(suite, category, name)
+    scaffold = plan_eval(suite, category, name, given=given)
     scaffold.write()
-    _say(scaffold, suite, evals)
+    _say(scaffold, suite, evals, given)
 
 
-def _say(scaffold: "Scaffold", suite: Path, evals: Path | None) -> None:
+def _say(scaffold: "Scaffold", suite: Path, evals: Path | None, given: bool) -> None:
+    from convex_evals.cli.output import print_lines
+
     for path in sorted(scaffold.files):
         typer.echo(_from_here(path))
     place, option = _from_here(suite / scaffold.category / scaffold.name), f" --evals {evals}" if evals else ""
     chosen = f"-f {scaffold.category}/{scaffold.name}{option}"
-    typer.echo(
-        f"\nNow change it into what you want to ask:\n"
-        f"  1. {place}/TASK.txt, answer/ and grader.py\n"
-        f"  2. convex-evals validate {chosen}\n"
-        f"  3. the wrong and the alternative answers below controls/\n"
-        f"  4. convex-evals controls {chosen} --mutate\n"
-        f"docs/writing-evals.md says what makes a good one."
+    print_lines(
+        [
+            "",
+            "Now change it into what you want to ask:",
+            f"  1. {place}/TASK.txt, {'given/, eval.json, ' if given else ''}answer/ and grader.py",
+            f"  2. convex-evals validate {chosen}",
+            "  3. the wrong and the alternative answers below controls/",
+            f"  4. convex-evals controls {chosen} --mutate",
+            "docs/writing-evals.md says what makes a good one.",
+        ]
     )
 
 

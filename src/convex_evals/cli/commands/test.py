@@ -21,6 +21,11 @@ def test(
     """Check a clone of this repository: formatter, linter, types, layers, tests.
 
     Every check runs even after one has failed; the exit code is 1 if any failed.
+
+    Examples:
+      convex-evals test
+      convex-evals test --fast
+      convex-evals test -- tests/cli -k completion
     """
     import asyncio
     import time

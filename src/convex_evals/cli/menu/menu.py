@@ -1,11 +1,11 @@
-"""From question to question to a run, or to the command line that says the same."""
+"""From question to question to a run, to the command line that says the same, or to another command."""
 
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from convex_evals.cli.main import PROGRAM
+from convex_evals.cli.main import run as run_command
 from convex_evals.cli.menu.questions import (
     Offer,
     ask_one,
@@ -17,22 +17,30 @@ from convex_evals.cli.menu.questions import (
     offer_models,
 )
 from convex_evals.cli.models import ListedModel, list_models
-from convex_evals.cli.output import count
+from convex_evals.cli.output import count, print_lines
 from convex_evals.cli.runs.command import open_scores, perform
+from convex_evals.cli.runs.lookup import last_address
 from convex_evals.cli.runs.options import RunOptions
 from convex_evals.cli.runs.plans import Prepared, prepare
 from convex_evals.cli.runs.summaries import estimate_lines
+from convex_evals.core.distribution import invoked_name
 from convex_evals.core.errors import UsageError
 from convex_evals.core.settings import Settings, read_settings
 from convex_evals.models import DEFAULT_EXPERIMENT, AskOptions, load_experiments, load_registry
 from convex_evals.runner import Estimate, last_failures
-from convex_evals.scores import ScoresStore
+from convex_evals.scores import ScoresStore, database_status
 from convex_evals.suite import Eval, find_suite, load_suite
 
 AT_HOME: Final = "local/"
-AT_HOME_OFFER: Final = Offer(AT_HOME, "local/… · a model that a server on this machine or in this network has")
+AT_HOME_OFFER: Final = Offer(AT_HOME, "local/… · a model served on this machine or in this network")
 USUAL_URL: Final = "http://127.0.0.1:8080/v1"
-START, CHANGE, LEAVE = "start", "change", "leave"
+RUN, START, CHANGE, LEAVE = "run", "start", "change", "leave"
+LOOKS: Final = (Offer("show", "look at the latest run"), Offer("serve --open", "open the pages in a browser"))
+"""What there is to do once there are runs. The value of an offer is a command line."""
+FIRST_STEPS: Final = (
+    Offer("demo", "see a demo, without a key"),
+    Offer("doctor", "check whether this machine is ready"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +75,35 @@ class MenuSelection:
     @property
     def command(self) -> str:
         """What to type to have the same without the menu."""
-        words = [PROGRAM, "run"]
+        words = ["run"]
         for option, values in (("-m", self.models), ("-c", self.scope.categories), ("--name", self.scope.names)):
             words += [word for value in values for word in (option, value)]
         words += ["--failed"] if self.scope.failed else []
         words += ["-e", self.experiment] if self.experiment != DEFAULT_EXPERIMENT else []
         words += ["--base-url", self.base_url] if self.base_url is not None else []
         words += ["--trials", str(self.trials)] if self.trials > 1 else []
-        return shlex.join(words)
+        return f"{invoked_name()} {shlex.join(words)}"
 
 
 def open_menu() -> int:
     """Asks until a run is started or nothing is wanted any more; returns the exit code."""
+    while True:
+        match ask_one("What would you like to do?", _commands()):
+            case "run":
+                return _run_models()
+            case "leave":
+                return 0
+            case command:
+                print(f"\n  {invoked_name()} {command}\n")
+                run_command(command.split())
+
+
+def _commands() -> list[Offer]:
+    looks = LOOKS if database_status(None).condition != "missing" else ()
+    return [Offer(RUN, "run models"), *looks, *FIRST_STEPS, Offer(LEAVE, "leave")]
+
+
+def _run_models() -> int:
     settings = read_settings()
     evals = load_suite(find_suite(None)).evals
     while True:
@@ -98,7 +123,7 @@ def _ask(settings: Settings, evals: Sequence[Eval]) -> MenuSelection:
     if any(_is_asked(name, known) for name in chosen.models):
         chosen = replace(chosen, experiment=_ask_experiment())
     chosen = replace(chosen, scope=_ask_scope(chosen, evals))
-    trials = ask_text("How often is each task asked?", "1", _complain_about_number)
+    trials = ask_text("How many trials per task?", "1", _complain_about_number)
     return replace(chosen, trials=int(trials))
 
 
@@ -109,7 +134,8 @@ def _ask_models(known: Sequence[ListedModel]) -> MenuSelection:
     if AT_HOME in chosen:
         name = ask_text("What does the server call the model?", "", _complain_about_name)
         chosen = [f"{AT_HOME}{name}" if each == AT_HOME else each for each in chosen]
-    return MenuSelection(chosen, base_url=ask_text("Where is the server?", USUAL_URL, _complain_about_url))
+    address = last_address(None) or USUAL_URL
+    return MenuSelection(chosen, base_url=ask_text("Where is the server?", address, _complain_about_url))
 
 
 def _ask_experiment() -> str:
@@ -118,7 +144,7 @@ def _ask_experiment() -> str:
 
 
 def _ask_scope(chosen: MenuSelection, evals: Sequence[Eval]) -> Scope:
-    offers = [Offer("all", f"all {len(evals)}"), Offer("categories", "categories"), Offer("single", "single ones")]
+    offers = [Offer("all", f"all {len(evals)}"), Offer("categories", "by category"), Offer("single", "one by one")]
     if _have_failed(chosen):
         offers.append(Offer("failed", "what failed last time"))
     match ask_one("Which evals?", offers):
@@ -153,7 +179,7 @@ def _describe(chosen: MenuSelection, settings: Settings) -> Prepared:
     models = count(len(prepared.plans), "model")
     print(f"\n{count(evals, 'eval')}, {models}, {count(answers, 'answer')} to grade")
     for estimate in estimates:
-        print("\n".join(estimate_lines(estimate)))
+        print_lines(estimate_lines(estimate))
     if not estimates:
         print("no provider is asked, so it costs nothing")
     print(f"\n  {chosen.command}\n")

@@ -12,8 +12,8 @@ from convex_evals.cli.output import count
 from convex_evals.suite import Eval
 
 STYLE: Final = Style([("selected", "noreverse bold"), ("disabled", "fg:ansibrightblack")])
-SEVERAL: Final = "(space chooses, letters search, enter goes on)"
-ONE: Final = "(arrows, enter)"
+SEVERAL: Final = "(space selects, letters search, enter ends)"
+ONE: Final = "(arrow keys, enter)"
 
 
 @dataclass(frozen=True, slots=True)

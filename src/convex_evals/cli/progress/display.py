@@ -1,8 +1,9 @@
 """How progress looks: on a terminal a table that moves, elsewhere a line for every eval that is done."""
 
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
@@ -10,11 +11,12 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
+from convex_evals.cli.characters import drawn
 from convex_evals.cli.output import remark, visible
 from convex_evals.cli.progress.board import Board, Row, running_steps
 from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import STEPS, Status, StepName
-from convex_evals.runner import Event, Finished, Halted, Retrying, StepFinished, Stopping, Watcher, WorkItem
+from convex_evals.runner import Event, Finished, Halted, Notice, Retrying, StepFinished, Stopping, Watcher, WorkItem
 from convex_evals.scores import Outcome
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ SIGNS: Final[Mapping[Status, tuple[str, str]]] = {
     "infrastructure": ("!", "bold yellow"),
 }
 RUNNING: Final = ("…", "cyan")
+SHORT_STEPS: Final[Mapping[StepName, str]] = {step: step[:4] for step in STEPS} | {"eslint": "lint"}
+_INITIALS: Final[Mapping[StepName, str]] = {step: step[0] for step in STEPS}
 _GAP: Final = "  "
 _SHORTEST_LABEL: Final = 12
 _WIDE = 10_000
@@ -36,12 +40,18 @@ _LINES_KEPT: Final = 4  # for heading, summary and the prompt
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Names of items: model, experiment and trial are said only when there is more than one of them."""
+    """Names of items: model, experiment and trial are said only when there is more than one of them.
+
+    Where the screen is narrow, the headings of the steps are shortened before a name is cut.
+    """
 
     with_model: bool
     with_experiment: bool
     with_trial: bool
-    width: int
+    width: int = 0
+    with_category: bool = True
+    with_provider: bool = True
+    steps: Mapping[StepName, str] = field(default_factory=lambda: {step: step for step in STEPS})
 
     @classmethod
     def of(cls, items: Iterable[WorkItem], screen_width: int) -> "Labels":
@@ -50,11 +60,20 @@ class Labels:
         with_experiment = len({item.experiment for item in items}) > 1
         with_model = several_models or (len({item.run for item in items}) > 1 and not with_experiment)
         with_trial = len({item.trial for item in items}) > 1
-        made = cls(with_model, with_experiment, with_trial, 0)
-        longest = max((len(made.full(item)) for item in items), default=0)
-        steps = sum(len(_GAP) + len(step) for step in STEPS)
-        room = screen_width - steps - len(_GAP) - len("without verdict")
-        return replace(made, width=max(_SHORTEST_LABEL, min(longest, room)))
+        made = cls(with_model, with_experiment, with_trial)
+        smaller = (
+            made,
+            replace(made, steps=SHORT_STEPS),
+            replace(made, steps=_INITIALS),
+            replace(made, steps=_INITIALS, with_category=False),
+            replace(made, steps=_INITIALS, with_category=False, with_provider=False),
+        )
+        for each in smaller:
+            longest = max((len(each.full(item)) for item in items), default=0)
+            room = screen_width - sum(len(_GAP) + len(heading) for heading in each.steps.values())
+            if longest <= room:
+                return replace(each, width=longest)
+        return replace(each, width=max(_SHORTEST_LABEL, room))
 
     def label(self, item: WorkItem) -> str:
         label = self.full(item)
@@ -63,9 +82,11 @@ class Labels:
 
     def full(self, item: WorkItem) -> str:
         """However long it is."""
-        named = [item.model] if self.with_model else []
+        model = item.model if self.with_provider else item.model.rpartition("/")[2]
+        named = [model] if self.with_model else []
         named += [item.experiment] if self.with_experiment else []
-        return " · ".join([*named, f"{item.eval.id}{f' #{item.trial}' if self.with_trial else ''}"])
+        name = item.eval.id if self.with_category else item.eval.name
+        return " · ".join([*named, f"{name}{f' #{item.trial}' if self.with_trial else ''}"])
 
 
 def halted(model: str, reason: str) -> str:
@@ -76,17 +97,23 @@ def halted(model: str, reason: str) -> str:
 def heading(labels: Labels) -> "Text":
     from rich.text import Text
 
-    return Text(_GAP.join(["eval".ljust(labels.width), *STEPS]), style="bold")
+    return Text(_GAP.join(["eval".ljust(labels.width), *labels.steps.values()]), style="bold")
 
 
-def line(label: str, steps: Mapping[StepName, Status], running: Collection[StepName] = (), remark: str = "") -> "Text":
+def line(
+    labels: Labels,
+    item: WorkItem,
+    steps: Mapping[StepName, Status],
+    running: Collection[StepName] = (),
+    remark: str = "",
+) -> "Text":
     from rich.text import Text
 
-    text = Text(label, no_wrap=True, overflow="crop")
-    for step in STEPS:
+    text = Text(labels.label(item), no_wrap=True, overflow="crop")
+    for step, heading in labels.steps.items():
         status = steps.get(step)
         sign, style = SIGNS[status] if status else RUNNING if step in running else ("", "")
-        text.append(_GAP).append(sign.ljust(len(step)), style=style)
+        text.append(_GAP).append(drawn(sign, sys.stderr).ljust(len(heading))[: len(heading)], style=style)
     return text.append(f"{_GAP}{remark}", style="dim") if remark else text
 
 
@@ -110,12 +137,14 @@ class ProgressLines:
                 self._say(self._finished(item, outcome))
             case Halted(_, model, reason):
                 self._say(halted(model, reason))
+            case Notice(text):
+                self._say(visible(text))
             case Stopping():
                 self._say(f"Stopping: {self._board.summary()}")
 
     def _note(self, item: WorkItem, step: StepResult) -> None:
         if step.excerpt:
-            self._excerpts.setdefault(item, {})[step.name] = step.excerpt
+            self._excerpts.setdefault(item, {})[step.name] = step.cause
 
     def _finished(self, item: WorkItem, outcome: Outcome) -> str:
         reason = why(outcome, self._excerpts.pop(item, {}))
@@ -161,9 +190,11 @@ class LiveTable:
                 self._console.print(Text(f"{self._labels.label(item)}  tried again: {reason}", style="yellow"))
             case Finished(item, outcome):
                 remark = "without verdict" if outcome.status == "infrastructure" else ""
-                self._console.print(line(self._labels.label(item), self._steps.pop(item, {}), remark=remark))
+                self._console.print(line(self._labels, item, self._steps.pop(item, {}), remark=remark))
             case Halted(_, model, reason):
                 self._console.print(Text(halted(model, reason), style="red"))
+            case Notice(text):
+                self._console.print(Text(visible(text), style="yellow"))
         self._board.take(event)
 
     def __enter__(self) -> Self:
@@ -185,7 +216,7 @@ class LiveTable:
 
     def _line(self, item: WorkItem, row: Row) -> Text:
         remark = "" if row.phase == "grading" else row.phase
-        return line(self._labels.label(item), dict(row.steps), running_steps(item, row), remark)
+        return line(self._labels, item, dict(row.steps), running_steps(item, row), remark)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from convex_evals.runner import (
     Generating,
     Grading,
     Halted,
+    Notice,
     Retrying,
     StepFinished,
     Stopping,
@@ -75,6 +76,8 @@ def event_json(event: Event) -> dict[str, Any]:
             return {"event": "halted", "run": run, "model": model, "reason": reason}
         case Stopping():
             return {"event": "stopping"}
+        case Notice(text):
+            return {"event": "notice", "text": text}
 
 
 def _of(item: WorkItem, name: str, **more: object) -> dict[str, Any]:

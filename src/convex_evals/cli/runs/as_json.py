@@ -18,11 +18,16 @@ def runs_json(store: ScoresStore, runs: tuple[RunRecord, ...]) -> dict[str, Any]
     return every[0] if len(every) == 1 else {"runs": every}
 
 
-def run_json(store: ScoresStore, run: RunRecord) -> dict[str, Any]:
+def run_json(store: ScoresStore, run: RunRecord, *, failed: bool = False) -> dict[str, Any]:
+    """With `failed`, of the evals only those that failed."""
     spent = spending_json(Spending.of(store.generations(run.id)))
     return {
         "run": {**run_summary_json(run), **run_score_json(RunScore.of(run, store.results(run.id))), **spent},
-        "evals": [eval_json(store, each) for each in result_details(store, run.id)],
+        "evals": [
+            eval_json(store, each)
+            for each in result_details(store, run.id)
+            if not failed or each.attempt.status == "failed"
+        ],
     }
 
 

@@ -7,14 +7,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from convex_evals.cli.main import INTERRUPTED
-from convex_evals.cli.output import count, print_lines, print_table, remark, table, write_json
+from convex_evals.cli.output import count, print_lines, print_table, remark, table, write_json, write_text
 from convex_evals.cli.runs.as_json import runs_json
 from convex_evals.cli.runs.comparison import changed_lines, until_sure_json, until_sure_lines
+from convex_evals.cli.runs.exports import runs_junit
 from convex_evals.cli.runs.options import RunOptions
 from convex_evals.cli.runs.plans import Prepared, prepare
 from convex_evals.cli.runs.session import Session, carry_out
 from convex_evals.cli.runs.summaries import estimate_json, estimate_lines, summary_lines
 from convex_evals.core.errors import InfrastructureError
+from convex_evals.core.ids import prefix
 from convex_evals.core.settings import read_settings
 from convex_evals.runner import LOOKS, Estimate, compare, source_of, tallies
 from convex_evals.scores import RunRecord, ScoresStore, database_status
@@ -55,19 +57,21 @@ def print_plans(prepared: Prepared, asked: RunOptions, store: ScoresStore) -> No
         write_json({"estimates": [estimate_json(each) for each in estimates]}, asked.json)
     if asked.json == "-":
         return
-    rows = table(["model", "eval", "trial", "pipeline", "what would be done"])
+    rows = table(
+        ["model", "eval", "trial", "pipeline", "what would be done"], drop=("pipeline", "trial", "what would be done")
+    )
     for plan in prepared.plans:
         for work in plan.work:
             what = "ask and grade" if work.stored is None else "grade the stored answer"
             rows.add_row(plan.model.name, work.eval.id, str(work.trial), work.eval.pipeline, what)
     print_table(rows)
     for estimate in estimates:
-        print("\n" + "\n".join(estimate_lines(estimate)))
+        print_lines(["", *estimate_lines(estimate)])
 
 
 def _print_results(session: Session, asked: RunOptions, store: ScoresStore) -> None:
-    # With JSON on standard output, words for people go to standard error.
-    out = sys.stderr if asked.json == "-" else sys.stdout
+    # With JSON or events on standard output, words for people go to standard error.
+    out = sys.stderr if "-" in (asked.json, asked.events) else sys.stdout
     for run in session.runs:
         lines = [*summary_lines(store, run), *_flaky_graders(run, asked, store), *_changes(run, store)]
         print_lines(lines, out)
@@ -78,6 +82,8 @@ def _print_results(session: Session, asked: RunOptions, store: ScoresStore) -> N
         more: dict[str, object] = {"untilSure": until_sure_json(sure)} if sure is not None else {}
         more |= {"flakyGraders": _flaky_json(session.runs, store)} if asked.purpose == "validate" else {}
         write_json({**runs_json(store, session.runs), **more}, asked.json)
+    if asked.junit is not None:
+        write_text(runs_junit(store, session.runs), asked.junit)
 
 
 def _flaky_graders(run: RunRecord, asked: RunOptions, store: ScoresStore) -> list[str]:
@@ -116,8 +122,23 @@ def _exit_code(session: Session, asked: RunOptions, store: ScoresStore) -> int:
         return INTERRUPTED
     if asked.purpose == "validate" and (session.problems or _is_wrong(session, store)):
         return FAILED
+    below = [run for run in session.runs if _is_below(run, asked.fail_under)]
+    for run in below:
+        rate = f"{pass_rate(run):.1%} of what has a verdict passed"
+        remark(f"Run {prefix(run.id)} of {run.model}: {rate}, less than --fail-under {asked.fail_under:g}.")
+    if below:
+        return FAILED
     without = any(run.counts.infrastructure or run.counts.remaining for run in session.runs)
     return InfrastructureError.exit_code if without else 0
+
+
+def _is_below(run: RunRecord, least: float | None) -> bool:
+    return least is not None and pass_rate(run) < least
+
+
+def pass_rate(run: RunRecord) -> float:
+    judged = run.counts.passed + run.counts.failed
+    return run.counts.passed / judged if judged else 0.0
 
 
 def _is_wrong(session: Session, store: ScoresStore) -> bool:

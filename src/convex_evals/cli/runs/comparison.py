@@ -1,11 +1,9 @@
 """Compared runs, and what `run --until-sure` decided: lines for people, JSON, CSV and Markdown."""
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from convex_evals.cli.output import count, visible
+from convex_evals.cli.output import count, csv_text, markdown_table, table, table_lines, visible
 from convex_evals.cli.runs.as_json import compared_json, run_summary_json
 from convex_evals.cli.runs.summaries import headline, interval_text, named, standing
 from convex_evals.core.ids import prefix
@@ -87,19 +85,23 @@ def points(difference: float) -> str:
 
 
 def matrix_lines(pairs: Sequence[ComparedRuns]) -> Iterator[str]:
-    """One line per pair."""
-    width = max(len(_pair(compared)) for compared in pairs)
+    """One row per pair, and what is not the same in both runs of it."""
+    rows = table(["runs", "difference", "p", "flipped", "verdict"], drop=("flipped",))
     for compared in pairs:
-        found = compared.statistics
-        if found is None:
-            yield f"  {_pair(compared):<{width}}  share no eval with a verdict"
-            continue
-        flipped = f"+{len(found.gained)} −{len(found.lost)} of {found.evals}"
-        told = f"{points(found.difference)} ({points(found.interval.low)} to {points(found.interval.high)})"
-        yield f"  {_pair(compared):<{width}}  {told:<24}  p = {compared.p:<7.3g}  {flipped:<14}  {compared.verdict}"
-        yield from (f"      {line}" for line in caveat_lines(compared))
+        rows.add_row(*_matrix_cells(compared))
+    yield from table_lines(rows)
+    yield from (f"{_pair(compared)}: {line}" for compared in pairs for line in caveat_lines(compared))
     corrected = f"p corrected for {len(pairs)} pairs (Holm)"
     yield f"difference in points with its 95% interval (bootstrap over shared evals), {corrected}"
+
+
+def _matrix_cells(compared: ComparedRuns) -> tuple[str, ...]:
+    found = compared.statistics
+    if found is None:
+        return (_pair(compared), "", "", "", "no shared eval")
+    difference = f"{points(found.difference)} ({points(found.interval.low)} to {points(found.interval.high)})"
+    flipped = f"+{len(found.gained)} −{len(found.lost)} of {found.evals}"
+    return (_pair(compared), difference, f"{compared.p:.3g}", flipped, compared.verdict)
 
 
 def pair_json(compared: ComparedRuns) -> dict[str, Any]:
@@ -138,16 +140,11 @@ def statistics_json(found: Comparison | None) -> dict[str, Any] | None:
 
 
 def pairs_csv(pairs: Sequence[ComparedRuns]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(HEADINGS)
-    writer.writerows(_row(compared) for compared in pairs)
-    return text.getvalue()
+    return csv_text(HEADINGS, map(_row, pairs))
 
 
 def pairs_markdown(pairs: Sequence[ComparedRuns]) -> str:
-    rows = [HEADINGS, tuple("---" for _ in HEADINGS), *(_row(compared) for compared in pairs)]
-    return "".join(f"| {' | '.join(map(str, row))} |\n" for row in rows)
+    return markdown_table(HEADINGS, map(_row, pairs))
 
 
 def _row(compared: ComparedRuns) -> tuple[object, ...]:

@@ -1,75 +1,55 @@
 """How `show` prints a run and an eval. Whatever a model or its code wrote is shown as text."""
 
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from convex_evals.cli.output import console, count, print_lines, print_table, remark, table, visible
-from convex_evals.cli.progress import SIGNS
+from convex_evals.cli.output import console, count, print_lines, print_table, table, visible
+from convex_evals.cli.progress import SHORT_STEPS, SIGNS
 from convex_evals.cli.runs.as_json import eval_json, run_summary_json
 from convex_evals.cli.runs.lookup import can_resume, condition, result_details
 from convex_evals.cli.runs.summaries import reason, scored_lines, spending_line
-from convex_evals.core.errors import UsageError
+from convex_evals.cli.tables import Table
 from convex_evals.core.ids import prefix
 from convex_evals.core.steps import StepResult
-from convex_evals.core.verdicts import STEPS, StepName
-from convex_evals.models import UNASKED
+from convex_evals.core.verdicts import STEPS
 from convex_evals.runner import RunScore, Spending
 from convex_evals.scores import AttemptDetails, AttemptRecord, FailuresAlike, GenerationRecord, RunRecord, ScoresStore
+
+SECONDS = len("  seconds")
+"""The column that is left out first."""
 
 
 def print_run(store: ScoresStore, run: RunRecord) -> None:
     """Evals x steps."""
+    found = result_details(store, run.id)
     with_trial = run.counts.total > run.evals
-    rows = table(["eval", *(["trial"] if with_trial else []), "status", *STEPS, "seconds"])
-    for details in result_details(store, run.id):
-        attempt = details.attempt
-        trial = [str(attempt.trial)] if with_trial else []
-        seconds = f"{(attempt.duration_ms or 0) / 1000:.1f}"
-        rows.add_row(attempt.eval, *trial, attempt.status, *_signs(details), seconds)
-    print_table(rows)
+    steps = _run_table(found, with_trial, apart=True)
+    print_table(steps if steps.fits(console().width + SECONDS) else _run_table(found, with_trial, apart=False))
     spent = spending_line(Spending.of(store.generations(run.id)))
     first, *more = scored_lines(run, RunScore.of(run, store.results(run.id)))
     lines = ["", f"{first} · {condition(store, run)}{f' ({run.reason})' if run.reason else ''}", *more]
     lines += [spent] if spent is not None else []
     if can_resume(store, run):
-        lines.append(f"`convex-evals run --resume {prefix(run.id)}` takes up what has no verdict.")
+        lines.append(f"`convex-evals run --resume {prefix(run.id)}` continues what has no verdict.")
     print_lines(lines)
 
 
-def print_eval(store: ScoresStore, run: RunRecord, details: AttemptDetails) -> None:
-    """Every step with its excerpt, the files, and the attempts before."""
-    out = console()
-    for line in _eval_lines(store, run, details):
-        out.print(line, soft_wrap=True)
+def _run_table(found: Sequence[AttemptDetails], with_trial: bool, *, apart: bool) -> Table:
+    """With a column for each step, or where there is no room for that, all signs in one."""
+    headings = ["eval", *(["trial"] if with_trial else []), "status", *(STEPS if apart else ("steps",)), "seconds"]
+    rows = table(headings, drop=("seconds",), short=dict(SHORT_STEPS.items()))
+    for details in found:
+        attempt = details.attempt
+        trial = [str(attempt.trial)] if with_trial else []
+        signs = list(_signs(details)) if apart else ["".join(sign or " " for sign in _signs(details))]
+        rows.add_row(attempt.eval, *trial, attempt.status, *signs, f"{(attempt.duration_ms or 0) / 1000:.1f}")
+    return rows
 
 
-def print_evidence(
-    store: ScoresStore,
-    run: RunRecord,
-    details: AttemptDetails,
-    *,
-    log: StepName | None,
-    files: bool,
-    prompt: bool,
-    response: bool,
-) -> None:
-    """Complete texts, one after the other. Into a file or a pipe they go as they are."""
-    if log is not None:
-        _write(_log(store, details, log))
-    generation = details.generation
-    if generation is None and (files or prompt or response):
-        raise UsageError(f"{details.attempt.eval} was never answered, so there is nothing of the model to show.")
-    if generation is not None and prompt:
-        if run.fingerprints.prompt is None and run.provider in UNASKED:
-            remark(f"{run.model} is not asked by a prompt; this is the task.")
-        _write(store.read_text(generation.prompt))
-    if generation is not None and response:
-        _write(store.read_text(generation.response))
-    if generation is not None and files:
-        for path, text in store.read_files(generation.files).items():
-            _write(f"==> {visible(path)} <==\n{text}")
+def print_eval(store: ScoresStore, run: RunRecord, details: AttemptDetails, *, commands: bool = False) -> None:
+    """Every step with its excerpt, those that did not pass first; the files, and the attempts before."""
+    print_lines(line for text in _eval_lines(store, run, details, commands) for line in text.split("\n"))
 
 
 def shown_json(store: ScoresStore, run: RunRecord, details: AttemptDetails) -> dict[str, Any]:
@@ -97,7 +77,7 @@ def _attempt_json(attempt: AttemptRecord) -> dict[str, Any]:
     }
 
 
-def _eval_lines(store: ScoresStore, run: RunRecord, details: AttemptDetails) -> Iterator[str]:
+def _eval_lines(store: ScoresStore, run: RunRecord, details: AttemptDetails, commands: bool) -> Iterator[str]:
     attempt = details.attempt
     yield f"{attempt.eval} · trial {attempt.trial} · {attempt.status} · run {prefix(run.id)} · {run.model}"
     if attempt.status not in ("passed", "running"):
@@ -111,8 +91,8 @@ def _eval_lines(store: ScoresStore, run: RunRecord, details: AttemptDetails) -> 
         yield spent
     if details.generation is not None:
         yield from _generation_lines(details.generation)
-    for step in details.steps:
-        yield from _step_lines(step)
+    for step in sorted(details.steps, key=lambda step: step.status in ("passed", "skipped")):
+        yield from _step_lines(step, commands)
     yield from _file_lines(store, details)
     earlier = _earlier(store, run, details)
     if earlier:
@@ -125,7 +105,7 @@ def _eval_lines(store: ScoresStore, run: RunRecord, details: AttemptDetails) -> 
 
 def _alike_lines(alike: FailuresAlike) -> Iterator[str]:
     if alike.runs:
-        yield f"failed alike: {count(alike.runs, 'other run')}, {count(alike.models, 'other model')}"
+        yield f"the same failure in {count(alike.runs, 'other run')} and {count(alike.models, 'other model')}"
 
 
 def _generation_lines(generation: GenerationRecord) -> Iterator[str]:
@@ -148,11 +128,11 @@ def _earlier(store: ScoresStore, run: RunRecord, details: AttemptDetails) -> lis
     return [each for each in tried if each.trial == attempt.trial and each.number < attempt.number]
 
 
-def _step_lines(step: StepResult) -> Iterator[str]:
+def _step_lines(step: StepResult, commands: bool) -> Iterator[str]:
     sign, _ = SIGNS[step.status]
     times = "" if step.status == "skipped" else f" · {step.duration_ms / 1000:.2f} s, CPU {step.cpu_ms / 1000:.2f} s"
     yield f"{sign} {step.name} · {step.status}{f' ({step.failure})' if step.failure else ''}{times}"
-    for command in step.commands:
+    for command in step.commands if commands else ():
         yield f"    $ {visible(' '.join(command.arguments))}  ({command.ending})"
     for note in step.notes:
         yield f"    note: {visible(note)}"
@@ -168,12 +148,7 @@ def _file_lines(store: ScoresStore, details: AttemptDetails) -> Iterator[str]:
     yield f"\n{count(len(files), 'file')}{':' if files else ''}"
     for path, text in files.items():
         yield f"  {visible(path)} ({count(len(text.splitlines()), 'line')})"
-
-
-def _log(store: ScoresStore, details: AttemptDetails, name: StepName) -> str:
-    if name not in details.logs:
-        raise UsageError(f"The step {name} of {details.attempt.eval} has no log: it was not reached.")
-    return store.read_text(details.logs[name])
+    yield "--files prints them, --diff compares them with the reference answer, --commands shows what the steps ran."
 
 
 def _signs(details: AttemptDetails) -> Iterator[str]:
@@ -182,8 +157,3 @@ def _signs(details: AttemptDetails) -> Iterator[str]:
     if tests is not None and "tests" in found:
         found["tests"] += f" {tests.passed}/{tests.total}"
     return (found.get(step, "") for step in STEPS)
-
-
-def _write(text: str) -> None:
-    shown = visible(text) if sys.stdout.isatty() else text
-    sys.stdout.write(shown if shown.endswith("\n") or not shown else f"{shown}\n")

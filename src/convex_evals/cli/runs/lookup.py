@@ -1,22 +1,100 @@
 """Opening scores to look at them, and finding what a user means."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
+from typing import Final
 
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
-from convex_evals.scores import AttemptDetails, RunRecord, ScoresStore, database_status
+from convex_evals.core.settings import read_settings
+from convex_evals.runner import CHECK, VALIDATE, asking_of
+from convex_evals.scores import (
+    AttemptDetails,
+    RemoteScores,
+    RunFilter,
+    RunRecord,
+    ScoresStore,
+    checked_url,
+    database_status,
+    is_service,
+)
+from convex_evals.suite import spellings
+
+LATEST: Final = "latest"
+RECENT: Final = 500
+"""Runs that are searched for an address."""
+NO_MODEL: Final = frozenset({CHECK, VALIDATE})
+"""Labels of runs that say nothing about a model, so that `status` and `latest` pass over them."""
+_RELATIVE: Final = re.compile(rf"{LATEST}(?::(?P<model>[^~]+))?(?:~(?P<back>[0-9]+))?|-(?P<nth>[1-9][0-9]*)")
 
 
 @contextmanager
 def existing_scores(where: str | None) -> Iterator[ScoresStore]:
-    """Scores that are there: looking never makes a file."""
+    """Scores that are there, in a database or at a service: looking never makes a file."""
+    if where is not None and is_service(where):
+        with open_service(where) as store:
+            yield store
+        return
     status = database_status(where)
     if status.condition == "missing":
         raise UsageError(f"There are no scores in {status.location} yet; `convex-evals run` makes them.")
     with ScoresStore.open(where) as store:
         yield store
+
+
+def open_service(url: str) -> RemoteScores:
+    """A token is sent only to the service that it is meant for."""
+    return RemoteScores(url, read_settings().token_for(checked_url(url)))
+
+
+def last_address(where: str | None) -> str | None:
+    """Where `local/NAME` was served when such a model was last run; None if none ever was."""
+    if database_status(where).condition == "missing":
+        return None
+    with ScoresStore.open(where) as store:
+        runs = store.runs(RunFilter(limit=RECENT))
+    served = (asking_of(run).base_url for run in runs if run.model.startswith("local/"))
+    return next((url for url in served if url is not None), None)
+
+
+def find_run(store: ScoresStore, reference: str) -> RunRecord:
+    """By id or its first characters; `latest`, `latest:MODEL`, the run before it `latest~1`; `-1` is `latest`."""
+    relative = _RELATIVE.fullmatch(reference)
+    if relative is None:
+        return store.find_run(reference)
+    back = int(relative["back"] or 0) if relative["nth"] is None else int(relative["nth"]) - 1
+    found = [run for run in model_runs(store.runs()) if is_of(run, relative["model"])]
+    if back < len(found):
+        return found[back]
+    of_model = f" of {relative['model']}" if relative["model"] else ""
+    there = f"there are {len(found)}" if found else "there is none"
+    raise UsageError(f"{reference} names no run{of_model}: {there}; `convex-evals status` lists them.")
+
+
+def compared_runs(store: ScoresStore, references: Sequence[str]) -> list[RunRecord]:
+    """Those that are named; of fewer than two, the run and the one before it of the same model and experiment."""
+    if len(references) > 1:
+        return [find_run(store, each) for each in references]
+    after = find_run(store, references[0] if references else LATEST)
+    alike = store.runs(RunFilter(model=after.model, experiment=after.experiment))
+    before = next((run for run in model_runs(alike) if run.started_at < after.started_at), None)
+    if before is None:
+        raise UsageError(
+            f"Run {prefix(after.id)} is the first of {after.model} ({after.experiment}), so there is none to "
+            "compare it with; name another run (`convex-evals status` lists them)."
+        )
+    return [before, after]
+
+
+def model_runs(runs: tuple[RunRecord, ...]) -> tuple[RunRecord, ...]:
+    """Without validations and checks, unless there is nothing else."""
+    return tuple(run for run in runs if not NO_MODEL & set(run.labels)) or runs
+
+
+def is_of(run: RunRecord, model: str | None) -> bool:
+    return model is None or model in (run.model, run.model.partition("/")[2])
 
 
 def result_details(store: ScoresStore, run_id: str, eval: str | None = None) -> tuple[AttemptDetails, ...]:
@@ -27,8 +105,8 @@ def result_details(store: ScoresStore, run_id: str, eval: str | None = None) -> 
 
 def find_eval(store: ScoresStore, run: RunRecord, wanted: str) -> str:
     """`category/name` of the planned eval that is called so, or whose name is so."""
-    planned = [each.eval for each in store.export_run(run.id).evals]
-    found = [each for each in planned if wanted in (each, each.partition("/")[2])]
+    planned = [each.eval for each in store.planned(run.id)]
+    found = [each for each in planned if wanted in spellings(*each.split("/", 1))]
     if len(found) == 1:
         return found[0]
     if found:
@@ -56,6 +134,11 @@ def find_attempt(store: ScoresStore, run: RunRecord, wanted: str, trial: int) ->
     name = find_eval(store, run, wanted)
     tried = [details for details in store.details(run.id, name) if details.attempt.trial == trial]
     if not tried:
+        last = max([run.trials, *(details.attempt.trial for details in store.details(run.id, name))])
+        if trial > last:
+            raise UsageError(
+                f"--trial must be at most {last}, the trials of {name} in run {prefix(run.id)}; it is {trial}."
+            )
         raise UsageError(f"{name} has not been tried in trial {trial} of run {prefix(run.id)} yet.")
     results = [details for details in result_details(store, run.id, name) if details.attempt.trial == trial]
     return results[-1] if results else tried[-1]

@@ -1,10 +1,13 @@
 """From what was asked for to plans of runs."""
 
+import random
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from convex_evals.cli.output import count, remark
+from convex_evals.cli.runs.lookup import LATEST, find_run
 from convex_evals.cli.runs.options import Purpose, RunOptions
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import new_id, prefix
@@ -23,10 +26,17 @@ from convex_evals.runner import (
     plan_run,
     suite_of,
 )
+from convex_evals.schedule import SCHEDULED
 from convex_evals.scores import RunPlan, ScoresStore
 from convex_evals.suite import Eval, Problem, find_suite, load_suite, select
 
-LABELS: Final[Mapping[Purpose, tuple[str, ...]]] = {"run": (), "validate": (VALIDATE,), "check": (CHECK,)}
+REPLAY: Final = "replay:"
+LABELS: Final[Mapping[Purpose, tuple[str, ...]]] = {
+    "run": (),
+    "validate": (VALIDATE,),
+    "check": (CHECK,),
+    "scheduled": (SCHEDULED,),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +49,8 @@ class Prepared:
 
 def prepare(asked: RunOptions, store: ScoresStore, settings: Settings) -> Prepared:
     """Changes nothing. Raises UsageError."""
-    connections = Connections(settings, remark)
+    asked = with_run_ids(asked, store)
+    connections = Connections(settings, remark, estimates=asked.dry_run)
     if asked.resume is not None:
         return _prepare_rest(asked, asked.resume, store, connections)
     request, problems = prepare_request(asked)
@@ -49,6 +60,25 @@ def prepare(asked: RunOptions, store: ScoresStore, settings: Settings) -> Prepar
     return Prepared(plans, problems)
 
 
+def with_run_ids(asked: RunOptions, store: ScoresStore) -> RunOptions:
+    """With the id of every run that was named in another way. Raises UsageError."""
+
+    def id_of(reference: str | None) -> str | None:
+        return None if reference is None else find_run(store, reference).id
+
+    replayed = [
+        f"{REPLAY}{id_of(name.removeprefix(REPLAY))}" if name.startswith(f"{REPLAY}{LATEST}") else name
+        for name in asked.models or ()
+    ]
+    return replace(
+        asked,
+        models=replayed or asked.models,
+        resume=id_of(asked.resume),
+        regrade=id_of(asked.regrade),
+        against=id_of(asked.against),
+    )
+
+
 def prepare_request(asked: RunOptions) -> tuple[Request, tuple[Problem, ...]]:
     """The chosen evals and how they are asked and graded; and what keeps others from being loaded."""
     asking = asking_for(asked)
@@ -56,7 +86,8 @@ def prepare_request(asked: RunOptions) -> tuple[Request, tuple[Problem, ...]]:
     problems = tuple(each for each in suite.problems if asked.selection.takes_problem(suite, each))
     for problem in problems:
         remark(f"broken: {problem}")
-    evals = select(suite, asked.selection)
+    chosen = select(suite, asked.selection)
+    evals = chosen if asked.failed else limited(chosen, asked)
     if not evals:
         raise UsageError(f"No eval of {suite.root} can be loaded; `convex-evals list` says what is wrong with them.")
     for each in evals:
@@ -64,6 +95,17 @@ def prepare_request(asked: RunOptions) -> tuple[Request, tuple[Problem, ...]]:
             remark(f"{each.id} has no grader yet, so no test is required of it.")
     options = asked.grading_options().completed(suite.settings)
     return Request(suite, evals, options, asking), problems
+
+
+def limited(evals: tuple[Eval, ...], asked: RunOptions) -> tuple[Eval, ...]:
+    """The first ones, or a sample that the same seed draws again; in the order of the suite."""
+    if asked.sample is not None and asked.sample < len(evals):
+        seed = secrets.randbelow(1_000_000) if asked.seed is None else asked.seed
+        drawn = set(random.Random(seed).sample([each.id for each in evals], asked.sample))
+        evals = tuple(each for each in evals if each.id in drawn)
+        if asked.seed is None:
+            remark(f"A sample of {count(len(evals), 'eval')}; --seed {seed} draws the same again.")
+    return evals[: asked.limit]
 
 
 def asking_for(asked: RunOptions) -> AskOptions:
@@ -86,7 +128,7 @@ def _plans(asked: RunOptions, request: Request, store: ScoresStore, connections:
     for name in dict.fromkeys(asked.models or ()):
         globs = request.options.answer_files
         model = find_model(name, store, globs, asking=request.asking, connections=connections)
-        evals = _failed(model.name, request, store) if asked.failed else request.evals
+        evals = limited(_failed(model.name, request, store), asked) if asked.failed else request.evals
         if evals:
             plan = plan_run(model, replace(request, evals=evals))
             _say_left_out(plan)

@@ -1,20 +1,18 @@
 """Carries out what was asked for, and says how it went."""
 
 import asyncio
-import os
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import TextIO
 
 from convex_evals.cli.output import remark
 from convex_evals.cli.progress import event_stream, logging_events, watching
 from convex_evals.cli.runs.comparison import next_line
+from convex_evals.cli.runs.delivery import Voice, sending_plans
+from convex_evals.cli.runs.executor import Executor, open_executor
 from convex_evals.cli.runs.options import RunOptions
-from convex_evals.cli.runs.plans import Prepared, prepare
-from convex_evals.core.errors import SandboxError
-from convex_evals.core.machine import probe_sandbox
-from convex_evals.core.processes import Sandbox
+from convex_evals.cli.runs.plans import Prepared, prepare, with_run_ids
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import prepare_toolchain
 from convex_evals.runner import (
@@ -30,6 +28,7 @@ from convex_evals.runner import (
 )
 from convex_evals.scores import RunRecord, ScoresStore
 from convex_evals.suite import Problem
+from convex_evals.web import find_run_page
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,8 @@ class Session:
 
 def carry_out(asked: RunOptions, settings: Settings, store: ScoresStore) -> Session:
     """Does it. Raises UsageError, or InfrastructureError when it cannot go on."""
-    resumed = () if asked.resume is None else (store.find_run(asked.resume).id,)
+    asked = with_run_ids(asked, store)
+    resumed = () if asked.resume is None else (asked.resume,)
     return carry_out_plans(lambda: prepare(asked, store, settings), resumed, asked, settings, store)
 
 
@@ -58,27 +58,38 @@ def carry_out_plans(
 async def _carry_out(
     plan: Callable[[], Prepared], resumed: Sequence[str], asked: RunOptions, settings: Settings, store: ScoresStore
 ) -> Session:
-    with ExitStack() as stack:
+    async with AsyncExitStack() as stack:
         for run_id in resumed:
             stack.enter_context(store.hold_run(run_id))
         prepared = plan()
         if prepared.plans and all(each.is_over for each in prepared.plans):
             return Session(tuple(store.find_run(run_id) for run_id in resumed), prepared.problems, complete=True)
-        prepared = replace(prepared, plans=await _with_sandbox(prepared.plans))
+        executor = await stack.enter_async_context(open_executor(asked.executor, settings))
+        prepared = replace(prepared, plans=await _with_sandbox(prepared.plans, executor))
         events = stack.enter_context(event_stream(asked.events))
         budget = None if asked.budget is None else open_budget(asked.budget, prepared.plans, store)
         toolchain = await prepare_toolchain(settings, remark)
         _warn_of_other_tools(prepared.plans, toolchain.fingerprint)
+        voice = Voice()
+        stack.enter_context(sending_plans(prepared.plans, asked, settings, store, voice))
         runs = [each.begin(store, toolchain.fingerprint) for each in prepared.plans]
         for run in runs:
             if run.id not in resumed:
                 stack.enter_context(store.hold_run(run.id))
+        await asyncio.to_thread(_say_where, runs, settings, store)
         sure = _until_sure(runs, asked, store, budget)
-        complete = await _execute(runs, asked, settings, store, budget, events)
+        complete = await _execute(runs, asked, settings, store, budget, events, executor, voice)
         while complete and sure is not None and (further := sure.next_round()):
             remark(next_line(sure, further))
-            complete = await _execute(further, asked, settings, store, budget, events)
+            complete = await _execute(further, asked, settings, store, budget, events, executor, voice)
     return Session(tuple(store.find_run(run.id) for run in runs), prepared.problems, complete, sure)
+
+
+def _say_where(runs: Sequence[ActiveRun], settings: Settings, store: ScoresStore) -> None:
+    """Where the runs can be followed, if somebody serves these scores."""
+    for run in runs:
+        if page := find_run_page(store, settings, run.id):
+            remark(f"Follow {store.find_run(run.id).model} at {page}")
 
 
 def _until_sure(
@@ -90,10 +101,10 @@ def _until_sure(
     return UntilSure(store, runs, against, asked.trials or LOOKS, budget)
 
 
-async def _with_sandbox(plans: Sequence[Plan]) -> tuple[Plan, ...]:
+async def _with_sandbox(plans: Sequence[Plan], executor: Executor) -> tuple[Plan, ...]:
     """Plans that say what does not hold while they are graded. Raises SandboxError before anything is asked."""
     sandboxes = dict.fromkeys(each.options.sandbox for each in plans if each.work)
-    missing = {sandbox: await check_sandbox(sandbox) for sandbox in sandboxes}
+    missing = {sandbox: await executor.check_sandbox(sandbox) for sandbox in sandboxes}
     return tuple(each.with_note("notConfined", list(missing.get(each.options.sandbox, ()))) for each in plans)
 
 
@@ -110,34 +121,15 @@ async def _execute(
     store: ScoresStore,
     budget: Budget | None,
     events: TextIO | None,
+    executor: Executor,
+    voice: Voice,
 ) -> bool:
     items = [item for run in runs for item in run.work]
     with open_workspace(settings.output_folder, keep=asked.keep) as folder, watching(items) as watcher:
         if asked.keep:
             remark(f"Everything that is written stays in {folder}.")
-        jobs = asked.jobs or cores()
+        jobs = asked.jobs or executor.size
         told = logging_events(watcher, events)
-        context = RunContext(store, settings, folder, jobs, told, asked.keep, budget)
-        return await Execution(runs, context).carry_out()
-
-
-async def check_sandbox(sandbox: Sandbox) -> tuple[str, ...]:
-    """What does not confine answers here although it should; says so. Raises SandboxError where it must not be so."""
-    if sandbox == "none":
-        remark("Answers run unconfined (--sandbox none): they can read and change whatever you can.")
-        return ("everything",)
-    support = await probe_sandbox()
-    missing = support.missing
-    if not missing:
-        return ()
-    lacks = f"This machine cannot lock answers in: {'; '.join(missing)}"
-    if sandbox == "required" or not support.files:
-        flag = "--sandbox available" if support.files else "--sandbox none"
-        raise SandboxError(f"{lacks}. See `convex-evals doctor`, or accept the risk with {flag}.")
-    remark(f"{lacks}. They are graded all the same (--sandbox available).")
-    return missing
-
-
-def cores() -> int:
-    """Those that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        context = RunContext(store, settings, folder, jobs, told, asked.keep, budget, executor.cluster)
+        with voice.through(told):
+            return await Execution(runs, context).carry_out()

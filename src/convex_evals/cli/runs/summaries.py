@@ -108,22 +108,29 @@ def _figure(sum_: Sum) -> str:
 
 
 def summary_lines(store: ScoresStore, run: RunRecord) -> Iterator[str]:
-    """The counts and the score, what asking took, what did not pass and why, and what to do next."""
+    """What did not pass and why, the counts and the score, what asking took, and what to do next."""
+    results = result_details(store, run.id)
+    missed = [details for details in results if details.attempt.status != "passed"]
+    yield from _missed_lines(missed, results, run)
     yield from scored_lines(run, RunScore.of(run, store.results(run.id)))
     spent = spending_line(Spending.of(store.generations(run.id)))
     if spent is not None:
         yield spent
     if run.reason is not None and run.reason != "interrupted":
         yield f"It ended early. {visible(run.reason)}"
-    results = result_details(store, run.id)
-    missed = [details for details in results if details.attempt.status != "passed"]
-    yield from _missed_lines(missed, results, run)
+    yield from _next_lines(store, run, missed)
+
+
+def _next_lines(store: ScoresStore, run: RunRecord, missed: Sequence[AttemptDetails]) -> Iterator[str]:
+    this = prefix(run.id)
     if missed:
         first = missed[0].attempt
         trial = f" --trial {first.trial}" if first.trial > 1 else ""
-        yield f"`convex-evals show {prefix(run.id)} {first.eval}{trial}` shows everything about the first of them."
+        yield f"`convex-evals show {this} {first.eval}{trial}` shows everything about the first of them."
+    if run.counts.failed and not NOT_SCORES & set(run.labels):
+        yield f"`convex-evals analyze {this}` explains the failures; `convex-evals serve` shows them in a browser."
     if can_resume(store, run):
-        yield f"`convex-evals run --resume {prefix(run.id)}` takes up what has no verdict."
+        yield f"`convex-evals run --resume {this}` continues what has no verdict."
 
 
 def _missed_lines(missed: Sequence[AttemptDetails], results: Sequence[AttemptDetails], run: RunRecord) -> Iterator[str]:
@@ -208,7 +215,7 @@ def reason(details: AttemptDetails) -> str:
     """Why an attempt did not pass, in one line: the step, the tests, the beginning of the excerpt."""
     attempt = details.attempt
     decisive = next((step for step in details.steps if step.status == attempt.status), None)
-    said = attempt.broken or (decisive.excerpt if decisive else "") or "; ".join(attempt.notes) or attempt.failure or ""
+    said = attempt.broken or (decisive.cause if decisive else "") or "; ".join(attempt.notes) or attempt.failure or ""
     first = " · ".join([line.strip() for line in said.splitlines() if line.strip()][:2])
     tests = f" {attempt.tests.passed}/{attempt.tests.total}" if attempt.failed_step == "tests" and attempt.tests else ""
     where = "broken" if attempt.broken else decisive.name if decisive else attempt.status

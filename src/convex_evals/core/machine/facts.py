@@ -123,7 +123,7 @@ def toolchain_fact(node: Node | ToolchainError, settings: Settings) -> Fact:
     if store.find(toolchain_packages()) is not None:
         return Fact(name, Status.OK, f"installed in {location}")
     command = f"{shlex.quote(sys.executable)} -m convex_evals.core.toolchain"
-    return Fact(name, Status.MISSING, f"not yet installed in {location}", command)
+    return Fact(name, Status.WARNING, f"installed on first run, in {location}", f"to install it now: {command}")
 
 
 def extra_fact(extra: Extra) -> Fact:

@@ -8,8 +8,15 @@ from pathlib import Path
 from typing import Final, Self
 
 from convex_evals.core.errors import SettingsError
+from convex_evals.core.settings.destinations import (
+    TOKEN_VARIABLE,
+    Destination,
+    find_destination,
+    origin,
+    read_destinations,
+)
 from convex_evals.core.settings.secret import PROVIDER_VARIABLES, ProviderKey, Secret, provider_of
-from convex_evals.core.settings.variables import Source, Variables, find_env_file, read_env_file
+from convex_evals.core.settings.variables import ENV_FILE, PROJECT_FILE, Source, Variables, find_file, read_env_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +40,25 @@ class Settings:
     output_folder: Path | None = None
     scores_url: str | None = None
     scores_token: Secret | None = None
+    destinations: tuple[Destination, ...] = ()
     provider_keys: tuple[ProviderKey, ...] = ()
     other_keys: tuple[ProviderKey, ...] = field(default=(), repr=False)
     node: Path | None = None
+    ray_address: str | None = None
     search_path: str = ""
     network: tuple[NetworkVariable, ...] = field(default=(), repr=False)
     env_file: Path | None = None
+    project_file: Path | None = None
+
+    def destination(self, to: str | None = None) -> Destination | None:
+        """The service that `--to` names; without it the one of CONVEX_EVAL_URL. None: nowhere. Raises UsageError."""
+        return find_destination(to, self.destinations, self.scores_url, self.scores_token)
+
+    def token_for(self, url: str) -> Secret | None:
+        """Of the service that is configured there, by scheme, host and port: nobody else who is asked may see it."""
+        usual = (Destination(self.scores_url, None, self.scores_token),) if self.scores_url else ()
+        known = (*self.destinations, *usual)
+        return next((each.token for each in known if origin(each.url) == origin(url)), None)
 
     def provider_key(self, provider: str) -> Secret | None:
         """Of a known or a user-defined provider: the key of `my-box` is in MY_BOX_API_KEY."""
@@ -52,7 +72,8 @@ class Settings:
 
     def without_secrets(self) -> Self:
         """What may be sent to another process."""
-        return replace(self, scores_token=None, provider_keys=(), other_keys=(), network=())
+        places = tuple(replace(each, token=None) for each in self.destinations)
+        return replace(self, scores_token=None, destinations=places, provider_keys=(), other_keys=(), network=())
 
 
 SYSTEM_NODE: Final = "system"
@@ -85,11 +106,16 @@ def read_settings(
     cwd = Path.cwd() if cwd is None else cwd.absolute()
     home = Path(process.get("HOME") or Path.home())
     flags = {name: value for name, value in (overrides or {}).items() if value is not None}
-    env_file = find_env_file(cwd, home)
+    env_file = find_file(ENV_FILE, cwd, home)
     sources = [Source("option", flags), Source("environment", process)]
     if env_file is not None:
         sources.append(Source(str(env_file), read_env_file(env_file)))
-    return _settings(Variables(tuple(sources), cwd, home), env_file)
+    variables, project_file = Variables(tuple(sources), cwd, home), find_file(PROJECT_FILE, cwd, home)
+    return replace(
+        _settings(variables, env_file),
+        project_file=project_file,
+        destinations=read_destinations(variables, project_file),
+    )
 
 
 def _settings(variables: Variables, env_file: Path | None) -> Settings:
@@ -102,10 +128,11 @@ def _settings(variables: Variables, env_file: Path | None) -> Settings:
         analyst=variables.text("CONVEX_EVALS_ANALYST"),
         output_folder=variables.folder("OUTPUT_TEMPDIR"),
         scores_url=variables.url("CONVEX_EVAL_URL"),
-        scores_token=variables.secret("CONVEX_AUTH_TOKEN"),
+        scores_token=variables.secret(TOKEN_VARIABLE),
         provider_keys=_provider_keys(variables),
         other_keys=_other_keys(variables),
         node=_node(variables),
+        ray_address=variables.text("RAY_ADDRESS"),
         search_path=variables.text("PATH") or os.defpath,
         network=_network(variables),
         env_file=env_file,

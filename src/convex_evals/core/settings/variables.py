@@ -111,18 +111,19 @@ class Variables:
 
 
 ENV_FILE = ".env"
+PROJECT_FILE = "convex-evals.toml"
 
 
-def find_env_file(cwd: Path, home: Path) -> Path | None:
-    """The nearest `.env` from `cwd` upward, inside the git repository or the home folder that holds `cwd`.
+def find_file(name: str, cwd: Path, home: Path) -> Path | None:
+    """The nearest file of this name from `cwd` upward, inside the git repository or the home folder that holds `cwd`.
 
-    Outside both only `cwd` itself counts: a `.env` in a shared folder such as /tmp may be somebody else's.
+    Outside both only `cwd` itself counts: a file in a shared folder such as /tmp may be somebody else's.
     """
     folders = [cwd, *cwd.parents]
     boundary = next((folder for folder in folders if folder == home or (folder / ".git").exists()), cwd)
     for folder in folders[: folders.index(boundary) + 1]:
-        if (folder / ENV_FILE).is_file():
-            return folder / ENV_FILE
+        if (folder / name).is_file():
+            return folder / name
     return None
 
 

@@ -3,7 +3,7 @@
 from convex_evals.core.toolchain.node import Node, find_node
 from convex_evals.core.toolchain.npm import REFUSED, TOO_LARGE, UNUSABLE, NpmError
 from convex_evals.core.toolchain.package_cache import CachedSet, PackageCache
-from convex_evals.core.toolchain.package_set import InstalledPackages, PackageSet
+from convex_evals.core.toolchain.package_set import InstalledPackages, PackageSet, installed_version
 from convex_evals.core.toolchain.store import PackageStore, Progress, no_progress
 from convex_evals.core.toolchain.toolchain import (
     PROJECTS_QUOTA,
@@ -35,6 +35,7 @@ __all__ = [
     "find_convex_cli",
     "find_node",
     "find_toolchain",
+    "installed_version",
     "no_progress",
     "package_store",
     "prepare_toolchain",

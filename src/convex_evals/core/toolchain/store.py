@@ -113,15 +113,17 @@ class PackageStore:
 
 @asynccontextmanager
 async def _reporting(packages: PackageSet, folder: Path, progress: Progress) -> AsyncIterator[None]:
-    """Reports now and then how many packages have arrived."""
+    """Reports how many packages have arrived, each time that it is another quarter: few lines, also in a log."""
     expected = sum(not package.nested for package in packages.locked_packages())
 
     async def report() -> None:
+        reported = 0
         while True:
             await asyncio.sleep(_REPORT_SECONDS)
             arrived = _count_packages(folder)
-            if arrived:
+            if arrived - reported > expected // 4:
                 progress(f"Installing {packages.name}: {arrived} of {expected or 'all'} packages")
+                reported = arrived
 
     progress(f"Installing {packages.name} (once; needs the npm registry)")
     reporter = asyncio.create_task(report())

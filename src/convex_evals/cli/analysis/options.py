@@ -1,0 +1,87 @@
+"""The options of `analyze`: those that find the cause of a failure and say what it is."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from convex_evals.analysis.defaults import PROBE_SECONDS
+from convex_evals.cli.completion import complete_model, complete_run
+from convex_evals.cli.options import RUN_HELP, EvalsFolder, JsonFile, SandboxMode, Scores
+
+if TYPE_CHECKING:
+    from convex_evals.analysis.classification import Analyst
+
+Run = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN", autocompletion=complete_run, help=f"{RUN_HELP.removesuffix('.')}; or the URL of its page."
+    ),
+]
+Engine = Annotated[
+    Literal["auto", "rules", "llm", "both"],
+    typer.Option(
+        "--engine",
+        help="Classify with rules, with a language model (llm), or with both and a second opinion. "
+        "auto: both if there is a key, otherwise rules.",
+    ),
+]
+Reports = Annotated[Path, typer.Option("--reports", metavar="DIR", help="The folder of all reports.")]
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOptions:
+    """How failures are classified."""
+
+    engine: Engine = "auto"
+    analyst: Annotated[
+        str | None,
+        typer.Option(
+            "--analyst", metavar="MODEL", autocompletion=complete_model, help="The language model that classifies."
+        ),
+    ] = None
+    base_url: Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Where the analyst is served.")] = (
+        None
+    )
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            "--budget", metavar="USD", min=0.0, help="Stop asking the analyst once this many dollars are spent."
+        ),
+    ] = None
+    json: JsonFile = None
+
+    def asked_analyst(self) -> "Analyst":
+        from convex_evals.analysis.classification import Analyst
+
+        return Analyst(self.analyst, self.base_url, self.budget)
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisOptions(EngineOptions):
+    """What is analysed, and how."""
+
+    run: str = ""
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Failures to investigate in parallel.")] = 4
+    probe_seconds: Annotated[
+        float, typer.Option("--probe-seconds", min=0.0, help="Time limit for finding the cause of each failure.")
+    ] = PROBE_SECONDS
+    no_probe: Annotated[
+        bool, typer.Option("--no-probe", help="Do not grade again: show cached causes, or else differences.")
+    ] = False
+    sandbox: SandboxMode = None
+    evals: EvalsFolder = None
+    reports: Reports = Path("reports")
+    scores: Scores = None
+
+    @property
+    def probing(self) -> float:
+        """Seconds per failure."""
+        return 0.0 if self.no_probe else self.probe_seconds
+
+    def located(self) -> "AnalysisOptions":
+        """With the scores that the address of a run's page names."""
+        from convex_evals.cli.analysis.sources import scores_of
+
+        return replace(self, scores=scores_of(self.run, self.scores))

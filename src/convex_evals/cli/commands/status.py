@@ -1,0 +1,69 @@
+"""`convex-evals status`: the latest runs, and what failed in them."""
+
+from typing import Annotated, Literal
+
+import typer
+
+from convex_evals.cli.completion import complete_experiment, complete_model
+from convex_evals.cli.options import Csv, EvalsFolder, Json, Markdown, Scores, only_one
+
+
+def status(
+    failed: Annotated[
+        bool, typer.Option("--failed", help="List the evals that failed in the last run of each model.")
+    ] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Number of runs to show, newest first.")] = 20,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", "-m", metavar="MODEL", autocompletion=complete_model, help="Only runs of this model."),
+    ] = None,
+    experiment: Annotated[
+        str | None,
+        typer.Option(
+            "--experiment",
+            "-e",
+            metavar="NAME",
+            autocompletion=complete_experiment,
+            help="Only runs of this experiment.",
+        ),
+    ] = None,
+    status: Annotated[
+        Literal["running", "completed", "interrupted", "failed"] | None,
+        typer.Option("--status", help="Only runs in this state."),
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="DATE", help="Only runs begun on this day (UTC) or later.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Also show runs of `validate`.")] = False,
+    hidden: Annotated[bool, typer.Option("--hidden", help="Also show hidden runs.")] = False,
+    evals: EvalsFolder = None,
+    json: Json = False,
+    csv: Csv = False,
+    markdown: Markdown = False,
+    scores: Scores = None,
+) -> None:
+    """Show the latest runs: counts, scores, state and how to resume them, and what has not been sent to services yet.
+
+    Only complete runs of the suite have a score. The last run of a model is one of all evals: those of some evals and
+    those of `validate`, `models check` and `ablate` do not count.
+
+    Examples:
+      convex-evals status
+      convex-evals status --model openai/gpt-5.2 --since 2026-11-01
+      convex-evals status --status interrupted
+      convex-evals status --failed
+      convex-evals status --csv > runs.csv
+    """
+    from itertools import islice
+
+    from convex_evals.cli.runs import listing
+    from convex_evals.cli.runs.lookup import existing_scores
+    from convex_evals.cli.runs.selection import Wanted
+
+    shape = only_one(json=json, csv=csv, markdown=markdown)
+    wanted = Wanted(model, experiment, status, since, everything, hidden)
+    with existing_scores(scores) as store:
+        if failed:
+            listing.print_failures(store, tuple(wanted.last_of_each_model(store)), shape)
+        else:
+            listing.print_runs(store, tuple(islice(wanted.runs(store), limit)), evals, shape)

@@ -1,0 +1,157 @@
+"""How `status` prints runs and what failed in them: for people, as JSON, as CSV and as Markdown."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from convex_evals.cli.options import Shape
+from convex_evals.cli.output import csv_text, markdown_table, print_json, print_lines, print_table, table, write_text
+from convex_evals.cli.runs.as_json import eval_json, run_score_json, run_summary_json
+from convex_evals.cli.runs.lookup import can_resume, condition, result_details
+from convex_evals.cli.runs.summaries import cost_text, headline, reason, short_interval_text, spending_json
+from convex_evals.cli.runs.unsent import unsent_json, unsent_lines
+from convex_evals.core.ids import prefix
+from convex_evals.runner import RunScore, Spending, why_no_score
+from convex_evals.scores import AttemptDetails, RunRecord, ScoresStore
+from convex_evals.statistics import Score
+from convex_evals.suite import find_suite, load_suite
+
+HEADINGS: Final = (
+    *("run", "model", "experiment", "status", "passed", "failed", "no verdict", "evals", "score", "cost"),
+    "started (UTC)",
+)
+NARROW: Final = ("cost", "started (UTC)", "no verdict", "experiment", "evals", "score", "failed")
+"""Columns that are left out where the terminal is narrow, the first of them first."""
+COLUMNS: Final = (
+    *("run", "model", "experiment", "status", "evals", "trials", "passed", "failed", "no_verdict"),
+    *("score", "low", "high", "cost_usd", "started_at"),
+)
+FAILURES: Final = ("run", "model", "experiment", "eval", "trial", "why")
+
+
+def print_runs(store: ScoresStore, runs: Sequence[RunRecord], evals: Path | None, shape: Shape) -> None:
+    scores = _scores(store, runs, evals)
+    match shape:
+        case "json":
+            print_json(_runs_json(store, runs, scores))
+        case "csv":
+            write_text(csv_text(COLUMNS, (_csv_row(store, run, scores.get(run.id)) for run in runs)), "-")
+        case "markdown":
+            write_text(markdown_table(HEADINGS, (_row(store, run, scores.get(run.id)) for run in runs)), "-")
+        case "text":
+            _print_runs(store, runs, scores)
+
+
+def print_failures(store: ScoresStore, runs: Sequence[RunRecord], shape: Shape) -> None:
+    """What failed in each run, and why."""
+    failed = {run.id: _failed(store, run) for run in runs}
+    rows = [_failure_row(run, details) for run in runs for details in failed[run.id]]
+    match shape:
+        case "json":
+            found = ((run, [eval_json(store, details) for details in failed[run.id]]) for run in runs)
+            print_json({"runs": [{"run": run_summary_json(run), "evals": evals} for run, evals in found]})
+        case "csv":
+            write_text(csv_text(FAILURES, rows), "-")
+        case "markdown":
+            write_text(markdown_table(FAILURES, rows), "-")
+        case "text":
+            _print_failures(runs, failed)
+
+
+def _print_runs(store: ScoresStore, runs: Sequence[RunRecord], scores: dict[str, Score]) -> None:
+    if not runs:
+        print_lines(["No such run was found; `convex-evals status --all --hidden` lists every run."])
+        return
+    rows = table(HEADINGS, drop=NARROW)
+    for run in runs:
+        rows.add_row(*_row(store, run, scores.get(run.id)))
+    print_table(rows)
+    if any(run.counts.total > run.evals for run in runs):
+        print_lines(["", "With several trials, what passed and failed is counted in trials."])
+    resumable = [run for run in runs if can_resume(store, run)]
+    if resumable:
+        print_lines(["", "These continue what has no verdict:"])
+        print_lines(f"  convex-evals run --resume {prefix(run.id)}" for run in resumable)
+    if unsent := unsent_lines(store):
+        print_lines(["", *unsent])
+
+
+def _row(store: ScoresStore, run: RunRecord, score: Score | None) -> Iterator[str]:
+    counts = run.counts
+    yield from (prefix(run.id), run.model, run.experiment, condition(store, run))
+    yield from map(str, (counts.passed, counts.failed, counts.infrastructure))
+    yield _evals(run)
+    yield "" if score is None else short_interval_text(score)
+    yield cost_text(Spending.of(store.generations(run.id)))
+    yield f"{run.started_at:%Y-%m-%d %H:%M}"
+
+
+def _csv_row(store: ScoresStore, run: RunRecord, score: Score | None) -> Iterator[object]:
+    counts, interval = run.counts, score.interval if score else None
+    yield from (prefix(run.id), run.model, run.experiment, condition(store, run), run.evals, counts.total)
+    yield from (counts.passed, counts.failed, counts.infrastructure)
+    yield score.value if score else None
+    yield from (interval.low, interval.high) if interval else (None, None)
+    yield Spending.of(store.generations(run.id)).cost.value
+    yield run.started_at.isoformat(timespec="seconds")
+
+
+def _evals(run: RunRecord) -> str:
+    total = run.counts.total
+    if total == run.evals:
+        return str(run.evals)
+    return f"{run.evals} × {run.trials}" if total == run.evals * run.trials else f"{run.evals}, {total} trials"
+
+
+def _scores(store: ScoresStore, runs: Sequence[RunRecord], evals: Path | None) -> dict[str, Score]:
+    """Of the complete runs of the suite, by id."""
+    if not runs:
+        return {}
+    suite = load_suite(find_suite(evals))
+    complete = [run for run in runs if why_no_score(run, store.planned(run.id), suite) is None]
+    found = ((run.id, RunScore.of(run, store.results(run.id)).score) for run in complete)
+    return {run: score for run, score in found if score is not None}
+
+
+def _failed(store: ScoresStore, run: RunRecord) -> list[AttemptDetails]:
+    return [details for details in result_details(store, run.id) if details.attempt.status == "failed"]
+
+
+def _failure_row(run: RunRecord, details: AttemptDetails) -> tuple[str, ...]:
+    attempt = details.attempt
+    return (prefix(run.id), run.model, run.experiment, attempt.eval, str(attempt.trial), reason(details))
+
+
+def _print_failures(runs: Sequence[RunRecord], failed: Mapping[str, Sequence[AttemptDetails]]) -> None:
+    """Run by run: its headline, and a table."""
+    told = [run for run in runs if failed[run.id]]
+    for number, run in enumerate(told):
+        print_lines([*([""] if number else []), headline(run)])
+        several = run.counts.total > run.evals
+        rows = table(["eval", *(["trial"] if several else []), "why"], fold="why")
+        for details in failed[run.id]:
+            trial = [str(details.attempt.trial)] if several else []
+            rows.add_row(details.attempt.eval, *trial, reason(details))
+        print_table(rows)
+    if told:
+        return
+    last = runs[0] if len(runs) == 1 else None
+    where = f"run {prefix(last.id)} of {last.model}" if last else "the last run of any model"
+    print_lines([f"No eval failed in {where}." if runs else "No model has run all evals yet, so none failed."])
+
+
+def _runs_json(store: ScoresStore, runs: Sequence[RunRecord], scores: dict[str, Score]) -> dict[str, Any]:
+    return {
+        "runs": [
+            {
+                **run_summary_json(run),
+                **run_score_json(RunScore.of(run, store.results(run.id))),
+                "isScored": run.id in scores,
+                **spending_json(Spending.of(store.generations(run.id))),
+                "condition": condition(store, run),
+                "canResume": can_resume(store, run),
+            }
+            for run in runs
+        ],
+        "unsent": unsent_json(store),
+    }

@@ -1,0 +1,128 @@
+"""uvicorn's HTTP protocol with limits: uvicorn bounds neither the head of a request nor the time it takes."""
+
+import asyncio
+import logging
+
+from uvicorn.config import Config
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.server import ServerState
+
+from convex_evals.core.http.limits import (
+    BAD_REQUEST,
+    HEAD_BYTES,
+    HEAD_TOO_LARGE,
+    IDLE_SECONDS,
+    MOST_HEADERS,
+    REQUEST_SECONDS,
+    REST_SECONDS,
+    TIMED_OUT,
+)
+
+logger = logging.getLogger(__name__)
+logger.setLevel(logging.ERROR)  # invalid requests are not worth a warning
+
+
+class HeadTooLarge(Exception):
+    """Ends the parser's work."""
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    def __init__(self, config: Config, server_state: ServerState) -> None:
+        super().__init__(config, server_state, {})
+        self.logger = logger
+        self._refusal = BAD_REQUEST
+        self._is_in_head = True
+        self._is_arriving = False
+        self._head_bytes = 0
+        self._deadline: asyncio.TimerHandle | None = None
+
+    # The connection
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._expect_within(IDLE_SECONDS)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._expect_nothing()
+        super().connection_lost(exc)
+
+    def handle_websocket_upgrade(self) -> None:
+        self._expect_nothing()
+        super().handle_websocket_upgrade()
+
+    def data_received(self, data: bytes) -> None:
+        if self.transport.is_closing():
+            return
+        super().data_received(data)
+        if self._is_in_head:
+            self._head_bytes += len(data)
+            if self._head_bytes > HEAD_BYTES and not self.transport.is_closing():
+                self._refuse(HEAD_TOO_LARGE)
+
+    # Events of the parser
+
+    def on_message_begin(self) -> None:
+        self._is_in_head = self._is_arriving = True
+        self._head_bytes = 0
+        self._expect_within(REQUEST_SECONDS)
+        super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if len(self.headers) >= MOST_HEADERS:
+            self._refusal = HEAD_TOO_LARGE
+            raise HeadTooLarge
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        self._is_in_head = False
+        if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > HEAD_BYTES:
+            self._refusal = HEAD_TOO_LARGE
+            raise HeadTooLarge
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._is_arriving = False
+        self._head_bytes = 0
+        self._expect_nothing()
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self._is_arriving:
+            self._expect_within(REST_SECONDS)
+
+    # Deadlines and refusals
+
+    def _expect_within(self, seconds: float) -> None:
+        self._expect_nothing()
+        self._deadline = self.loop.call_later(seconds, self._give_up)
+
+    def _expect_nothing(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _give_up(self) -> None:
+        self._deadline = None
+        if self.transport.is_closing():
+            return
+        if self.flow.read_paused:  # we are the ones who do not read
+            self._expect_within(REQUEST_SECONDS)
+        elif self._is_arriving and self._is_in_head:
+            self._refuse(TIMED_OUT)
+        else:
+            self.transport.abort()
+
+    def send_400_response(self, msg: str) -> None:
+        """uvicorn calls this when the parser rejects a request."""
+        self._refuse(self._refusal)
+
+    def _refuse(self, refusal: tuple[int, str]) -> None:
+        status, sentence = refusal
+        self._expect_nothing()
+        head = (
+            f"content-type: text/plain; charset=utf-8\r\ncontent-length: {len(sentence)}\r\nconnection: close\r\n\r\n"
+        )
+        if self.cycle is None or self.cycle.response_complete:  # otherwise it would read as part of that response
+            self.transport.write(STATUS_LINE[status] + head.encode() + sentence.encode())
+        self.transport.close()

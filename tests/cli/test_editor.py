@@ -1,0 +1,149 @@
+"""Answers in the user's editor: `controls new` makes a control of a changed copy, `open` deploys an answer."""
+
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from convex_evals.scores import Generation, Outcome, PlannedEval, RunPlan, ScoresStore
+from convex_evals.suite import Selection, load_suite, own_suite, read_answer, select
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+Start = Callable[..., subprocess.Popen[str]]
+PROGRAM = Path(sys.executable).parent / "convex-evals"
+NEW = ("controls", "new", "000-hello")
+
+
+@pytest.fixture
+def controls(hello_suite: Callable[..., Path]) -> Path:
+    return hello_suite(1).parent / "controls" / "000-basics" / "000-hello"
+
+
+def test_a_changed_copy_of_the_reference_answer_becomes_a_control(convex_evals: Command, controls: Path) -> None:
+    begun = convex_evals(*NEW, "wrong-moon")
+    draft = controls / "wrong-moon.draft"
+    assert "was copied to controls/000-basics/000-hello/wrong-moon.draft." in begun.stdout
+    assert "Nothing is changed yet" in convex_evals(*NEW, "wrong-moon").stdout
+    (draft / "to.txt").write_text("moon\n")
+    (draft / ".to.txt.swp").write_text("what an editor leaves behind")
+    refused = convex_evals(*NEW, "wrong-moon")
+    assert refused.returncode == 2
+    assert "add --why TEXT" in refused.stderr
+    made = convex_evals(*NEW, "wrong-moon", "--why", "Somebody else is meant.")
+    assert made.returncode == 0, made.stderr
+    assert "wrong-moon.patch: fails at tests in test_says_it_to_the_right_one" in made.stdout
+    assert [path.name for path in controls.iterdir()] == ["wrong-moon.patch"]
+    assert (controls / "wrong-moon.patch").read_text() == (
+        "Step: tests\nTest: test_says_it_to_the_right_one\nWhy: Somebody else is meant.\n\n"
+        "--- a/to.txt\n+++ b/to.txt\n@@ -1 +1 @@\n-world\n+moon\n"
+    )
+    assert convex_evals("controls").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "complaint"),
+    [
+        ("wrong-hello", "world\n\n", None),
+        ("wrong-more", "world\n", "must fail, but passes every step"),
+        ("alternative-moon", "moon\n", "must pass, but fails at tests: "),
+    ],
+)
+def test_an_answer_that_fares_otherwise_stays_to_be_changed(
+    convex_evals: Command, controls: Path, name: str, text: str, complaint: str | None
+) -> None:
+    convex_evals(*NEW, name)
+    draft = controls / f"{name}.draft"
+    (draft / "to.txt").write_text(text)
+    (draft / "more.txt").write_text("more\n")
+    result = convex_evals(*NEW, name, "--why", "It is tried.")
+    if complaint is None:
+        assert result.returncode == 0
+    else:
+        assert result.returncode == 1
+        assert complaint in result.stdout
+        assert draft.is_dir() and not draft.with_suffix(".patch").exists()
+
+
+@pytest.mark.parametrize("name", ["moon", "wrong", "wrong-", "wrong-a/b"])
+def test_a_control_says_in_its_name_what_it_is(convex_evals: Command, controls: Path, name: str) -> None:
+    result = convex_evals(*NEW, name)
+    assert result.returncode == 2
+    assert "A control is named wrong-… or alternative-…" in result.stderr
+
+
+def test_on_a_terminal_the_editor_is_opened_and_waited_for(controls: Path, tmp_path: Path) -> None:
+    script = tmp_path / "editor.sh"
+    script.write_text('echo moon > "$1/to.txt"\n')
+    environment = {**os.environ, "EDITOR": f"sh {script}", "TERM": "xterm"}
+    environment.pop("VISUAL", None)
+    person = pexpect.spawn(
+        str(PROGRAM), [*NEW, "wrong-moon"], cwd=tmp_path, env=environment, encoding="utf-8", timeout=200
+    )
+    try:
+        person.expect_exact("What is wrong with it?")
+        person.send("Somebody else is meant.\r")
+        person.expect_exact("fails at tests")
+        person.expect(pexpect.EOF)
+    finally:
+        person.close(force=True)
+    assert "Why: Somebody else is meant." in (controls / "wrong-moon.patch").read_text()
+
+
+@pytest.fixture
+def answered(tmp_path: Path) -> str:
+    """A run with the reference answer to an eval of our own."""
+    name = "000-fundamentals/000-empty_functions"
+    [chosen] = select(load_suite(own_suite()), Selection(names=[name]))
+    with ScoresStore.open(tmp_path / "scores" / "scores.db") as store:
+        run = store.create_run(RunPlan("tester", "test", "default", (PlannedEval(name),)))
+        attempt = store.begin_attempt(run, name).id
+        store.record_generation(attempt, Generation("Write it.", "Here it is.", read_answer(chosen)))
+        store.finish_attempt(attempt, Outcome("passed"))
+    return run
+
+
+def test_an_answer_is_opened_with_its_deployment_until_interrupted(
+    started: Start, answered: str, tmp_path: Path
+) -> None:
+    output = tmp_path / "output"
+    output.mkdir()
+    process = started(
+        "open",
+        "latest",
+        "empty_functions",
+        "--evals",
+        own_suite(),
+        "--sandbox",
+        "available",
+        OUTPUT_TEMPDIR=str(output),
+    )
+    assert process.stdout is not None
+    said: list[str] = []
+    while "Ctrl-C ends it." not in (line := process.stdout.readline()):
+        assert line, process.communicate()
+        said.append(line)
+    [project] = [Path(line.split()[1]) for line in said if line.startswith("project")]
+    [url] = [line.split()[1] for line in said if line.startswith("deployment")]
+    assert project.is_relative_to(output)
+    assert f"CONVEX_SELF_HOSTED_URL={url}\n" in (project / ".env.local").read_text()
+    assert (project / "convex").is_dir()
+    with urllib.request.urlopen(f"{url}/version", timeout=60) as response:
+        assert response.status == 200
+    process.send_signal(signal.SIGINT)
+    rest, errors = process.communicate(timeout=200)
+    assert process.returncode == 0, errors
+    assert "Everything is stopped and removed." in rest
+    assert list(output.iterdir()) == []
+
+
+def test_there_must_be_an_answer_to_open(convex_evals: Command, record_run: Callable[..., str]) -> None:
+    record_run({"000-first": "passed", "001-second": None})
+    result = convex_evals("open", "latest", "001-second")
+    assert result.returncode == 2
+    assert "has not been tried in trial 1" in result.stderr

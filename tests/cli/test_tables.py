@@ -1,0 +1,70 @@
+import pytest
+
+from convex_evals.cli.tables import Table
+
+RUN, MODEL, EVAL = "0a1b2c3d", "openrouter/deepseek/deepseek-chat-v3.1", "001-data_modeling/011-deconstruct_validators"
+
+
+def lines(table: Table, width: int) -> list[str]:
+    return [row.cells[0] for row in table.lines(width)]
+
+
+@pytest.fixture
+def table() -> Table:
+    made = Table(["run", "model", "status", "why"], drop=("status",), fold="why")
+    made.add_row(RUN, MODEL, "completed", "tests: expected one thing and received another thing instead")
+    return made
+
+
+def test_a_table_that_fits_is_shown_as_it_is(table: Table) -> None:
+    heading, row = lines(table, 140)
+    assert heading.split() == ["run", "model", "status", "why"]
+    assert row.startswith(f"{RUN}  {MODEL}  completed  tests: expected one thing and received another thing instead")
+
+
+@pytest.mark.parametrize("width", [100, 80, 74])
+def test_columns_go_and_texts_are_folded_before_a_name_is_broken(table: Table, width: int) -> None:
+    shown = lines(table, width)
+    assert all(len(line) <= width for line in shown)
+    assert shown[0].split() == ["run", "model", "why"]
+    assert shown[1].startswith(f"{RUN}  {MODEL}  tests:")
+    assert " ".join(line[48:].strip() for line in shown[1:]).endswith("another thing instead")
+
+
+@pytest.mark.parametrize("width", [66, 50])
+def test_a_text_stands_below_its_row_where_its_column_would_be_narrow(table: Table, width: int) -> None:
+    shown = lines(table, width)
+    assert all(len(line) <= width for line in shown)
+    assert shown[:2] == [f"{'run':<10}model", f"{RUN}  {MODEL}"]
+    assert shown[2].startswith("    tests: expected one thing")
+
+
+@pytest.mark.parametrize("width", [48, 45])
+def test_where_there_is_no_room_for_columns_rows_are_paragraphs(table: Table, width: int) -> None:
+    shown = lines(table, width)
+    assert all(len(line) <= width for line in shown)
+    assert RUN in shown[0]
+    assert any(MODEL in line for line in shown)
+
+
+def test_a_long_word_in_a_text_is_not_broken_either() -> None:
+    table = Table(["eval", "why"], fold="why")
+    table.add_row("000-basics/000-first", "tests 1/2: test_reads_only_the_messages_it_returns (grader.py:54)")
+    assert any("test_reads_only_the_messages_it_returns" in line for line in lines(table, 60))
+    assert all(len(line) <= 60 for line in lines(table, 60))
+
+
+def test_headings_are_abbreviated_before_columns_go() -> None:
+    table = Table(["eval", "filesystem", "seconds"], drop=("seconds", "filesystem"), short={"filesystem": "file"})
+    table.add_row(EVAL, "✓", "1.5")
+    assert lines(table, 70)[0].split() == ["eval", "filesystem", "seconds"]
+    assert lines(table, 60)[0].split() == ["eval", "file", "seconds"]
+    assert lines(table, 55)[0].split() == ["eval", "file"]
+    assert lines(table, 45) == [f"{'eval':<44}".rstrip(), EVAL]
+
+
+def test_a_heading_of_a_group_needs_no_column_of_its_own() -> None:
+    table = Table(["eval", "pipeline"])
+    table.add_row("a category with a long name", style="bold")
+    table.add_row("  000-first", "full")
+    assert lines(table, 40)[2] == "  000-first  full"
