@@ -1,10 +1,13 @@
-"""What all tests share: where they run, no network but this machine's own, and four fixtures:
+"""What all tests share: where they run, no network but this machine's own, and these fixtures:
 
-`browser` shows pages in a real Chromium; `provider_server` is a provider of models on this machine;
-`processes` looks at processes that may end meanwhile; `until` waits for what will happen, however busy the machine is.
+`browser` shows pages in a real Chromium; `provider_server` is a provider of models on this machine; `files` and
+`postgresql` have databases for scores; `ready_scores` and `ready_workers` save tests what takes long to make;
+`processes` looks at processes that may end meanwhile; `until` waits
+for what will happen, however busy the machine is.
 """
 
 import asyncio
+import gc
 import importlib.util
 import ipaddress
 import socket
@@ -12,13 +15,16 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+import httpcore2
 import pytest
 import pytest_asyncio
 from hypothesis import settings
+from tests.warm import ScoresTemplate, WarmWorkers
 
 from convex_evals.core.browser import FLAGS, ONLY_THIS_MACHINE
 from convex_evals.core.settings import read_settings
@@ -55,30 +61,49 @@ def _refuse_unless_ours(host: str | bytes | None) -> None:
 
 sys.addaudithook(_guard)
 
+# Clients that a test makes talk to this machine; each would read the certificates of all authorities, for 25 ms.
+httpcore2.default_ssl_context = cache(httpcore2.default_ssl_context)
+
 settings.load_profile("ci")  # the same examples each time, and no limits that only an idle machine keeps
 
 
 # Files that take longest, longest first: nobody waits at the end for the one who has just begun with one of them.
 LONGEST = (
-    "backend/conformance/test_conformance.py",
-    "pipeline/test_projects.py",
-    "cli/test_interruptions.py",
-    "cli/test_run.py",
-    "cli/test_asking.py",
-    "backend/cli/test_versions.py",
+    "security/test_corpus.py",
     "pipeline/grading/kit/test_app.py",
+    "backend/conformance/test_conformance.py",
+    "pipeline/test_hostile.py",
+    "pipeline/test_grade.py",
+    "pipeline/test_projects.py",
+    "pipeline/test_programs.py",
+    "runner/test_execution.py",
+    "cli/test_interruptions.py",
+    "core/toolchain/test_hostile_packages.py",
+    "cli/test_asking.py",
     "backend/faults/test_hostile_functions.py",
-    "controls/test_our_controls.py",
     "pipeline/grading/test_vitest.py",
-    "cli/menu/test_menu.py",
-    "cli/test_controls.py",
+    "backend/react/test_app.py",
+    "cli/test_run.py",
+    "backend/faults/test_processes.py",
     "cli/test_new_eval.py",
+    "backend/components/test_published.py",
+    "cli/menu/test_menu.py",
+    "backend/cli/test_versions.py",
 )
 
 
 def _turn(item: pytest.Item) -> int:
     name = item.path.relative_to(Path(__file__).parent).as_posix()
     return LONGEST.index(name) if name in LONGEST else len(LONGEST)
+
+
+def pytest_sessionstart() -> None:
+    gc.disable()  # what is collected stays, and there is much of it
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -115,8 +140,9 @@ class Visits:
     opened: AsyncExitStack
     _complaints: list[str] = field(default_factory=list)
 
-    async def page(self) -> "Page":
-        context = await self.chromium.new_context(locale="en-US", timezone_id="UTC")
+    async def page(self, **options: Any) -> "Page":
+        """`options` are what Playwright's `new_context` takes."""
+        context = await self.chromium.new_context(locale="en-US", timezone_id="UTC", **options)
         self.opened.push_async_callback(context.close)
         context.set_default_timeout(PATIENCE_MS)
         page = await context.new_page()
@@ -124,8 +150,8 @@ class Visits:
         page.on("console", self._listen)
         return page
 
-    async def visit(self, url: str) -> "Page":
-        page = await self.page()
+    async def visit(self, url: str, **options: Any) -> "Page":
+        page = await self.page(**options)
         await page.goto(url)
         return page
 
@@ -178,10 +204,47 @@ async def browser(shared_chromium: "Browser") -> AsyncIterator[Visits]:
     assert visits.take_complaints() == []
 
 
+@pytest.fixture(scope="session")
+def scores_template(tmp_path_factory: pytest.TempPathFactory) -> ScoresTemplate:
+    return ScoresTemplate(tmp_path_factory.mktemp("scores-template"))
+
+
+@pytest.fixture(scope="session")
+def warm_workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WarmWorkers]:
+    workers = WarmWorkers(tmp_path_factory.mktemp("warm"))
+    yield workers
+    workers.close()
+
+
+@pytest.fixture
+def ready_scores(scores_template: ScoresTemplate, monkeypatch: pytest.MonkeyPatch) -> None:
+    """New scores that the test's own process opens are a copy of empty ones."""
+    monkeypatch.setattr("convex_evals.scores.store.upgrade_schema", scores_template.upgrade_schema)
+
+
+@pytest.fixture
+def ready_workers(warm_workers: WarmWorkers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test's own process has answers graded by workers that earlier tests have started."""
+    monkeypatch.setattr("convex_evals.runner.worker.grading_worker", warm_workers.worker)
+
+
 @pytest.fixture
 def provider_server() -> Iterator[Any]:
     """Speaks as OpenAI does, and misbehaves on demand; see `servers/provider.py`."""
     with _load("servers/provider.py").serve_provider() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """SQLite files: `files.empty()` and, with tables, `files.ready()` are places for one."""
+    return _load("servers/databases.py").Files(tmp_path_factory.mktemp("files"))
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Any]:
+    """The same of a real PostgreSQL server."""
+    with _load("servers/databases.py").serve_postgresql() as server:
         yield server
 
 

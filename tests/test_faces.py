@@ -35,6 +35,7 @@ PACKAGES = [
     "convex_evals.controls",
     "convex_evals.controls.mutants",
     "convex_evals.controls.mutants.operators",
+    "convex_evals.core.http",
     "convex_evals.core.machine",
     "convex_evals.core.processes",
     "convex_evals.core.settings",
@@ -54,16 +55,23 @@ PACKAGES = [
     "convex_evals.pipeline.lint",
     "convex_evals.pipeline.typecheck",
     "convex_evals.runner",
+    "convex_evals.runner.bench",
+    "convex_evals.schedule",
     "convex_evals.scores",
+    "convex_evals.scores.rows",
     "convex_evals.statistics",
     "convex_evals.suite",
+    "convex_evals.web",
 ]
 WITH_FACES_OF_THEIR_OWN = {
     "convex_evals.backend.bench",
     "convex_evals.backend.conformance",
+    "convex_evals.backend.sync",
     "convex_evals.pipeline.bench",
     "convex_evals.pipeline.grading",
     "convex_evals.pipeline.grading.kit",
+    "convex_evals.runner.bench",
+    "convex_evals.web.bench",
 }
 CORE = "convex_evals.core"  # its packages are built on each other; the face is for the other parts
 

@@ -6,6 +6,7 @@ from typer.core import TyperGroup
 
 from convex_evals.cli.app import command_tree
 from convex_evals.cli.reference import command_reference
+from convex_evals.cli.tree import help_record
 
 
 def contexts(context: typer.Context) -> list[typer.Context]:
@@ -34,7 +35,6 @@ def test_every_command_and_option_is_on_the_page_and_explained(page: str, contex
     section = page.partition(f"\n## {context.command_path}\n")[2].partition("\n## ")[0]
     assert context.command.help
     for parameter in context.command.get_params(context):
-        record = parameter.get_help_record(context)
+        record = help_record(parameter, context)
         assert record is not None and record[1], f"{parameter.name} has no help text"
-        for option in parameter.opts if parameter.param_type_name == "option" else ():
-            assert option in section
+        assert f"`{record[0]}`".replace("|", "\\|") in section

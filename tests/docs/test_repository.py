@@ -21,6 +21,8 @@ REGISTRIES = [
     )
 ]
 
+LOCKS = ("requirements.lock", "requirements-ray.lock")
+
 
 def test_no_file_names_a_package_registry(repository: Path, sources: tuple[Path, ...]) -> None:
     named = [
@@ -33,7 +35,8 @@ def test_no_file_names_a_package_registry(repository: Path, sources: tuple[Path,
 
 
 def test_no_lock_file_says_where_packages_come_from(repository: Path, sources: tuple[Path, ...]) -> None:
-    assert not re.search(r"https?:|--(extra-)?index-url|--find-links", (repository / "requirements.lock").read_text())
+    for name in LOCKS:
+        assert not re.search(r"https?:|--(extra-)?index-url|--find-links", (repository / name).read_text())
     for name in sources:
         if name.name == "package-lock.json":
             packages = json.loads((repository / name).read_bytes())["packages"]
@@ -42,7 +45,7 @@ def test_no_lock_file_says_where_packages_come_from(repository: Path, sources: t
 
 @pytest.fixture
 def pins(repository: Path) -> dict[str, str]:
-    lock = (repository / "requirements.lock").read_text()
+    lock = "".join((repository / name).read_text() for name in LOCKS)
     return {canonicalize_name(name): version for name, version in re.findall(r"^([\w.-]+)==([^\s;]+)", lock, re.M)}
 
 
@@ -56,8 +59,9 @@ def test_the_lock_satisfies_every_requirement(repository: Path, pins: dict[str, 
 
 
 def test_every_pin_in_the_lock_has_a_hash(repository: Path, pins: dict[str, str]) -> None:
-    entries = re.split(r"^(?=[\w.-]+==)", (repository / "requirements.lock").read_text(), flags=re.M)[1:]
-    assert len(entries) == len(pins)
+    locked = [re.split(r"^(?=[\w.-]+==)", (repository / name).read_text(), flags=re.M)[1:] for name in LOCKS]
+    entries = list(chain(*locked))
+    assert len({entry.split("==")[0] for entry in entries}) == len(pins)
     assert not [entry.split()[0] for entry in entries if "--hash=sha256:" not in entry]
 
 
@@ -66,3 +70,11 @@ def test_a_script_can_be_executed(repository: Path, script: str) -> None:
     path = repository / script
     assert path.stat().st_mode & 0o111
     assert path.read_text().startswith("#!")
+
+
+def test_pictures_are_small_and_each_is_shown_by_a_page(repository: Path, sources: tuple[Path, ...]) -> None:
+    pictures = [name for name in sources if name.parts[0] == "docs" and name.suffix in (".png", ".svg")]
+    assert len(pictures) >= 6
+    assert not [name for name in pictures if (repository / name).stat().st_size > 200_000]
+    pages = "".join((repository / name).read_text() for name in sources if name.suffix == ".md")
+    assert not [name for name in pictures if f"{name.name})" not in pages]

@@ -27,7 +27,7 @@ def run(*command: str | Path, cwd: Path) -> str:
     return result.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.timeout(600)
 def test_a_fresh_clone_sets_itself_up_on_first_use_and_only_then(clone: Path) -> None:
     assert run("./convex-evals", "--version", cwd=clone) == f"convex-evals {__version__}\n"
@@ -37,58 +37,63 @@ def test_a_fresh_clone_sets_itself_up_on_first_use_and_only_then(clone: Path) ->
     assert (clone / ".venv" / "installed.lock").stat().st_mtime_ns == installed
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_pip_install_gives_the_same_command_with_the_evals_inside(clone: Path, tmp_path: Path) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    program = installed(clone, tmp_path / "fresh", elsewhere)
-    assert run(program, "--version", cwd=elsewhere) == f"convex-evals {__version__}\n"
-    listed = run(program, "list", cwd=elsewhere)
-    assert "000-empty_functions" in listed
-    assert "convex_evals/_evals" in listed
-    ours = run(sys.executable, "-m", "convex_evals", "--help", cwd=elsewhere)
-    assert run(program, "--help", cwd=elsewhere) == ours
+class Installed:
+    """The command in a fresh environment, as `pip install` gives it, called from a folder of its own."""
+
+    def __init__(self, clone: Path, folder: Path) -> None:
+        uv, environment = Path(sys.executable).parent / "uv", folder / "fresh"
+        self.elsewhere = folder / "elsewhere"
+        self.elsewhere.mkdir()
+        run(uv, "venv", "--python", sys.executable, environment, cwd=self.elsewhere)
+        run(uv, "pip", "install", "--python", environment / "bin" / "python", clone, cwd=self.elsewhere)
+        self.program, self.python = environment / "bin" / "convex-evals", environment / "bin" / "python"
+
+    def __call__(self, *arguments: str) -> str:
+        return run(self.program, *arguments, cwd=self.elsewhere)
+
+    def results(self, *names: str) -> dict[str, dict[str, object]]:
+        """By eval how the reference answers fared."""
+        chosen = [argument for name in names for argument in ("--name", name)]
+        self("run", "-m", "reference", *chosen, "--jobs", "1", "--json", "run.json")
+        return {each["eval"]: each for each in json.loads((self.elsewhere / "run.json").read_text())["evals"]}
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.timeout(600)
-def test_without_extras_all_but_pages_and_postgresql_works_and_each_says_what_to_install(
+def test_pip_install_gives_the_same_command_and_each_missing_extra_says_what_to_install(
     clone: Path, tmp_path: Path
 ) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    program = installed(clone, tmp_path / "fresh", elsewhere)
-    python = program.with_name("python")
+    installed = Installed(clone, tmp_path)
+    assert installed("--version") == f"convex-evals {__version__}\n"
+    listed = installed("list")
+    assert "000-empty_functions" in listed
+    assert "convex_evals/_evals" in listed
+    assert installed("--help") == run(sys.executable, "-m", "convex_evals", "--help", cwd=installed.elsewhere)
     absent = "from importlib.util import find_spec; print(*map(find_spec, ('playwright', 'psycopg', 'pytest_timeout')))"
-    assert run(python, "-c", absent, cwd=elsewhere) == "None None None\n"
-    evals = ("--name", "000-empty_functions", "--name", "000-use_query")
-    run(program, "run", "-m", "reference", *evals, "--json", "run.json", cwd=elsewhere)
-    results = {each["eval"]: each for each in json.loads((elsewhere / "run.json").read_text())["evals"]}
+    assert run(installed.python, "-c", absent, cwd=installed.elsewhere) == "None None None\n"
+    require_advice(installed)
+
+
+def require_advice(installed: Installed) -> None:
+    """Everything but pages and PostgreSQL works without extras."""
+    advice = {extra: f"{installed.python} -m pip install 'convex-evals[{extra}]'" for extra in ("browser", "postgres")}
+    results = installed.results("000-empty_functions", "000-use_query")
     assert {each["status"] for each in results.values()} == {"passed"}
-    advice = f"the extra [browser] is not installed; run: {python} -m pip install 'convex-evals[browser]'"
-    assert advice in json.dumps(results["006-clients/000-use_query"])
+    page = json.dumps(results["006-clients/000-use_query"])
+    assert f"the extra [browser] is not installed; run: {advice['browser']}" in page
     scores = subprocess.run(
-        [program, "status", "--scores", "postgresql://nobody@127.0.0.1:9/scores"],
-        cwd=elsewhere,
+        [installed.program, "status", "--scores", "postgresql://nobody@127.0.0.1:9/scores"],
+        cwd=installed.elsewhere,
         capture_output=True,
         text=True,
     )
     assert (scores.returncode, scores.stdout) == (3, "")
     assert scores.stderr == (
         "convex-evals: Scores in PostgreSQL need psycopg, but the extra [postgres] is not installed; "
-        f"run: {python} -m pip install 'convex-evals[postgres]'\n"
+        f"run: {advice['postgres']}\n"
     )
-    doctor = run(program, "doctor", "--offline", cwd=elsewhere)
-    assert f"Extra [browser]: {python} -m pip install 'convex-evals[browser]'" in doctor
-    assert f"Extra [postgres]: {python} -m pip install 'convex-evals[postgres]'" in doctor
-
-
-def installed(clone: Path, environment: Path, elsewhere: Path) -> Path:
-    """The command in a fresh environment, as `pip install` gives it; `elsewhere` is made to call it in."""
-    uv = Path(sys.executable).parent / "uv"
-    elsewhere.mkdir()
-    run(uv, "venv", "--python", sys.executable, environment, cwd=elsewhere)
-    run(uv, "pip", "install", "--python", environment / "bin" / "python", clone, cwd=elsewhere)
-    return environment / "bin" / "convex-evals"
+    doctor = installed("doctor", "--offline")
+    assert all(f"Extra [{extra}]: {command}" in doctor for extra, command in advice.items())
 
 
 def test_convex_evals_test_says_that_it_needs_a_clone(clone: Path, tmp_path: Path) -> None:

@@ -17,19 +17,25 @@ from .problems import problems
 pytestmark = pytest.mark.timeout(3000, func_only=True)
 PEOPLE = people()
 QUICK = [answer for answers in CATEGORIES.values() for answer in answers if answer.quick]
+FIRST = [answer for answer in HONEST if answer.template in ("plain", "node")]
+LAST = [answer for answer in (*HONEST, *MISTAKEN) if answer.name in ("honest_node", "mistaken_plain")]
+LEAVES, FINDS = (
+    next(answer for answer in CATEGORIES["cheating"] if answer.name == name)
+    for name in ("leaves_state_behind", "finds_state_of_another")
+)
 
 
 @pytest.fixture(scope="module", params=PEOPLE, ids=lambda person: person.name)
 def world(request: pytest.FixtureRequest) -> Iterator[World]:
     with open_world(request.param) as opened:
-        opened.grade(HONEST)
+        opened.grade(FIRST)
         opened.remember_cache()
         yield opened
 
 
 def theirs(person: Person) -> list[HostileAnswer]:
     """The share of the quick answers that is graded as this person, and then those that show what they left behind."""
-    return [*QUICK[PEOPLE.index(person) :: len(PEOPLE)], *HONEST, *MISTAKEN]
+    return [LEAVES, *QUICK[PEOPLE.index(person) :: len(PEOPLE)], FINDS, *LAST]
 
 
 def test_quick_attacks_are_contained(world: World) -> None:

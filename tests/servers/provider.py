@@ -10,7 +10,7 @@ import json
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -57,6 +57,7 @@ class ProviderServer:
     requests: list[Asked] = field(default_factory=list)
     most_at_once: int = 0
     port: int = 0
+    listed: Sequence[Mapping[str, Any]] = ({"id": "tiny", "object": "model", "owned_by": "tests"},)
     _script: deque[Behaviour] = field(default_factory=deque)
     _now: int = 0
 
@@ -154,7 +155,7 @@ class ProviderServer:
             self._now -= 1
 
     async def list_models(self, request: Request) -> Response:
-        return JSONResponse({"object": "list", "data": [{"id": "tiny", "object": "model", "owned_by": "tests"}]})
+        return JSONResponse({"object": "list", "data": list(self.listed)})
 
     def application(self) -> Starlette:
         return Starlette(

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 from scipy import stats
+from tests.examples import exhaustively
 
 from convex_evals.statistics import Tally, compare
 from convex_evals.statistics.comparison import bootstrap_interval, mcnemar, sign_flip
@@ -93,7 +94,7 @@ def test_equal_runs_need_nothing() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("trials", [1, 4])
+@pytest.mark.parametrize("trials", [1, *exhaustively(4)])
 def test_models_that_are_equal_are_told_apart_in_at_most_5_of_100_cases(trials: int) -> None:
     random, wrong, tries = numpy.random.default_rng(11), 0, 400
     for _ in range(tries):

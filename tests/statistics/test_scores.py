@@ -8,7 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as some
 from scipy import stats
 
-from convex_evals.statistics import Tally, durations, flakiness, merged, pass_all, pass_at, score, spread
+from convex_evals.statistics import (
+    Tally,
+    durations,
+    flakiness,
+    merged,
+    pass_all,
+    pass_at,
+    score,
+    spread,
+    total_interval,
+)
 
 tallies = some.dictionaries(
     some.text(min_size=1),
@@ -85,7 +95,7 @@ def test_runs_are_merged_by_eval_and_their_spread_is_told_apart() -> None:
 @pytest.mark.parametrize(("evals", "trials", "a", "b"), [(66, 1, 7.0, 3.0), (66, 4, 7.0, 3.0), (126, 3, 2.0, 2.0)])
 def test_the_interval_holds_the_truth_in_95_of_100_cases(evals: int, trials: int, a: float, b: float) -> None:
     """Evals are drawn from a population whose pass rates follow a beta distribution; the truth is its mean."""
-    random, truth, held, tries = numpy.random.default_rng(7), a / (a + b), 0, 4000
+    random, truth, held, tries = numpy.random.default_rng(7), a / (a + b), 0, 1500
     for _ in range(tries):
         passed = random.binomial(trials, random.beta(a, b, evals))
         found = score({str(index): Tally(int(count), trials) for index, count in enumerate(passed)})
@@ -103,3 +113,13 @@ def test_durations_are_those_of_numpy(values: list[float]) -> None:
 
 def test_nothing_measured_has_no_durations() -> None:
     assert durations([]) is None
+
+
+def test_the_interval_of_a_total_is_students_over_evals() -> None:
+    costs = [0.5, 1.0, 0.25, 2.0, 0.75]
+    found = total_interval(costs)
+    mean, error = sum(costs) / 5, stats.sem(costs)
+    low, high = stats.t.interval(0.95, 4, mean, error)
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx((max(0.0, low * 5), high * 5))
+    assert total_interval([1.0]) is None

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.examples import exhaustively
 
 from convex_evals.core.errors import ProcessError
 from convex_evals.core.processes import Limits, ProcessResult, base_environment, run
@@ -410,7 +411,8 @@ async def test_the_program_sees_three_open_files_only(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @linux_only
-async def test_thousands_of_short_runs_leak_neither_files_nor_processes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("each", [20, *exhaustively(250)])
+async def test_hundreds_of_short_runs_leak_neither_files_nor_processes(tmp_path: Path, each: int) -> None:
     await run(["true"], cwd=tmp_path, timeout=60)
     before = open_files(), child_processes()  # the spawn server, and what other tests of this worker keep
 
@@ -418,7 +420,7 @@ async def test_thousands_of_short_runs_leak_neither_files_nor_processes(tmp_path
         for _ in range(count):
             assert (await run(["true"], cwd=tmp_path, timeout=60)).ok
 
-    await asyncio.gather(*(several(250) for _ in range(8)))
+    await asyncio.gather(*(several(each) for _ in range(8)))
     assert (open_files(), child_processes()) == before
 
 

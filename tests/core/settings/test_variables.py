@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from convex_evals.core.errors import SettingsError
-from convex_evals.core.settings.variables import find_env_file, read_env_file
+from convex_evals.core.settings.variables import ENV_FILE, find_file, read_env_file
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_the_env_file_is_looked_for(tree: Path, files: list[str], cwd: str, foun
     for name in files:
         (tree / name).write_text("A=1\n")
     expected = None if found is None else tree / files[found]
-    assert find_env_file(tree / cwd, tree / "home") == expected
+    assert find_file(ENV_FILE, tree / cwd, tree / "home") == expected
 
 
 def test_values_are_read_literally(tmp_path: Path) -> None:

@@ -34,3 +34,16 @@ def test_signalling_a_group_that_is_gone_is_no_error() -> None:
     with subprocess.Popen(["true"], start_new_session=True) as ended:
         ended.wait()
     process_tree.signal_groups({ended.pid}, 9)
+
+
+def test_where_proc_is_of_another_namespace_nothing_is_mistaken_for_a_descendant() -> None:
+    program = "import os, subprocess, sys\nfrom convex_evals.core.supervisor.process_tree import descendants\n"
+    program += "with subprocess.Popen(['sleep', '60']) as child:\n    print(descendants(os.getpid()), os.getpid())\n"
+    program += "    child.kill()\n"
+    separate = ["unshare", "--user", "--map-root-user", "--pid", "--fork"]
+    if subprocess.run([*separate, "true"], capture_output=True).returncode:
+        pytest.skip("this machine allows no namespaces")
+    result = subprocess.run(
+        [*separate, sys.executable, "-P", "-c", program], capture_output=True, text=True, timeout=60
+    )
+    assert (result.stdout, result.stderr) == ("[] 1\n", "")

@@ -38,15 +38,30 @@ async def test_a_set_is_installed_once_and_needs_no_registry_afterwards(
     asked = len(registry.requests)
     assert lines[0] == "Installing the tiny set (once; needs the npm registry)"
     assert installed == store.find(tiny) == await store.install(tiny)
+    assert not (installed.package("tiny") / "trace").exists()  # of its install script
     assert len(registry.requests) == asked > 0
     assert installed.folder == store.root / tiny.fingerprint(store.node.version)
     printed = await run([store.node.executable, installed.node_script("tiny")], cwd=tmp_path, timeout=60)
     assert printed.output.text == "tiny\n"
 
 
-async def test_install_scripts_do_not_run(store: PackageStore, tiny: PackageSet) -> None:
-    installed = await store.install(tiny)
-    assert not (installed.package("tiny") / "trace").exists()
+async def test_packages_that_arrive_are_reported_in_quarters(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, until: Until
+) -> None:
+    from convex_evals.core.toolchain import toolchain_packages
+    from convex_evals.core.toolchain.store import _reporting
+
+    packages, lines = toolchain_packages(), list[str]()
+    expected = sum(not package.nested for package in packages.locked_packages())
+    monkeypatch.setattr("convex_evals.core.toolchain.store._REPORT_SECONDS", 0)
+    async with _reporting(packages, tmp_path, lines.append):
+        for number in range(expected):
+            package = tmp_path / "set" / "node_modules" / f"p{number}" / "package.json"
+            package.parent.mkdir(parents=True)
+            package.write_text("{}")
+            await asyncio.sleep(0)
+        await until(lambda: len(lines) > 1)
+    assert 2 <= len(lines) <= 4
 
 
 async def test_the_users_own_npm_settings_do_not_change_what_is_installed(

@@ -43,19 +43,18 @@ ANSWERS = [
             "plain",
             listing(body),
             fails("tests", "eslint", "tsc"),
-            quick=name in ("answers_from_memory", "pollutes_prototypes"),
+            quick=name == "answers_from_memory",
         )
         for name, body in WRONG.items()
     ),
-    *node_calls(STATE, quick=("leaves_state_behind", "finds_state_of_another")),
+    *node_calls(STATE),
     HostileAnswer(
         "missing_index",
         "plain",
         {"convex/schema.ts": reference("plain")["convex/schema.ts"].replace('.index("by_owner", ["owner"])', "")},
         fails("tsc", "deploy", "tests"),
-        quick=True,
     ),
-    HostileAnswer("nothing_at_all", "plain", {"convex/notes.ts": "export {};\n"}, TESTS, quick=True),
+    HostileAnswer("nothing_at_all", "plain", {"convex/notes.ts": "export {};\n"}, TESTS),
     HostileAnswer(
         "calls_the_grader_names",
         "plain",

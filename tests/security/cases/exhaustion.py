@@ -142,8 +142,7 @@ SOURCES: dict[str, tuple[dict[str, str | None], Expected]] = {
     ),
 }
 
-QUICK = ("hoards_buffers", "fills_scratch", "starts_many_programs", "query_spins", "query_hoards", "query_returns_deep", "module_spins",
-         "many_parentheses", "large_file", "package_json_digits", "package_json_folder", "package_json_deep", "tsconfig_extends_itself", "pushed_spins")  # fmt: skip
+QUICK = ("hoards_buffers", "module_spins")
 ANSWERS = [
     *node_calls({"hoards_buffers": HOARD}, may_fail("tests"), quick=QUICK),
     *node_calls(MEMORY, TESTS, quick=QUICK),

@@ -76,16 +76,9 @@ WRITES = {
     "chmods_home": 'load("fs").chmodSync("@HOME@", 0o777); load("fs").chmodSync("@HOME@/.env", 0); return "chmod"',
 }
 
-QUICK = (
-    *READS,
-    "opens_sqlite",
-    "reads_through_a_shell",
-    "reads_in_a_thread",
-    "poisons_the_cache",
-    "overwrites_a_file",
-)
+QUICK = ("reads_ssh_key", "poisons_the_cache")
 ANSWERS = [
-    *node_calls({**READS, **LISTS, **WRITES}, quick=QUICK[:4] + QUICK[-5:]),
-    *node_pushes(PUSHED_READS, quick=("pushed_reads_ssh_key",)),
+    *node_calls({**READS, **LISTS, **WRITES}, quick=QUICK),
+    *node_pushes(PUSHED_READS),
     *node_pushes({f"pushed_{name}": script for name, script in list(WRITES.items())[:4]}),
 ]

@@ -69,7 +69,7 @@ IGNORED: dict[str, dict[str, object]] = {
     "workspaces": {"workspaces": ["../..", "@HOME@"]},
     "bundled": {"bundleDependencies": True},
 }
-QUICK = ("git", "http", "file", "alias", "parent", "scripts", "overrides")
+QUICK = ("git",)
 ANSWERS = [
     *(
         HostileAnswer(f"spec_{name}", "plain", {"package.json": package_json({"evil": spec})}, REFUSED, name in QUICK)

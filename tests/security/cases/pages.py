@@ -51,7 +51,7 @@ ADMIN = (
 )
 FORGED_LIST = WRONG_APP.replace("<h1>Notes</h1>", '<h1 data-x="one">Notes</h1>')
 
-QUICK = ("page_fetches_redis", "page_crashes", "page_asks_as_administrator")
+QUICK = ("page_fetches_redis",)
 ANSWERS = [
     *(HostileAnswer(name, "client", before(script), PASSES, name in QUICK) for name, script in HARMLESS.items()),
     *(HostileAnswer(name, "client", before(script), TESTS, name in QUICK) for name, script in LOSING.items()),
@@ -60,6 +60,6 @@ ANSWERS = [
         for name, script in FORGING.items()
     ),
     HostileAnswer("page_hoards", "client", before(HOARD), may_fail("tests")),
-    HostileAnswer("page_asks_as_administrator", "client", before(ADMIN), PASSES, quick=True),
+    HostileAnswer("page_asks_as_administrator", "client", before(ADMIN), PASSES),
     HostileAnswer("page_does_not_build", "client", {"src/main.tsx": "import './nothing';\n"}, fails("tsc", "tests")),
 ]

@@ -52,15 +52,7 @@ ENDS = {
 PUSHED_ENDS = {
     f"pushed_{name}": ENDS[name] for name in ("aborts", "kills_itself", "exits_with_success", "exits_really")
 }
-QUICK = (
-    "kills_a_neighbour",
-    "kills_by_number",
-    "reads_every_environment",
-    "makes_namespaces",
-    "aborts",
-    "exits_with_success",
-    "closes_all_files",
-)
+QUICK = ("kills_a_neighbour", "reads_every_environment", "makes_namespaces")
 ANSWERS = [
     *node_calls(TRIED, quick=QUICK),
     *node_calls(ENDS, fails("tests"), quick=QUICK),

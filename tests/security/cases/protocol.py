@@ -86,15 +86,7 @@ FORGED_ANALYSIS = (
   process.exit(0)"""
 )
 
-QUICK = (
-    "garbage_frames",
-    "endless_frame",
-    "forged_results",
-    "deep_frame",
-    "prints_a_verdict",
-    "forged_analysis",
-    "leaves_files",
-)
+QUICK = ("forged_results",)
 ANSWERS = [
     *node_calls({**FRAMES, **REPORTS}, WRONG, quick=QUICK),
     *node_calls(HARMLESS),
@@ -103,7 +95,7 @@ ANSWERS = [
         fails("deploy"),
         quick=QUICK,
     ),
-    HostileAnswer("leaves_files", "node", {"convex/digest.ts": NO_DIGEST, **NOT_TESTS}, WRONG, quick=True),
+    HostileAnswer("leaves_files", "node", {"convex/digest.ts": NO_DIGEST, **NOT_TESTS}, WRONG),
     HostileAnswer("throws_a_verdict", "node", throwing(LIE), WRONG),
     HostileAnswer("throws_markup", "node", throwing("]]></failure></testcase><testcase name='x'/><!--"), WRONG),
     HostileAnswer(
@@ -130,6 +122,5 @@ ANSWERS = [
             "grader.test.ts": 'import { test } from "vitest";\ntest("the schema is the answer\'s", () => {});\n',
         },
         fails("tests", "deploy"),
-        quick=True,
     ),
 ]
