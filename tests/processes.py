@@ -28,6 +28,12 @@ def program(process: psutil.Process) -> str:
     return ""
 
 
+def parent(process: psutil.Process) -> psutil.Process | None:
+    with suppress(psutil.Error):
+        return process.parent()
+    return None
+
+
 def works_below(process: psutil.Process, folder: Path) -> bool:
     with suppress(psutil.Error):
         return Path(process.cwd()).is_relative_to(folder)

@@ -1,6 +1,7 @@
 import asyncio
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,54 @@ async def test_a_check_can_run_beside_the_others_and_is_reported_after_them(tmp_
 async def test_a_check_runs_in_the_clone(tmp_path: Path) -> None:
     _, (result,) = await results_of(python("import os; print(os.getcwd()); exit(1)"), root=tmp_path)
     assert result.output == f"{tmp_path}\n"
+
+
+def pytest_check(root: Path, tests: str) -> Check:
+    """As the complete command runs pytest, on `tests` alone."""
+    (root / "test_some.py").write_text(tests)
+    whole = checks(root)[-1]
+    return replace(whole, arguments=(sys.executable, "-m", "pytest", "-q"))
+
+
+FLAKY = """\
+from pathlib import Path
+
+def test_steady(): pass
+
+def test_flaky():
+    seen = Path("seen")
+    first = not seen.exists()
+    seen.touch()
+    assert not first
+"""
+
+
+async def test_a_test_that_fails_beside_others_and_passes_alone_is_named_as_flaky(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    passed, (result,) = await results_of(pytest_check(tmp_path, FLAKY), root=tmp_path)
+    assert passed
+    assert result.flaky == ("test_some.py::test_flaky",)
+    shown = capfd.readouterr().out
+    assert "1 failed, 1 passed" in shown
+    assert shown.count("1 passed") == 2
+
+
+async def test_a_test_that_fails_alone_as_well_fails_the_check(tmp_path: Path) -> None:
+    passed, (result,) = await results_of(pytest_check(tmp_path, "def test_wrong(): assert False"), root=tmp_path)
+    assert not passed
+    assert result.flaky == ()
+
+
+async def test_many_failures_are_not_repeated(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    failing = "\n".join(f"def test_{number}(): assert False" for number in range(6))
+    passed, _ = await results_of(pytest_check(tmp_path, failing), root=tmp_path)
+    assert not passed
+    assert capfd.readouterr().out.count(" failed") == 1
+
+
+def test_what_pytest_is_told_by_hand_is_not_repeated(tmp_path: Path) -> None:
+    assert checks(tmp_path, ["-k", "one"])[-1].repeat == ()
 
 
 def test_the_checks_are_formatter_linter_types_layers_and_tests(tmp_path: Path) -> None:

@@ -55,7 +55,13 @@ def workers(processes: Any) -> Workers:
         return "convex_evals.pipeline.worker" in processes.command(one)
 
     ready = processes.below_this_one(grades)
-    return lambda: [each for each in processes.below_this_one(grades) if each not in ready]
+
+    def running() -> list[psutil.Process]:
+        found = processes.below_this_one(grades)
+        # A worker that starts a program is two processes with the same command line for a moment.
+        return [each for each in found if each not in ready and processes.parent(each) not in found]
+
+    return running
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Grades many hostile answers with one real `convex-evals run`, which has scores, a cache and a home of its own."""
 
+import asyncio
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ from tempfile import mkdtemp
 from typing import Any, Final
 
 from convex_evals.core.settings import read_settings
+from convex_evals.core.toolchain import prepare_toolchain
 from convex_evals.scores import Generation, Outcome, PlannedEval, RunPlan, ScoresStore
 
 from .answers import SUITE, HostileAnswer, Template
@@ -141,7 +143,8 @@ class World:
 
 @contextmanager
 def open_world(person: Person, *, downloads: bool = True) -> Iterator[World]:
-    """With what npm has downloaded before, unless it is not needed."""
+    """With the toolchain, and with what npm has downloaded before, unless it is not needed."""
+    asyncio.run(prepare_toolchain(read_settings()))
     folder = Path(mkdtemp(prefix="corpus-", dir="/var/tmp"))
     folder.chmod(0o755)
     try:
@@ -149,7 +152,7 @@ def open_world(person: Person, *, downloads: bool = True) -> Iterator[World]:
             (folder / name).mkdir()
         downloaded = read_settings().cache_folder / "npm"
         if downloads and downloaded.is_dir():
-            shutil.copytree(downloaded, folder / "cache/npm")
+            shutil.copytree(downloaded, folder / "cache/npm", ignore=shutil.ignore_patterns("tmp", "_logs"))
         with canaries(folder, person.uid) as watched:
             yield World(person, folder, watched)
     finally:

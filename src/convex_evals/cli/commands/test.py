@@ -20,7 +20,8 @@ def test(
 ) -> None:
     """Check a clone of this repository: formatter, linter, types, layers, tests.
 
-    Every check runs even after one has failed; the exit code is 1 if any failed.
+    Every check runs even after one has failed; the exit code is 1 if any failed. If no more than five tests failed,
+    they run once more, alone; those that pass then are named as flaky.
 
     Examples:
       convex-evals test
@@ -55,6 +56,8 @@ def test(
 def _report(result: "CheckResult") -> None:
     if not result.passed and result.output:
         typer.echo(result.output.rstrip())
+    for name in result.flaky:
+        typer.echo(f"flaky: {name} failed beside other tests and passed alone")
     _report_line(result.check.name, result.passed, result.seconds)
 
 
