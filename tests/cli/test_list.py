@@ -142,10 +142,3 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(
     assert not result.stdout
     assert result.stderr.startswith(f"convex-evals: {sentence}")
     assert result.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize("name", ["000-index", "index", "queries/index", "001-queries/000-index"])
-def test_a_task_is_printed_as_models_read_it(convex_evals: Command, suite_folder: Path, name: str) -> None:
-    (suite_folder / "001-queries/000-index/TASK.txt").write_text("Write it.\n\nThen test it.\n")
-    result = convex_evals("task", name)
-    assert (result.returncode, result.stdout) == (0, "Write it.\n\nThen test it.\n")

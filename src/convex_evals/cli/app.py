@@ -27,8 +27,9 @@ from convex_evals.cli.commands.runs import compare, open_eval, show
 from convex_evals.cli.commands.schedule import schedule
 from convex_evals.cli.commands.serve import serve
 from convex_evals.cli.commands.status import status
-from convex_evals.cli.commands.suite import list_evals, new_eval, task
+from convex_evals.cli.commands.suite import list_evals, new_eval
 from convex_evals.cli.commands.sync import sync
+from convex_evals.cli.commands.task import task
 from convex_evals.cli.commands.test import test
 from convex_evals.cli.commands.token import token
 from convex_evals.cli.tree import Commands, OurGroup, write_list

@@ -31,6 +31,7 @@ __all__ = [
     "print_json",
     "print_lines",
     "print_table",
+    "print_text",
     "remark",
     "table",
     "visible",
@@ -102,10 +103,23 @@ def print_lines(lines: Iterable[str], out: TextIO | None = None, hanging: int = 
     """Lines for people. On a terminal they are broken between words, and go on a little further to the right."""
     out = out or sys.stdout
     for line in (drawn(as_invoked(each), out) for each in lines):
-        indent = " " * (len(line) - len(line.lstrip()) + hanging)
-        width = shutil.get_terminal_size().columns if out.isatty() else UNLIMITED_WIDTH
-        print(_filled(line, width, indent) if len(line) > width else line, file=out)
+        print(_fitted(line, out, hanging), file=out)
     out.flush()  # whoever reads a pipe while the command goes on waits for it
+
+
+def print_text(text: str) -> None:
+    """What people and models wrote: broken between words on a terminal, word for word into a file or a pipe."""
+    if sys.stdout.isatty():
+        for line in visible(text).rstrip("\n").split("\n"):
+            print(_fitted(line, sys.stdout, hanging=0))
+    else:
+        write_text(text if text.endswith("\n") else f"{text}\n", "-")
+
+
+def _fitted(line: str, out: TextIO, hanging: int) -> str:
+    indent = " " * (len(line) - len(line.lstrip()) + hanging)
+    width = shutil.get_terminal_size().columns if out.isatty() else UNLIMITED_WIDTH
+    return _filled(line, width, indent) if len(line) > width else line
 
 
 def _filled(line: str, width: int, indent: str) -> str:

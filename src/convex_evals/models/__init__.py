@@ -22,7 +22,7 @@ from convex_evals.models.pricing import (
     expect_generation,
     output_basis,
 )
-from convex_evals.models.prompt import Prompt, prompt_fingerprint
+from convex_evals.models.prompt import Prompt, prompt_fingerprint, prompt_for
 from convex_evals.models.providers import (
     AskSettings,
     ModelUnusableError,
@@ -82,5 +82,6 @@ __all__ = [
     "plan_variants",
     "prompt_fingerprint",
     "prompt_fingerprint_of",
+    "prompt_for",
     "takes_base_url",
 ]

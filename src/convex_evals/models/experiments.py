@@ -74,13 +74,13 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]*")
 _DELIVERIES: Final = ("prompt", "agents_md")
 
 
-def find_experiment(name: str | None, folder: Path | None = None) -> Experiment:
-    """The experiment of this name, `default` if there is none. Raises UsageError."""
+def find_experiment(name: str | None, folder: Path | None = None, *, guidelines: Path | None = None) -> Experiment:
+    """The experiment of this name, `default` if there is none, with these guidelines if any. Raises UsageError."""
     experiments = load_experiments(folder)
     found = experiments.get(name or DEFAULT_EXPERIMENT)
     if found is None:
         raise UsageError(f"There is no experiment {name!r}; there are: {', '.join(experiments)}.")
-    return found
+    return found if guidelines is None else found.with_guidelines(guidelines.absolute())
 
 
 def load_experiments(folder: Path | None = None) -> dict[str, Experiment]:

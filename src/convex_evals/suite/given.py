@@ -20,7 +20,12 @@ class Given:
 
     @property
     def is_restricted(self) -> bool:
-        return any(not is_chosen(path, self.may_change) for path in self.files)
+        return self.changeable != tuple(self.files)
+
+    @property
+    def changeable(self) -> tuple[str, ...]:
+        """The given files that an answer may change or delete."""
+        return tuple(path for path in self.files if is_chosen(path, self.may_change))
 
     def completed(self, answer: Mapping[str, str]) -> dict[str, str]:
         """The whole project: the given files, then those of the answer. An empty file deletes a given one."""

@@ -1,12 +1,11 @@
-"""Commands about a suite: `list`, `task`, `new-eval`."""
+"""Commands about a suite: `list` and `new-eval`."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from convex_evals.cli.completion import complete_category, complete_eval
+from convex_evals.cli.completion import complete_category
 from convex_evals.cli.options import Categories, EvalsFolder, Filter, Json, Names, TagNames
 
 if TYPE_CHECKING:
@@ -133,30 +132,6 @@ def _by_category(chosen: tuple["Eval", ...]) -> dict[str, list["Eval"]]:
 
 def _grader(each: "Eval") -> str | None:
     return each.grader.kind.value if each.grader else None
-
-
-def task(
-    eval: Annotated[
-        str,
-        typer.Argument(
-            metavar="EVAL", autocompletion=complete_eval, help="The eval (012-index_and_filter or index_and_filter)."
-        ),
-    ],
-    evals: EvalsFolder = None,
-) -> None:
-    """Print the task of an eval, as models read it.
-
-    Examples:
-      convex-evals task index_and_filter
-    """
-    from convex_evals.cli.output import print_lines, write_text
-    from convex_evals.suite import Selection, find_suite, load_suite, select
-
-    for each in select(load_suite(find_suite(evals)), Selection((), None, (eval,))):
-        if sys.stdout.isatty():
-            print_lines(each.task.splitlines(), hanging=0)
-        else:
-            write_text(each.task if each.task.endswith("\n") else f"{each.task}\n", "-")
 
 
 def new_eval(

@@ -110,9 +110,7 @@ def limited(evals: tuple[Eval, ...], asked: RunOptions) -> tuple[Eval, ...]:
 
 def asking_for(asked: RunOptions) -> AskOptions:
     """Raises UsageError."""
-    experiment = find_experiment(asked.experiment)
-    if asked.guidelines is not None:
-        experiment = experiment.with_guidelines(asked.guidelines.absolute())
+    experiment = find_experiment(asked.experiment, guidelines=asked.guidelines)
     experiment.read_guidelines()  # also for models that are not asked: a slip is a slip
     return AskOptions(experiment, asked.base_url, new_id() if asked.no_cache else None)
 

@@ -10,6 +10,7 @@ from convex_evals.models.prompt.prompt import (
     known_packages,
     parse_template,
     prompt_fingerprint,
+    prompt_for,
     render_prompt,
 )
 
@@ -24,6 +25,7 @@ __all__ = [
     "known_packages",
     "parse_template",
     "prompt_fingerprint",
+    "prompt_for",
     "read_guidelines",
     "render_prompt",
 ]

@@ -20,7 +20,7 @@ from convex_evals.core.errors import UsageError
 from convex_evals.core.toolchain import toolchain_packages
 from convex_evals.models.prompt.guidelines import Guidelines
 from convex_evals.models.responses import render_block
-from convex_evals.suite import Entry, Given, fingerprint, fingerprint_entry
+from convex_evals.suite import Entry, Eval, Given, fingerprint, fingerprint_entry, read_given
 
 _VERSION: Final = re.compile(r"<!-- version: (?P<version>\d+) -->\n")
 _ROLE: Final = re.compile(r"^<!-- (?P<role>system|user) -->\n", re.MULTILINE)
@@ -113,6 +113,11 @@ class Prompt:
 def render_prompt(task: str, settings: PromptSettings, given: Given = NOTHING_GIVEN) -> Prompt:
     values = {"task": task.strip(), **_given_values(given), **_shared_values(settings)}
     return Prompt(settings.template.fill_system(values), settings.template.fill_user(values))
+
+
+def prompt_for(asked: Eval, settings: PromptSettings) -> Prompt:
+    """What a model is sent about an eval."""
+    return render_prompt(asked.task, settings, read_given(asked))
 
 
 def _given_values(given: Given) -> dict[str, str]:

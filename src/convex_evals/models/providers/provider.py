@@ -5,14 +5,14 @@ from dataclasses import dataclass, field, replace
 
 from convex_evals.core.errors import UsageError
 from convex_evals.core.settings import Secret, Settings, key_variables
-from convex_evals.models.prompt import PromptSettings, render_prompt
+from convex_evals.models.prompt import PromptSettings, prompt_for
 from convex_evals.models.providers.limits import Limits
 from convex_evals.models.providers.question import AskSettings, Question, Reply, Transport
 from convex_evals.models.providers.retry import RequestPolicy, RetryTransport
 from convex_evals.models.registry import ModelEntry
 from convex_evals.models.responses import parse_response
 from convex_evals.scores import Generation
-from convex_evals.suite import Eval, read_given
+from convex_evals.suite import Eval
 
 
 def has_key(entry: ModelEntry, settings: Settings) -> bool:
@@ -46,7 +46,7 @@ class ProviderModel:
         return True
 
     def question(self, asked: Eval, trial: int) -> Question:
-        return Question(render_prompt(asked.task, self.prompt_settings, read_given(asked)), self.ask_settings, trial)
+        return Question(prompt_for(asked, self.prompt_settings), self.ask_settings, trial)
 
     async def generate(self, asked: Eval, trial: int) -> Generation:
         question = self.question(asked, trial)
