@@ -92,6 +92,12 @@ def test_a_version_is_minted_only_from_a_suite_that_is_proven(
     assert "No benchmark version is minted" in convex_evals("leaderboard").stderr
 
 
+def test_a_part_of_the_suite_can_be_a_version(convex_evals: Command, minted: Path) -> None:
+    made = convex_evals("benchmark", "mint", "small", "--filter", "00[01]-hello")
+    assert made.stdout.startswith("Minted small: 2 evals")
+    assert convex_evals("benchmark", "mint", "none", "--filter", "nothing").returncode == 2
+
+
 def test_a_changed_eval_is_another_version(convex_evals: Command, minted: Path) -> None:
     (minted / "000-basics/001-hello/TASK.txt").write_text("Say hello politely.\n")
     assert convex_evals("benchmark", "mint", "v2").returncode == 2

@@ -28,6 +28,7 @@ from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.ids import prefix
 from convex_evals.core.settings import Settings, read_settings
 from convex_evals.core.verdicts import Status
+from convex_evals.models import RecordedModel
 from convex_evals.runner import (
     RunResults,
     choose_runs,
@@ -251,6 +252,11 @@ def _missed_line(details: AttemptDetails, width: int, status: Status, explained:
 def _shown(path: Path) -> Path:
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def recorded_evals() -> list[str]:
+    """Those that both models have answered."""
+    return sorted(RecordedModel.named(MODEL).recorded & RecordedModel.named(SECOND).recorded)
 
 
 def perform_demo(asked: RunOptions) -> int:

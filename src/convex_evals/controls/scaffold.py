@@ -12,12 +12,8 @@ from convex_evals.core.errors import SuiteError, UsageError
 from convex_evals.suite import EVAL_EXAMPLE, NUMBERED_NAME, find_suite, read_texts
 
 TEMPLATE: Final = Path(__file__).parent / "template"
-SAMPLES: Final = {
-    "apprentice": "<!-- Written by hand for demonstration: sample/apprentice is not a language model. -->",
-    "expert": "<!-- Recorded for demonstration: sample/expert is a fixed set of answers, each written once from its "
-    "task alone. -->",
-}
-"""By folder of recordings, how each of them begins."""
+APPRENTICE: Final = "<!-- Written by hand for demonstration: sample/apprentice is not a language model. -->"
+"""How each of its recordings begins."""
 _NUMBER: Final = re.compile(r"([0-9]{3})-(.+)")
 _MOST: Final = 999
 
@@ -54,10 +50,9 @@ def plan_eval(suite: Path, category: str, name: str, *, given: bool = False) -> 
     controls = controls_folder(suite) / category / name
     patches = _texts("change_controls" if given else "controls", package)
     files |= {controls / path: text for path, text in patches.items()}
-    for sample, note in SAMPLES.items():
-        folder = suite.parent / "samples" / sample
-        if folder.is_dir():
-            files[folder / category / f"{name}.md"] = _recording(note, texts)
+    recordings = suite.parent / "samples" / "apprentice"
+    if recordings.is_dir():
+        files[recordings / category / f"{name}.md"] = _recording(texts)
     return Scaffold(category, name, files)
 
 
@@ -120,12 +115,12 @@ def _next_number(taken: Iterable[str]) -> str:
     return f"{number:03}"
 
 
-def _recording(note: str, texts: dict[str, str]) -> str:
-    """The answer as a model would have given it: for the apprentice, something to make wrong as models do."""
+def _recording(texts: dict[str, str]) -> str:
+    """The answer as a model would have given it, to be made wrong as models do."""
     prefix = "answer/"
     blocks = [
         f"## {path.removeprefix(prefix)}\n\n```{path.rpartition('.')[2]}\n{text.rstrip()}\n```"
         for path, text in texts.items()
         if path.startswith(prefix)
     ]
-    return "\n\n".join([note, "# Files", *blocks]) + "\n"
+    return "\n\n".join([APPRENTICE, "# Files", *blocks]) + "\n"

@@ -36,7 +36,7 @@ from convex_evals.models.providers import (
     open_provider,
 )
 from convex_evals.models.registry import ModelEntry, Registry, load_registry
-from convex_evals.models.replay import RunReplay, StoredAnswers, StoredGeneration
+from convex_evals.models.replay import RecordedModel, RunReplay, StoredAnswers, StoredGeneration
 
 __all__ = [
     "BUILT_IN",
@@ -57,6 +57,7 @@ __all__ = [
     "ProviderError",
     "ProviderModel",
     "Question",
+    "RecordedModel",
     "Registry",
     "Reply",
     "RequestPolicy",

@@ -120,6 +120,12 @@ class RecordedModel:
             raise UsageError(f"There is no recorded model {slug!r}: {folder} is not a folder of recordings.")
         return cls(folder, slug)
 
+    @property
+    def recorded(self) -> frozenset[str]:
+        """The ids of the evals that there are recordings for."""
+        found = (path.relative_to(self.folder) for path in self.folder.glob("*/*.md"))
+        return frozenset(path.with_suffix("").as_posix() for path in found)
+
     def recording(self, asked: Eval) -> Path:
         return self.folder / asked.category / f"{asked.name}.md"
 

@@ -12,7 +12,7 @@ from convex_evals.pipeline import GradingOptions
 from convex_evals.runner.plans import VALIDATE, pipeline_fingerprint
 from convex_evals.runner.results import NOT_SCORES, missing_text
 from convex_evals.scores import Benchmark, PlannedEval, RunRecord
-from convex_evals.suite import Suite
+from convex_evals.suite import Selection, Suite, select
 
 if TYPE_CHECKING:
     from convex_evals.scores import ScoresStore
@@ -20,14 +20,23 @@ if TYPE_CHECKING:
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 
-def mint_benchmark(name: str, suite: Suite, experiments: Mapping[str, Experiment], store: "ScoresStore") -> Benchmark:
-    """Records the suite of today as a version. Raises UsageError unless it is whole and its references all pass."""
+def mint_benchmark(
+    name: str,
+    suite: Suite,
+    experiments: Mapping[str, Experiment],
+    store: "ScoresStore",
+    selection: Selection,
+) -> Benchmark:
+    """Records the chosen evals of today as a version. Raises UsageError unless the suite is whole and the references of
+    these evals all pass."""
     if not NAME.fullmatch(name):
         raise UsageError(f"A benchmark version is named in small letters, digits and . _ -, not {name!r}.")
     if suite.problems:
         raise UsageError(f"The suite has broken evals ({suite.problems[0]}); `convex-evals list` shows them.")
     options = GradingOptions().completed(suite.settings)
-    evals = tuple(PlannedEval(each.id, each.fingerprints.content, each.fingerprints.grader) for each in suite.evals)
+    evals = tuple(
+        PlannedEval(each.id, each.fingerprints.content, each.fingerprints.grader) for each in select(suite, selection)
+    )
     pipeline = pipeline_fingerprint(options)
     benchmark = Benchmark(
         name,
@@ -45,14 +54,13 @@ def mint_benchmark(name: str, suite: Suite, experiments: Mapping[str, Experiment
 
 
 def _toolchain_of_proof(store: "ScoresStore", evals: Sequence[PlannedEval], pipeline: str) -> str:
-    """That of a `validate` run of exactly these evals in which all passed."""
+    """That of a `validate` run of these evals, and perhaps others, in which all passed."""
     for run in store.runs():
         proves = VALIDATE in run.labels and run.counts.passed == run.counts.total and run.fingerprints.toolchain
-        if proves and run.fingerprints.pipeline == pipeline and set(store.planned(run.id)) == set(evals):
+        if proves and run.fingerprints.pipeline == pipeline and set(store.planned(run.id)) >= set(evals):
             return str(run.fingerprints.toolchain)
     raise UsageError(
-        "These scores have no run that shows that every reference answer of this suite passes; "
-        "run `convex-evals validate` first."
+        "These scores have no run that shows that every reference answer passes; run `convex-evals validate` first."
     )
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from convex_evals.cli.completion import complete_benchmark, complete_experiment
-from convex_evals.cli.options import Csv, EvalsFolder, Json, Markdown, Scores, only_one
+from convex_evals.cli.options import Categories, Csv, EvalsFolder, Filter, Json, Markdown, Scores, TagNames, only_one
 from convex_evals.cli.output import print_lines
 from convex_evals.cli.tree import Commands
 
@@ -54,20 +54,32 @@ def list_versions(json: Json = False, scores: Scores = None) -> None:
 
 
 @benchmark.command("mint")
-def mint(name: NewVersion, evals: EvalsFolder = None, scores: Scores = None) -> None:
-    """Give today's suite a version name, so that its runs can be ranked.
+def mint(
+    name: NewVersion,
+    category: Categories = None,
+    filter: Filter = None,
+    tag: TagNames = None,
+    evals: EvalsFolder = None,
+    scores: Scores = None,
+) -> None:
+    """Give today's suite, or a part of it, a version name, so that runs of these evals can be ranked.
 
-    Every reference answer must have passed: these scores need a complete `convex-evals validate` of exactly this suite.
+    Every reference answer must have passed: these scores need a `convex-evals validate` of these evals as they are now.
+
+    Examples:
+      convex-evals benchmark mint v2
+      convex-evals benchmark mint v1 --filter '^00[0-6]'
     """
     from convex_evals.cli.output import count
     from convex_evals.cli.runs.lookup import existing_scores
     from convex_evals.models import load_experiments
     from convex_evals.runner import mint_benchmark
-    from convex_evals.suite import find_suite, load_suite
+    from convex_evals.suite import Selection, find_suite, load_suite
 
     suite = load_suite(find_suite(evals))
     with existing_scores(scores) as store:
-        made = mint_benchmark(name, suite, load_experiments(), store)
+        chosen = Selection(category or (), filter, (), tag or ())
+        made = mint_benchmark(name, suite, load_experiments(), store, chosen)
     print_lines([f"Minted {made.name}: {count(len(made.evals), 'eval')}, {count(len(made.prompts), 'experiment')}."])
 
 

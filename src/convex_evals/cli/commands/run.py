@@ -63,18 +63,19 @@ def validate(options: RunOptions) -> None:
 def demo(options: RunOptions) -> None:
     """Show the whole story without an API key: grade recorded answers, explain what failed, and compare two models.
 
-    sample/apprentice answers every eval; its answers were written by hand, with mistakes that models make. Those of
-    sample/expert are right. The runs are kept like any other. The exit code is 0 although evals fail, and 3 when some
-    have no verdict.
+    The evals are those that both have answered: sample/apprentice, whose answers were written by hand, with mistakes
+    that models make, and sample/expert, whose answers are right. The runs are kept like any other. The exit code is 0
+    although evals fail, and 3 when some have no verdict.
 
     Examples:
       convex-evals demo
       convex-evals demo -c queries
     """
-    from convex_evals.cli.demo import MODEL, SECOND, perform_demo
+    from convex_evals.cli.demo import MODEL, SECOND, perform_demo, recorded_evals
     from convex_evals.suite import own_suite
 
-    raise typer.Exit(perform_demo(replace(options, models=[MODEL, SECOND], evals=own_suite(), to="local")))
+    chosen = replace(options, models=[MODEL, SECOND], names=recorded_evals(), evals=own_suite(), to="local")
+    raise typer.Exit(perform_demo(chosen))
 
 
 @takes(
