@@ -425,11 +425,12 @@ async def test_hundreds_of_short_runs_leak_neither_files_nor_processes(tmp_path:
 
 
 @linux_only
-async def test_a_killed_spawn_server_is_replaced(tmp_path: Path) -> None:
+async def test_a_killed_spawn_server_is_replaced(tmp_path: Path, is_alive: IsAlive, until: Until) -> None:
     await run(["true"], cwd=tmp_path, timeout=60)
     assert spawner._server is not None
-    os.kill(spawner._server[0], signal.SIGKILL)
-    await asyncio.sleep(0.1)
+    server = spawner._server[0]
+    os.kill(server, signal.SIGKILL)
+    await until(lambda: not is_alive(server))
     assert (await run(["true"], cwd=tmp_path, timeout=60)).ok
 
 
