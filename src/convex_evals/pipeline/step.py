@@ -86,6 +86,11 @@ class RunningStep:
                         shutil.copyfileobj(file, log)
             log.write(f"\n({result.ending})\n".encode())
 
+    def record_request(self, command: Sequence[str], wall_ms: float, cpu_ms: float, reply: str) -> None:
+        """Takes what a warm program did for this step into log and commands."""
+        self._commands.append(Command(tuple(command), "warm process", wall_ms, cpu_ms))
+        self.say(f"$ {' '.join(command)}\n{reply}\n\n(warm process)")
+
     def accident(self, result: ProcessResult) -> str | None:
         """The kind of failure when a tool did not end by its own decision, or had no space to work in."""
         if shutil.disk_usage(self.workspace.root).free < _LEAST_FREE:

@@ -1,12 +1,13 @@
 """The two linters: oxlint with tsgolint, and ESLint itself for those who choose it or bring their own configuration."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from convex_evals.core.diagnostics import Diagnostic, Place, finding
 from convex_evals.core.processes import ProcessResult
+from convex_evals.pipeline.eslint import LintJob
 from convex_evals.pipeline.lint.rules import eslint_name, oxlint_config, rules_for
 from convex_evals.pipeline.step import RunningStep, output_of
 from convex_evals.pipeline.tools import linked_packages
@@ -14,6 +15,8 @@ from convex_evals.pipeline.typecheck import SOURCES, Area
 from convex_evals.suite import Eval
 
 _QUOTED: Final = 15
+# Other gradings and steps keep the other cores busy; more threads cost processor time and gain hardly any.
+_ONE_THREAD: Final = {"GOMAXPROCS": "1"}
 SUITE_CONFIGS: Final = {"convex": "eslint.config.mjs", "src": "src.eslint.config.mjs"}
 _CONFIG: Final = """\
 import tseslint from "typescript-eslint";
@@ -24,11 +27,11 @@ export default [
     files: ["**/*.{ts,tsx,mts,cts,js,jsx,mjs,cjs}"],
     languageOptions: {
       parser: tseslint.parser,
-      parserOptions: { projectService: true, tsconfigRootDir: %(folder)s, ecmaFeatures: { jsx: true } },
+      parserOptions: { projectService: true, tsconfigRootDir: process.cwd(), ecmaFeatures: { jsx: true } },
     },
     plugins: { "@typescript-eslint": tseslint.plugin, "react-hooks": hooks },
     linterOptions: { reportUnusedDisableDirectives: "off" },
-    rules: %(rules)s,
+    rules: %s,
   },
 ];
 """
@@ -76,11 +79,12 @@ async def run_oxlint(step: RunningStep, folder: Path, area: Area) -> list[Diagno
             "--format=json",
             "--ignore-pattern=**/_generated/**",
             "--no-error-on-unmatched-pattern",
+            "--threads=1",
             f"./{area.folder}",
         ],
         cwd=folder,
         read=(folder, toolchain.packages.folder, config, *linked_packages(folder, step.tools)),
-        environment={"OXLINT_TSGOLINT_PATH": str(toolchain.binary("tsgolint"))},
+        environment={"OXLINT_TSGOLINT_PATH": str(toolchain.binary("tsgolint")), **_ONE_THREAD},
     )
     report = _oxlint_report(step, result)
     expected = _sources(folder / area.folder)
@@ -127,19 +131,14 @@ def suite_config(eval: Eval, area: Area) -> Path | None:
 
 async def run_eslint(step: RunningStep, folder: Path, area: Area, config: Path | None) -> list[Diagnostic]:
     """The findings in one area of the checked copy, by `config` or by our own rules. Raises LintAccident."""
-    chosen = config or _write_config(step, folder, area)
-    command = step.tools.toolchain.node_command("eslint")
-    options = ["--no-config-lookup", "--config", str(chosen), "--format=json", "--no-error-on-unmatched-pattern"]
-    options += ["--no-warn-ignored", "--no-inline-config", "--ignore-pattern", "**/_generated/**"]
-    toolchain = step.tools.toolchain.packages.folder
-    result = await step.run(
-        [*command, *options, f"./{area.folder}"],
-        cwd=folder,
-        read=(folder, toolchain, *_around(chosen), *linked_packages(folder, step.tools)),
-    )
+    chosen = config or _own_config(step, area)
+    packages = (step.tools.toolchain.packages.folder, *_around(chosen), *linked_packages(folder, step.tools))
+    reports = await _warm_reports(step, folder, area, chosen, packages)
+    if reports is None:
+        reports = await _cold_reports(step, folder, area, chosen, packages)
     return [
         _eslint_finding(message, Path(report["filePath"]), folder)
-        for report in _eslint_reports(step, result)
+        for report in reports
         for message in report["messages"]
         if message["severity"] == 2
     ]
@@ -147,21 +146,51 @@ async def run_eslint(step: RunningStep, folder: Path, area: Area, config: Path |
 
 def _around(config: Path) -> list[Path]:
     """A configuration with the files and packages beside it, but not the folders: those may hold reference answers."""
-    return [path for path in config.parent.iterdir() if path.is_file() or path.name == "node_modules"]
+    return sorted(path for path in config.parent.iterdir() if path.is_file() or path.name == "node_modules")
 
 
-def _write_config(step: RunningStep, folder: Path, area: Area) -> Path:
-    """Beside a link to the toolchain, which its imports need."""
-    place = step.workspace.configuration
-    link = place / "node_modules"
-    if not link.is_symlink():
-        link.symlink_to(step.tools.toolchain.packages.node_modules, target_is_directory=True)
+def _own_config(step: RunningStep, area: Area) -> Path:
+    """Beside a link to the toolchain, which its imports need. Where it lies, no other file is."""
+    place = step.tools.eslint.folder if step.tools.eslint.is_open else step.workspace.configuration / "eslint"
     config = place / f"{area.name}.config.mjs"
-    config.write_text(_CONFIG % {"folder": json.dumps(str(folder)), "rules": json.dumps(rules_for(area.name))})
+    if not config.exists():
+        place.mkdir(exist_ok=True)
+        link = place / "node_modules"
+        if not link.is_symlink():
+            link.symlink_to(step.tools.toolchain.packages.node_modules, target_is_directory=True)
+        config.write_text(_CONFIG % json.dumps(rules_for(area.name)))
     return config
 
 
-def _eslint_reports(step: RunningStep, result: ProcessResult) -> list[dict[str, Any]]:
+async def _warm_reports(
+    step: RunningStep, folder: Path, area: Area, config: Path, packages: Sequence[Path]
+) -> list[dict[str, Any]] | None:
+    """None: a cold ESLint has to do it, for whatever reason."""
+    toolchain = step.tools.toolchain
+    job = LintJob(
+        node=toolchain.node.executable,
+        script=toolchain.node_script("eslint"),
+        config=config,
+        read=tuple(packages),
+        folder=folder,
+        pattern=f"./{area.folder}",
+    )
+    linted = await step.tools.eslint.lint(job)
+    if isinstance(linted, str):
+        step.say(linted)
+        return None
+    command = ("eslint", "--config", str(config), job.pattern)
+    step.record_request(command, linted.wall_ms, linted.cpu_ms, json.dumps(linted.reports))
+    return linted.reports
+
+
+async def _cold_reports(
+    step: RunningStep, folder: Path, area: Area, config: Path, packages: Sequence[Path]
+) -> list[dict[str, Any]]:
+    options = ["--no-config-lookup", "--config", str(config), "--format=json", "--no-error-on-unmatched-pattern"]
+    options += ["--no-warn-ignored", "--no-inline-config", "--ignore-pattern", "**/_generated/**"]
+    command = [*step.tools.toolchain.node_command("eslint"), *options, f"./{area.folder}"]
+    result = await step.run(command, cwd=folder, read=(folder, *packages))
     accident = step.accident(result)
     if accident is None and result.exit_code in {0, 1}:
         try:
