@@ -29,11 +29,12 @@ PROJECTS = Path(__file__).parent / "projects"
 EXPECTED = {path.parent.name: json.loads(path.read_text()) for path in sorted(PROJECTS.glob("*/expected.json"))}
 DEPLOYED = [name for name, expected in EXPECTED.items() if expected.get("failedStep") != "deploy"]
 REFUSED = [name for name in EXPECTED if name not in DEPLOYED]
-# The CLI has to look at these itself: components, another folder, an old library.
+# The CLI has to look at these itself: components of their own, another folder, an old library.
 LEFT_TO_THE_CLI = {"component", "elsewhere", "old-convex"}
 # The original tools take their time: of each shape one, and most of them exhaustively.
-PLAIN = ["plain", "schemaless", "many-modules", "node-action", "modest-tsconfig", "newest-convex"]
-SENT_ALWAYS = {"node-action"}
+SENT = ["plain", "schemaless", "many-modules", "node-action", "modest-tsconfig", "newest-convex"]
+SENT += ["published-component"]
+SENT_ALWAYS = {"node-action", "published-component"}
 COMPILED = [name for name in DEPLOYED if EXPECTED[name].get("failedStep") == "tsc"]
 COMPILED += ["many-modules", "react", "modest-tsconfig"]
 COMPILED_ALWAYS = {"everything-wrong", "modest-tsconfig"}
@@ -44,6 +45,7 @@ ELSEWHERE_IN_THE_CODE = {"no-duplicate-case"}  # one linter points at the first 
 # Of each kind of verdict and of project one; the others exhaustively.
 GRADED_ALWAYS = {"plain", "react", "component", "elsewhere", "node-action", "modest-tsconfig", "cheating-tsconfig"}
 GRADED_ALWAYS |= {"type-error", "everything-wrong", "floating-promise", "conditional-hook", "many-findings"}
+GRADED_ALWAYS |= {"published-component", "published-component-twice"}
 GRADED_ALWAYS |= {"syntax-error", "no-dependency", "bad-index", "endless-import", "shouted-errors"}
 HAS_SOURCES = {name for name in EXPECTED if (PROJECTS / name / "src").is_dir()}
 
@@ -83,7 +85,7 @@ async def test_nothing_after_a_failed_gate_runs(graded: Callable[[str], Awaitabl
 # ---------------------------------------------------------------- the fast path and the CLI
 
 
-@pytest.mark.parametrize("name", examples(PLAIN, SENT_ALWAYS))
+@pytest.mark.parametrize("name", examples(SENT, SENT_ALWAYS))
 async def test_the_fast_path_sends_and_generates_what_the_cli_does(
     graded: Callable[[str], Awaitable[Any]], tools: Tools, tmp_path: Path, name: str
 ) -> None:
@@ -92,19 +94,22 @@ async def test_the_fast_path_sends_and_generates_what_the_cli_does(
     cli = await find_cli(workspace.project, tools)
     ours = await build_request(step, cli, workspace.project)
     assert ours is not None, step.log.read_text()
-    generated = _texts(workspace.project / "convex/_generated")
     async with open_backend(GradingOptions(), tools, tmp_path) as backend:
         await write_push_request(step, cli, workspace.project, backend.target, workspace.home / "request")
         theirs = json.loads((workspace.home / "request.json").read_text())
-        assert _comparable(ours) == _comparable(theirs)
+        assert _comparable(ours.body) == _comparable(theirs)
         shutil.rmtree(workspace.project / "convex/_generated")
         await _push_with_cli(step, workspace.project, backend)
-        assert generated == _texts(workspace.project / "convex/_generated")
+        generated = _texts(workspace.project / "convex/_generated")
         application = _analysis(backend.embedded)
+    shutil.rmtree(workspace.project / "convex/_generated")
+    ours = await build_request(step, cli, workspace.project)
+    assert ours is not None
     async with open_backend(GradingOptions(), tools, tmp_path) as backend:
         assert backend.embedded is not None
-        await push_request(backend.embedded, ours)
+        await push_request(backend.embedded, ours.body, ours.complete_code)
         assert _analysis(backend.embedded) == application
+        assert _texts(workspace.project / "convex/_generated") == generated
 
 
 @pytest.mark.parametrize("name", examples(sorted(LEFT_TO_THE_CLI), GRADED_ALWAYS))
@@ -127,7 +132,7 @@ async def test_the_fast_path_accepts_nothing_that_the_cli_refuses(
         async with open_backend(GradingOptions(), tools, tmp_path) as backend:
             assert backend.embedded is not None
             with pytest.raises(Refused):
-                await push_request(backend.embedded, request)
+                await push_request(backend.embedded, request.body, request.complete_code)
             assert backend.embedded.application is None
 
 
@@ -203,12 +208,18 @@ def _texts(folder: Path) -> dict[str, str]:
 
 
 def _comparable(request: dict[str, Any]) -> dict[str, Any]:
-    """Without the key, and without the source map of the definition, which names the folder it was made in."""
-    app = dict(request["appDefinition"])
-    definition = {name: value for name, value in app.pop("definition").items() if name != "sourceMap"}
-    modules = {module["path"]: module for module in app.pop("changedModules")}
-    kept = ("functions", "componentDefinitions", "nodeDependencies")
-    return {**{name: request[name] for name in kept}, **app, "definition": definition, "modules": modules}
+    """Without the key."""
+    components = {each["definitionPath"]: _definition(each) for each in request["componentDefinitions"]}
+    kept = {name: request[name] for name in ("functions", "nodeDependencies")}
+    return {**kept, "app": _definition(request["appDefinition"]), "components": components}
+
+
+def _definition(sent: dict[str, Any]) -> dict[str, Any]:
+    """Without the source map of the definition, which names the folder it was made in."""
+    rest = dict(sent)
+    definition = {name: value for name, value in rest.pop("definition").items() if name != "sourceMap"}
+    modules = rest.pop("functions") if "functions" in rest else rest.pop("changedModules")
+    return {**rest, "definition": definition, "modules": {module["path"]: module for module in modules}}
 
 
 def _analysis(deployment: Deployment | None) -> object:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from convex_evals.pipeline.deploy.codegen import PROBE, GeneratedCode
+from convex_evals.pipeline.deploy.codegen import PROBE, GeneratedCode, with_components
 
 API = f"""\
 import type * as {PROBE} from "../{PROBE}.js";
@@ -37,3 +37,32 @@ def test_names_that_need_care_are_left_to_the_cli(modules: list[str]) -> None:
 
 def test_code_of_an_unknown_form_is_left_to_the_cli() -> None:
     assert GeneratedCode({"api.d.ts": "export {};"}, {}, "{}").for_modules(["a.ts"]) is None
+
+
+NO_COMPONENTS = "export declare const components: {};\n"
+
+
+def test_published_components_are_described_by_their_own_types() -> None:
+    text = with_components(NO_COMPONENTS, {"pool": "@convex-dev/workpool", "slowPool": "@convex-dev/workpool"})
+    assert text is not None
+    assert text.splitlines() == [
+        "export declare const components: {",
+        '  pool: import("@convex-dev/workpool/_generated/component.js").ComponentApi<"pool">;',
+        '  slowPool: import("@convex-dev/workpool/_generated/component.js").ComponentApi<"slowPool">;',
+        "};",
+    ]
+    assert with_components(NO_COMPONENTS, {}) == NO_COMPONENTS
+
+
+@pytest.mark.parametrize(
+    ("api", "mounted"),
+    [
+        ("export {};", {"pool": "@convex-dev/workpool"}),
+        (NO_COMPONENTS, {"pool": ""}),
+        (NO_COMPONENTS, {"pool": "../pool"}),
+        (NO_COMPONENTS, {"not a name": "pool"}),
+        (NO_COMPONENTS, {"pool": 'pool"'}),
+    ],
+)
+def test_components_that_need_care_are_left_to_the_cli(api: str, mounted: dict[str, str]) -> None:
+    assert with_components(api, mounted) is None

@@ -6,7 +6,7 @@ for other plain projects differs in two places of `api.d.ts` only: the imports o
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -29,6 +29,29 @@ _ENTRY: Final = f"  {PROBE}: typeof {PROBE};\n"
 _PROBE_MODULE: Final = 'import { query } from "./_generated/server";\nexport const q = query(() => null);\n'
 _PROBE_SCHEMA: Final = 'import { defineSchema } from "convex/server";\nexport default defineSchema({});\n'
 _PLAIN_MODULE: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_/][A-Za-z0-9]+)*\.(?:ts|tsx|js|jsx)")
+_NO_COMPONENTS: Final = "export declare const components: {};\n"
+_COMPONENT_ENTRY: Final = '  %s: import("%s/_generated/component.js").ComponentApi<"%s">;\n'
+_COMPONENT: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+_PACKAGE: Final = re.compile(r"(?:@[a-z0-9][a-z0-9._~-]*/)?[a-z0-9][a-z0-9._~-]*(?:/[A-Za-z0-9][A-Za-z0-9._~-]*)*")
+_PROBE_COMPONENT: Final = "convex-evals-probe-component"
+_PROBE_FILES: Final = {
+    "convex/convex.config.ts": f"""\
+import {{ defineApp }} from "convex/server";
+import component from "{_PROBE_COMPONENT}/convex.config";
+const app = defineApp();
+app.use(component, {{ name: "{PROBE}" }});
+export default app;
+""",
+    f"node_modules/{_PROBE_COMPONENT}/package.json": json.dumps({"name": _PROBE_COMPONENT, "type": "module"}),
+    f"node_modules/{_PROBE_COMPONENT}/convex.config.js": f"""\
+import {{ defineComponent }} from "convex/server";
+export default defineComponent("{PROBE}");
+""",
+    f"node_modules/{_PROBE_COMPONENT}/lib.js": """\
+import { queryGeneric } from "convex/server";
+export const q = queryGeneric({ args: {}, handler: () => null });
+""",
+}
 # Names that the CLI spells differently in `api.d.ts`, or that newer versions might.
 _DELICATE: Final = frozenset(
     {
@@ -113,6 +136,16 @@ class GeneratedCode:
         return api.count(_IMPORT) == api.count(_ENTRY) == 1 and api.count(PROBE) == 4
 
 
+def with_components(api: str, mounted: Mapping[str, str]) -> str | None:
+    """The text of `api.d.ts` for an app with these published components: their names -> the packages they are from."""
+    if api.count(_NO_COMPONENTS) != 1 or not all(
+        _COMPONENT.fullmatch(name) and _PACKAGE.fullmatch(package) for name, package in mounted.items()
+    ):
+        return None
+    entries = "".join(_COMPONENT_ENTRY % (name, package, name) for name, package in mounted.items())
+    return api.replace(_NO_COMPONENTS, f"export declare const components: {{\n{entries}}};\n") if mounted else api
+
+
 def write_generated(convex: Path, files: dict[str, str]) -> None:
     folder = convex / "_generated"
     folder.mkdir(exist_ok=True)
@@ -183,6 +216,38 @@ async def _answer(step: RunningStep, cli: ConvexCli, project: Path, target: Grad
     definition = json.loads(request.with_suffix(".json").read_bytes())["appDefinition"]["definition"]
     files = {path.name: path.read_text() for path in sorted((project / "convex/_generated").iterdir())}
     return GeneratedCode(files, definition, (project / "convex/tsconfig.json").read_text())
+
+
+async def learn_component_imports(step: RunningStep, cli: ConvexCli) -> bool:
+    """Whether this CLI describes published components by their own types, from the cache or by asking it."""
+    kept = step.tools.cache / "generated" / f"{FORMAT}-{cli.version}-components.json"
+    known = read_kept(kept)
+    if known is None:
+        async with file_lock(kept.with_suffix(".lock")):
+            known = read_kept(kept)
+            if known is None:
+                known = {"imports": await _imports_components(step, cli)}
+                keep(kept, known)
+    return bool(known["imports"])
+
+
+async def _imports_components(step: RunningStep, cli: ConvexCli) -> bool:
+    """With a project of ours that uses a component of ours."""
+    plain = await learn_generated_code(step, cli, has_schema=False)
+    if plain is None:
+        return False
+    with step_apart(step.tools) as asking:
+        project = asking.workspace.project
+        _write_probe(project, cli.package, has_schema=False)
+        for name, text in _PROBE_FILES.items():
+            path = project / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+        async with open_backend(GradingOptions(), step.tools, asking.workspace.root) as backend:
+            result = await push(asking, cli, project, backend.target)
+        written = {path.name: path.read_text() for path in sorted((project / "convex/_generated").iterdir())}
+    api = with_components(plain.files.get("api.d.ts", ""), {PROBE: _PROBE_COMPONENT})
+    return result.ok and written == {**plain.files, "api.d.ts": api}
 
 
 def _key(stem: str) -> str:

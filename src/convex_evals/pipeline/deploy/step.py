@@ -48,11 +48,11 @@ async def deploy_project(step: RunningStep, backend: Backend, options: GradingOp
 async def _push_directly(step: RunningStep, cli: ConvexCli, backend: Backend) -> bool:
     if backend.embedded is None:
         return False
-    body = await build_request(step, cli, step.workspace.project)
-    if body is None:
+    direct = await build_request(step, cli, step.workspace.project)
+    if direct is None:
         return False
     try:
-        await push_request(backend.embedded, body)
+        await push_request(backend.embedded, direct.body, direct.complete_code)
     except Refused as refusal:
         step.say(f"direct push: refused, so the CLI shall say why: {refusal}")
         return False

@@ -42,7 +42,7 @@ async def _project_request(
     cli = await find_cli(project, step.tools)
     direct = await build_request(step, cli, project) if options.fast_push else None
     if direct is not None:
-        return direct
+        return direct.body
     written = step.workspace.root / "request" / "project"
     written.parent.mkdir()
     result = await write_push_request(step, cli, project, backend.target, written)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.pipeline.deploy.direct import EntryPoints, find_entry_points
+from convex_evals.pipeline.deploy.entry_points import EntryPoints, find_entry_points
 
 MODULE = "export const a = 1;\n"
 
@@ -41,7 +41,7 @@ def test_modules_are_sorted_by_runtime_and_helpers_are_left_out(tmp_path: Path) 
     "files",
     [
         {},
-        {"convex.config.ts": MODULE, "a.ts": MODULE},
+        {"convex.config.js": MODULE, "a.ts": MODULE},
         {"counter/convex.config.ts": MODULE, "a.ts": MODULE},
         {"_deps/a.ts": MODULE},
         {"actions/a.ts": MODULE},
@@ -54,3 +54,13 @@ def test_modules_are_sorted_by_runtime_and_helpers_are_left_out(tmp_path: Path) 
 )
 def test_when_in_doubt_the_cli_decides(tmp_path: Path, files: dict[str, str]) -> None:
     assert found(tmp_path, files) is None
+
+
+def test_what_configures_an_app_is_no_module_of_it(tmp_path: Path) -> None:
+    assert found(tmp_path, {"convex.config.ts": MODULE, "a.ts": MODULE}) == EntryPoints(None, None, ("a.ts",), ())
+
+
+def test_published_components_have_declarations_and_source_maps_beside_their_modules(tmp_path: Path) -> None:
+    files = dict.fromkeys(["convex.config.js", "convex.config.d.ts", "lib.js", "lib.js.map", "lib.d.ts"], MODULE)
+    found(tmp_path, {**files, "_generated/server.js": MODULE, "schema.js": MODULE})
+    assert find_entry_points(tmp_path, "convex.config.js") == EntryPoints("schema.js", None, ("lib.js",), ())
