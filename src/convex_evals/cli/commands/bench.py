@@ -11,7 +11,7 @@ from convex_evals.cli.tree import Commands
 if TYPE_CHECKING:
     from convex_evals.backend.bench import BackendFigures, Timings
     from convex_evals.pipeline.bench import PipelineFigures
-    from convex_evals.runner.bench import ClusterFigures
+    from convex_evals.runner.bench import ClusterFigures, ScaleFigures
     from convex_evals.web.bench import ServiceFigures, WebFigures
 
 bench = Commands()
@@ -171,6 +171,31 @@ def cluster(
         _print_cluster(figures)
 
 
+@bench.command("scale")
+def scale(
+    evals: Annotated[int, typer.Option("--evals", min=4, help="Evals to generate (default: 1000).")] = 1000,
+    json: JsonFile = None,
+) -> None:
+    """Benchmark `validate` and `run` with thousands of trivial evals: time, memory, queries of the scores.
+
+    Each is measured with a quarter of the evals and with all of them, then two runs at once on the same cache.
+
+    Examples:
+    convex-evals bench scale --evals 10000
+    """
+    import asyncio
+
+    from convex_evals.cli.output import remark, write_json
+    from convex_evals.core.settings import read_settings
+    from convex_evals.runner.bench import measure_scale
+
+    figures = asyncio.run(measure_scale(read_settings(), evals, remark))
+    if json is not None:
+        write_json(figures.to_json(), json)
+    if json != "-":
+        _print_scale(figures)
+
+
 async def _measure() -> "BackendFigures":
     from convex_evals.backend.bench import measure_backend
     from convex_evals.cli.output import remark
@@ -287,3 +312,19 @@ def _print_cluster(figures: "ClusterFigures") -> None:
         rows.add_row(str(each.workers), str(each.answers), f"{each.per_second:.2f}", share, cpu)
     print_table(rows)
     out.print(f"\ngrading replaced by a sleep of {overhead.seconds:.2f} s")
+
+
+def _print_scale(figures: "ScaleFigures") -> None:
+    from convex_evals.cli.output import console, print_table, table
+
+    rows = table(["command", "evals", "seconds", "ms per eval", "cpu ms per eval", "MB halfway", "MB at most"])
+    for each in figures.commands:
+        costs = (f"{each.seconds:.1f}", f"{each.ms_per_eval:.1f}", f"{each.cpu_ms_per_eval:.1f}")
+        rows.add_row(each.name, f"{each.evals:,}", *costs, f"{each.halfway:.0f}", f"{each.memory:.0f}")
+    print_table(rows)
+    out = console()
+    out.print("\nmemory is that of the command itself, without grading workers\n")
+    rows = table(["query of the scores", "median ms"])
+    for query in figures.queries:
+        rows.add_row(query.name, f"{query.ms:.1f}")
+    print_table(rows)
