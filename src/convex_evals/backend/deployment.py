@@ -45,7 +45,7 @@ from convex_evals.backend.http import (
 )
 from convex_evals.backend.identity import ADMIN, Authenticator, Identity
 from convex_evals.backend.logs import FunctionLog
-from convex_evals.backend.push import Analyzer, Pusher, VariableUpdates, load_application
+from convex_evals.backend.push import Analyzer, Pusher, RememberedEvaluations, VariableUpdates, load_application
 from convex_evals.backend.runtime import FunctionRuntime, Network, NetworkPolicy, OwnDeployment
 from convex_evals.backend.scheduler import Scheduler
 from convex_evals.backend.simulation import Simulation
@@ -82,6 +82,7 @@ class DeploymentSettings:
     simulation: bool = False  # whether administrators may move its clock and kill what runs: for graders
     sdk: Path | None = None  # the npm package `convex`; inline queries are refused without it
     node_modules: Path | None = None  # where `node.externalPackages` are found
+    warm: bool = True  # False: a worker is started when it is needed, and trusted code is not evaluated twice
 
     @property
     def access(self) -> Access:
@@ -125,6 +126,7 @@ class Deployment:
         self.clock = clock
         self._main, self._site = main, site
         self._access = settings.access
+        self._warming: asyncio.Task[None] | None = None
         self._public: PublicServers | None = None  # made when a function first calls
         self.url, self.site_url = main.origin, site.origin
         self.instance_name = settings.instance_name
@@ -156,7 +158,8 @@ class Deployment:
         self.functions = FunctionRunner(self.host)
         self.scheduler = Scheduler(self.functions)
         self.sync = SyncServer(self.functions, History(self.database))
-        analyzer = Analyzer(self.runtime)
+        self.evaluations = None if settings.warm else RememberedEvaluations(self.runtime)
+        analyzer = Analyzer(self.evaluations or self.runtime)
         self.inline_queries = InlineQueries(self.host, analyzer, Sdk(settings.sdk) if settings.sdk else None)
         self.pusher = Pusher(self.database, self.current, analyzer, self.host.urls, clock)
         self.simulation: Simulation | None = None
@@ -223,7 +226,10 @@ class Deployment:
     # ------------------------------------------------------------------ life
 
     async def _start(self) -> None:
-        self._warming = asyncio.create_task(self.runtime.start())  # the first call waits for it, not we
+        if self.evaluations is None:
+            self._warming = asyncio.create_task(self.runtime.start())  # the first call waits for it, not we
+        else:
+            self.runtime.prepare()
         if self.application is not None:
             self.runtime.load(self.application)
         self.current.on_change(self.runtime.load)
@@ -260,8 +266,9 @@ class Deployment:
         await self._site.stop()
         if self._public is not None:
             await self._public.stop()
-        self._warming.cancel()
-        await asyncio.gather(self._warming, return_exceptions=True)
+        if self._warming is not None:
+            self._warming.cancel()
+            await asyncio.gather(self._warming, return_exceptions=True)
         await self.runtime.stop()
         self._blobs.close()
 

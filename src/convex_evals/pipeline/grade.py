@@ -130,7 +130,9 @@ class Grading:
         grader = self._eval.grader
         foreign = grader is not None and grader.kind is GraderKind.VITEST  # has the well-known admin key in its code
         project = open_backend(options, tools, root / "backend", network=self._network, accept_local_key=foreign)
-        answer = open_answer_backend(options, tools, root / "answers", network=self._network, accept_local_key=foreign)
+        answer = open_answer_backend(
+            options, tools, root / "answers", network=self._network, accept_local_key=foreign, warm=False
+        )
         try:
             backends = Backends(await opened.enter_async_context(project), await opened.enter_async_context(answer))
             if deploys_the_given_project(self._eval):

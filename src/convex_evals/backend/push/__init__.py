@@ -4,6 +4,7 @@ from convex_evals.backend.push.analysis import Analyzer
 from convex_evals.backend.push.errors import PushRefusal
 from convex_evals.backend.push.modules import canonical_module_path, module_path_error
 from convex_evals.backend.push.pusher import Pusher
+from convex_evals.backend.push.remembered import RememberedEvaluations
 from convex_evals.backend.push.request import PushRequest
 from convex_evals.backend.push.storage import load_application
 from convex_evals.backend.push.variables import VariableUpdates
@@ -13,6 +14,7 @@ __all__ = [
     "PushRefusal",
     "PushRequest",
     "Pusher",
+    "RememberedEvaluations",
     "VariableUpdates",
     "canonical_module_path",
     "load_application",

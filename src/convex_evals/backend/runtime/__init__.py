@@ -1,7 +1,13 @@
 """Node processes that execute functions, and the protocol to them. See docs/runtime-protocol.md."""
 
 from convex_evals.backend.runtime.action_exchange import HttpAnswer
-from convex_evals.backend.runtime.evaluation import Evaluation, ImportableDefinition, ModuleEvaluator
+from convex_evals.backend.runtime.evaluation import (
+    Evaluated,
+    Evaluation,
+    ImportableDefinition,
+    ModuleEvaluator,
+    runtime_fingerprint,
+)
 from convex_evals.backend.runtime.execution import (
     Execution,
     Failure,
@@ -21,6 +27,7 @@ from convex_evals.backend.runtime.protocol import Fields, ProtocolError
 from convex_evals.backend.runtime.runtime import FunctionRuntime
 
 __all__ = [
+    "Evaluated",
     "Evaluation",
     "Execution",
     "Failure",
@@ -44,4 +51,5 @@ __all__ = [
     "SyscallReply",
     "SyscallRequest",
     "is_loopback",
+    "runtime_fingerprint",
 ]

@@ -13,10 +13,13 @@ the import itself threw (`text` as in `Failure.message`, `logs` the last 100 con
 | definition | `inspectDefinition(namespace, describe)` | no clock or randomness; `definitions` can be imported |
 """
 
+import hashlib
 import math
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Literal, Protocol
 
 import orjson
@@ -68,6 +71,15 @@ def evaluation_message(evaluation: Evaluation, code: str) -> Message:
 def timed_out_result(evaluation: Evaluation) -> Mapping[str, object]:
     """The result of a module whose evaluation was ended from outside."""
     return {"thrown": {"text": timed_out(math.ceil(evaluation.user_seconds)), "logs": []}}
+
+
+@cache
+def runtime_fingerprint() -> str:
+    """Of the code that evaluates: what it says about the same module may change with it."""
+    digest = hashlib.sha256()
+    for path in sorted((Path(__file__).parent / "js").rglob("*.*js")):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
 class ModuleEvaluator(Protocol):

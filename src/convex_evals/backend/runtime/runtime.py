@@ -54,8 +54,18 @@ class FunctionRuntime:
         self._numbers = itertools.count(1)
 
     async def start(self) -> None:
-        self._sandbox.create()
+        """With a worker for queries and mutations, which would otherwise start with the first of them."""
+        self.prepare()
         await self._functions.start()
+
+    def prepare(self) -> None:
+        """All that is needed before anything runs."""
+        self._sandbox.create()
+
+    @property
+    def has_worker(self) -> bool:
+        """Whether there is one for queries and mutations."""
+        return self._functions.is_started
 
     async def stop(self) -> None:
         """Kills every worker and removes the temporary folder. Executions in flight end with WorkerLost."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.toolchain import InstalledPackages, NpmError
@@ -19,6 +19,9 @@ from convex_evals.pipeline.trial import step_apart
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.pipeline.workspace import keep, read_kept
 from convex_evals.suite import Eval, files_below, is_chosen
+
+if TYPE_CHECKING:
+    from convex_evals.backend import Deployment
 
 FORMAT: Final = 2  # of the kept requests
 ALL_FILES: Final = ("**/*",)
@@ -51,12 +54,27 @@ async def deploy_answer(
             request = await _request(step, backend, files, manifest, options)
             if request["nodeDependencies"]:
                 backend.provide_packages((await _install(manifest, step, options)).node_modules)
-            await push_request(backend.embedded, request)
+            await _push(step, backend.embedded, request)
     except _Failed as error:
         return error.failure
     except (ManifestError, Refused) as error:
         return AnswerFailure("answer-broken", str(error))
     return None
+
+
+async def _push(step: RunningStep, deployment: "Deployment", request: dict[str, Any]) -> None:
+    """What its modules export is known after the first time, so that they need not be evaluated."""
+    remembered = deployment.evaluations
+    if remembered is None:
+        await push_request(deployment, request)
+        return
+    digest = hashlib.sha256(json.dumps([FORMAT, request], sort_keys=True).encode()).hexdigest()
+    kept = step.tools.cache / "evaluations" / f"{digest}.json"
+    remembered.known = read_kept(kept) or {}
+    before = len(remembered.known)
+    await push_request(deployment, request)
+    if len(remembered.known) > before:
+        keep(kept, remembered.known)
 
 
 async def push_request_for(

@@ -92,17 +92,26 @@ def open_answer_backend(
     *,
     network: "NetworkPolicy" = NOTHING,
     accept_local_key: bool = False,
+    warm: bool = True,
 ) -> AbstractAsyncContextManager[Backend]:
-    """The one for the reference answer: of the same kind, except that a URL names only one deployment."""
-    return _official(tools, folder) if options.backend == "official" else _embedded(tools, network, accept_local_key)
+    """The one for the reference answer: of the same kind, except that a URL names only one deployment. If not `warm`,
+    it has no worker before a function is called: most graders ask only for its schema and the kinds of its functions.
+    """
+    if options.backend == "official":
+        return _official(tools, folder)
+    return _embedded(tools, network, accept_local_key, warm)
 
 
 @asynccontextmanager
-async def _embedded(tools: Tools, network: "NetworkPolicy", accept_local_key: bool) -> AsyncIterator[Backend]:
+async def _embedded(
+    tools: Tools, network: "NetworkPolicy", accept_local_key: bool, warm: bool = True
+) -> AsyncIterator[Backend]:
     from convex_evals.backend import Deployment, DeploymentSettings
 
     sdk = tools.toolchain.packages.package("convex")
-    settings = DeploymentSettings(sdk=sdk, network=network, accept_local_key=accept_local_key, simulation=True)
+    settings = DeploymentSettings(
+        sdk=sdk, network=network, accept_local_key=accept_local_key, simulation=True, warm=warm
+    )
     async with Deployment.run(settings) as deployment:
         yield Backend(GradedDeployment(deployment.url, deployment.site_url, deployment.admin_key), deployment)
 
