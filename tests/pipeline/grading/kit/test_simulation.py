@@ -52,6 +52,11 @@ def test_everything_goes_by_the_deployments_time(project: Deployment) -> None:
     assert [moment for moment in seen if not after - SECOND <= moment < after + 60 * SECOND] == []
 
 
+def test_the_time_is_whole_milliseconds_as_functions_see_it(project: Deployment) -> None:
+    project.advance(seconds=0.0123456)
+    assert [moment for moment in (project.now() for _ in range(20)) if moment != int(moment)] == []
+
+
 def test_scheduled_functions_run_at_their_times_and_in_order(project: Deployment) -> None:
     start = project.mutation("jobs:later", name="chain", ms=60 * SECOND, times=3)
     project.advance(seconds=59)

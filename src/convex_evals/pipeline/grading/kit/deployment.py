@@ -119,8 +119,8 @@ class Deployment(Caller):
     # ------------------------------------------------------------------ time and faults
 
     def now(self) -> float:
-        """The deployment's time, in milliseconds since 1970: what `Date.now()` returns."""
-        return float(self._simulate("clock")["now"])
+        """The deployment's time, in whole milliseconds since 1970: what `Date.now()` returns."""
+        return float(int(self._simulate("clock")["now"]))
 
     def advance(self, *, days: float = 0.0, hours: float = 0.0, minutes: float = 0.0, seconds: float = 0.0) -> None:
         """Lets time pass: scheduled functions and cron jobs that are due on the way run, each at its time and in order,
