@@ -257,7 +257,7 @@ def test_nobody_has_four_keys(project: Deployment) -> None:
 def test_bad_keys_are_not_made(project: Deployment) -> None:
     for bad in ({"scopes": ()}, {"scopes": ("read", "read")}, {"days": 0}, {"days": -1}):
         with project.fails(data={"code": "INVALID"}):
-            create(project, **bad)  # type: ignore[arg-type]
+            create(project, **bad)
     assert listed(project) == []
     good: dict[str, Any] = {"label": "a", "scopes": ["read"], "days": None}
     for argument, value in (("label", 5), ("scopes", ["admin"]), ("scopes", "read"), ("days", "1")):
