@@ -68,6 +68,18 @@ def test_scheduled_functions_run_at_their_times_and_in_order(project: Deployment
     assert {job.state for job in project.scheduled()} == {"success"}
 
 
+def test_what_scheduled_functions_do_is_measured_on_request(project: Deployment, web_server: WebServer) -> None:
+    for scheduled, functions in ((False, ["jobs:later"]), (True, ["jobs:later", "jobs:chain", "jobs:chain"])):
+        with project.trace(scheduled=scheduled) as work:
+            project.mutation("jobs:later", name="chain", ms=SECOND, times=2)
+            project.advance(seconds=3)
+        assert [call.function for call in work.calls] == functions
+    project.mutation("jobs:askLater", name="asked", url=web_server.reply("GET", "/", Reply.text("ok")), ms=SECOND)
+    with project.trace(scheduled=True) as work:
+        project.advance(seconds=2)
+    assert [(call.function, call.documents_written) for call in work.calls] == [("jobs:record", 1), ("jobs:ask", 0)]
+
+
 def test_cron_jobs_run_at_each_of_their_times(project: Deployment) -> None:
     project.advance(hours=3)
     minutes = [round(at / 60_000) % 60 for at in times(project, "hourly")]

@@ -111,9 +111,9 @@ class Deployment(Caller):
         return [parse_scheduled(document) for document in documents]
 
     @contextmanager
-    def trace(self) -> Iterator[Work]:
-        """Measures what the calls in the block do."""
-        with trace(self.transport) as work:
+    def trace(self, *, scheduled: bool = False) -> Iterator[Work]:
+        """Measures what the calls in the block do; with `scheduled`, also scheduled functions that end in it."""
+        with trace(self.transport, scheduled=scheduled) as work:
             yield work
 
     # ------------------------------------------------------------------ time and faults

@@ -13,6 +13,7 @@ from convex_evals.pipeline.grading.kit.transport import Transport
 VARIABLE: Final = "CONVEX_EVALS_TRACE"
 CLOCK_SLACK_MS: Final = 5.0
 LOG_SECONDS: Final = 5.0
+SCHEDULED: Final = ("Scheduler", "Cron")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +97,11 @@ def completions(transport: Transport, cursor: float, seconds: float) -> list[Com
 
 
 @contextmanager
-def trace(transport: Transport) -> Iterator[Work]:
-    """Measures the calls of the block. None is answered from the cache of an earlier one."""
+def trace(transport: Transport, *, scheduled: bool = False) -> Iterator[Work]:
+    """Measures the calls of the block. None is answered from the cache of an earlier one.
+
+    With `scheduled`, scheduled functions and cron jobs that end in the block count as well, with what they call.
+    """
     _forget_results(transport)
     started = time.time() * 1000 - CLOCK_SLACK_MS
     work = Work()
@@ -107,7 +111,8 @@ def trace(transport: Transport) -> Iterator[Work]:
         yield work
     finally:
         transport.requests = None
-    work.calls += [_call(entry) for entry in _entries(transport, started, noted)]
+    entries = _entries(transport, started, noted)
+    work.calls += [_call(entry) for entry in (_with_scheduled(transport, started, noted) if scheduled else entries)]
 
 
 def _forget_results(transport: Transport) -> None:
@@ -132,6 +137,17 @@ def _entries(transport: Transport, cursor: float, requests: list[str]) -> list[d
                 if not entry.get("parentExecutionId") and not entry.get("willRetry"):
                     waiting.discard(entry["requestId"])
     return found
+
+
+def _with_scheduled(transport: Transport, cursor: float, requests: list[str]) -> list[dict[str, Any]]:
+    """What belongs to these requests or to what was scheduled: its ends in the log since the time `cursor`."""
+    try:
+        answer = transport.administer(f"/api/stream_function_logs?cursor={cursor}", seconds=LOG_SECONDS)
+    except CallTimedOut:
+        return []
+    ends = [entry for entry in answer["entries"] if entry["kind"] == "Completion"]
+    wanted = {*requests, *(entry["requestId"] for entry in ends if entry["caller"] in SCHEDULED)}
+    return [entry for entry in ends if entry["requestId"] in wanted]
 
 
 def _call(entry: dict[str, Any]) -> TracedCall:
