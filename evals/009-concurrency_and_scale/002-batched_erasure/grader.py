@@ -64,8 +64,8 @@ def finish(project: Deployment, total: int, workspace: str = "w") -> None:
     assert remaining(project, workspace) == 0
 
 
-MANY_NOTES = [0, 1, 0, 2, 5] * 60
-ONE_NOTE = [620, 0, 1]
+MANY_NOTES = [0, 1, 0, 2, 5] * 40
+ONE_NOTE = [420, 0, 1]
 
 
 @pytest.mark.parametrize("comments", [MANY_NOTES, ONE_NOTE, [90, 110, 99, 100, 101, 10]], ids=["many", "one", "edges"])

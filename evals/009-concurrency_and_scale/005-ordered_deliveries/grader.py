@@ -282,7 +282,7 @@ def test_many_clients_publish_at_once(project: Deployment, web_server: WebServer
 @pytest.mark.parametrize("seed", range(2))
 def test_whatever_fails_every_event_arrives_in_order(project: Deployment, web_server: WebServer, seed: int) -> None:
     chance = random.Random(seed)
-    replies: list[Reply | Respond] = [chance.choice([OK, OK, DOWN, killed(project)]) for _ in range(14)]
+    replies: list[Reply | Respond] = [chance.choice([OK, OK, DOWN, killed(project)]) for _ in range(9)]
     endpoint, published = Endpoint(web_server, "/a", *replies, OK), []
     for number in range(6):
         events = [f"{number}.{each}" for each in range(chance.randrange(3))]
@@ -290,7 +290,7 @@ def test_whatever_fails_every_event_arrives_in_order(project: Deployment, web_se
         publish(project, endpoint, *events)
         quiet(project)
         project.advance(seconds=chance.choice([2, 30, 70]))
-    for _ in range(4):
+    for _ in range(2):
         project.advance(minutes=15)
         resume(project, endpoint)
         quiet(project)
@@ -307,7 +307,7 @@ def test_whatever_fails_every_event_arrives_in_order(project: Deployment, web_se
 
 def test_the_status_is_known_without_counting(project: Deployment, web_server: WebServer) -> None:
     endpoint = Endpoint(web_server, "/a", DOWN)
-    publish(project, endpoint, *[str(number) for number in range(30)])
+    publish(project, endpoint, *[str(number) for number in range(15)])
     reaches(endpoint, 1)
     with project.trace() as work:
         status(project, endpoint)

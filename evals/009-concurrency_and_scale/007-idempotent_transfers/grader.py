@@ -242,7 +242,7 @@ class Truth:
 def test_whatever_is_repeated_balances_and_results_are_right(project: Deployment, seed: int) -> None:
     chance, truth, done = random.Random(seed), Truth(), []
     past: list[tuple[str, str, str, list[Row]]] = []
-    for _ in range(45):
+    for _ in range(36):
         kind = chance.choice(["transfer", "batch"])
         rows = [
             (chance.choice("aabcx"), chance.choice("abccc"), chance.randrange(1, 60))
