@@ -2,7 +2,8 @@
 
     .venv/bin/python scripts/fit-confidence.py [LABELS...]     (default: development.json and report.json)
 
-A logistic regression with a ridge on everything but the bias: what was seen rarely stays close to the mean.
+A logistic regression with a ridge on everything but the bias: what was seen rarely stays close to the mean. Rules agree
+more often with the sets that they were made with than with others, so an agreement there counts as `ELSEWHERE` of one.
 """
 
 import asyncio
@@ -22,6 +23,8 @@ from convex_evals.core.toolchain import prepare_toolchain
 LABELLED = Path(__file__).parents[1] / "tests" / "analysis" / "labelled"
 DEFAULT = tuple(LABELLED / name for name in ("development.json", "report.json"))
 RIDGE = 4.0
+ELSEWHERE = 0.93
+"""Cases that were written or graded after the rules, and looked at only to measure: 0.86 to 0.93 of them agreed."""
 STEPS = 50
 
 
@@ -43,7 +46,7 @@ async def observations(paths: tuple[Path, ...]) -> list[tuple[dict[str, float], 
 def fitted(seen: list[tuple[dict[str, float], bool]]) -> dict[str, float]:
     names = [BIAS, *sorted({name for features, _ in seen for name in features} - {BIAS})]
     table = np.array([[features.get(name, 0.0) for name in names] for features, _ in seen])
-    right = np.array([float(agrees) for _, agrees in seen])
+    right = np.array([ELSEWHERE * agrees for _, agrees in seen])
     ridge = np.diag([0.0, *[RIDGE] * (len(names) - 1)])
     weights = np.zeros(len(names))
     for _ in range(STEPS):  # Newton's method

@@ -1,10 +1,12 @@
 """Grades the wrong answers of tests/analysis/labelled/plan.toml and writes what came out as two labelled sets.
 
-    .venv/bin/python scripts/labelled-set.py [--probe-seconds S] [--only REGEX]
+    .venv/bin/python scripts/labelled-set.py [--minutes M] [--only REGEX] [--again]
 
-Takes about half an hour on one core: every answer goes through the whole pipeline. Evals are split, not cases, so that
-development.json and test.json have no task in common. A control that fails where it should pass is reported and left
-out; so is a mutant that survives.
+Every answer goes through the whole pipeline, and the reference through the step that failed: half an hour on one core
+for everything, but only what is missing or has changed is graded, and the sets are saved on the way. So `--minutes`
+makes pieces of it; run it until it says that nothing is missing. Evals are split, not cases, so that development.json
+and test.json have no task in common. A control that fails where it should pass is reported and left out; so is a mutant
+that survives.
 """
 
 import argparse
@@ -14,6 +16,7 @@ import json
 import re
 import shutil
 import tempfile
+import time
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -24,10 +27,12 @@ from typing import Any
 
 from convex_evals.analysis.evidence import Evidence
 from convex_evals.analysis.investigation import complete
-from convex_evals.analysis.isolation import Bound, isolate_cause, locate_cause, open_probes
+from convex_evals.analysis.isolation import Bound, GradingProbes, locate_cause, open_probes
 from convex_evals.analysis.parity import examine_parity
 from convex_evals.analysis.scoring import case_json
 from convex_evals.controls import generate_mutants, load_controls, select_mutants
+from convex_evals.core.ids import new_id
+from convex_evals.core.plain import to_plain
 from convex_evals.core.settings import Settings, read_settings
 from convex_evals.core.toolchain import prepare_toolchain
 from convex_evals.core.verdicts import FailureClass
@@ -54,6 +59,10 @@ class Planned:
     eval: Eval
     files: Mapping[str, str]
     failure_class: FailureClass
+
+    @property
+    def case(self) -> str:
+        return f"{self.eval.id} {self.id}"
 
 
 @dataclass
@@ -87,6 +96,7 @@ def planned(overlaid: Overlaid) -> Iterator[Planned]:
         for each in _of_overlay(overlaid.changed(number, overlay), overlay):
             taken.add(f"{each.eval.id}/{each.id.partition(' ')[0]}")
             yield each
+    yield from _own(plan["own"])
     yield from _plain(overlaid, plan["plain_controls"], plan["mutants"], taken)
     for eval in overlaid.suite.evals:
         if eval.id in plan["recorded"]:
@@ -101,6 +111,18 @@ def _of_overlay(eval: Eval, overlay: Mapping[str, Any]) -> Iterator[Planned]:
     for key, failure_class in CLASSES.items():
         for name in overlay.get(key, ()):
             yield Planned(f"{name} {key}", eval, known[name], failure_class)
+
+
+def _own(answers: list[Mapping[str, Any]]) -> Iterator[Planned]:
+    """Of the suite that was written for this set: the reference with one passage changed."""
+    evals = {eval.id: eval for eval in load_suite(LABELLED / "suite").evals}
+    for each in answers:
+        files = dict(read_answer(evals[each["eval"]], ("**/*",)))
+        for path in each.get("files", ["convex/index.ts"]):
+            if each["old"] not in files[path]:
+                raise SystemExit(f"{each['eval']} {each['name']}: {path} has no {each['old']!r}.")
+            files[path] = files[path].replace(each["old"], each["new"])
+        yield Planned(each["name"], evals[each["eval"]], files, each["class"])
 
 
 def _plain(overlaid: Overlaid, controls: int, mutants: int, taken: set[str]) -> Iterator[Planned]:
@@ -131,73 +153,130 @@ def is_development(eval: str) -> bool:
     return hashlib.sha256(f"239/{eval}".encode()).digest()[0] % 2 == 0
 
 
-async def evidence_of(each: Planned, grade: Grade, probes: Any, seconds: float) -> Evidence:
+Case = dict[str, Any]
+
+
+def evidence_of(each: Planned, grade: Grade) -> Evidence:
     failed = next(step for step in grade.steps if step.status == "failed")
     diagnostics = [found for step in grade.steps if step.status == "failed" for found in step.diagnostics[:8]]
-    bare = Evidence(
-        failed_step=failed.name,
-        eval=each.eval.id,
-        category=each.eval.category,
-        task=each.eval.task,
-        error=failed.excerpt,
-        steps=grade.steps,
-        tests=grade.tests,
-        diagnostics=tuple(sorted(diagnostics, key=lambda found: found.step != failed.name)),
-        files=each.files,
-        answer=read_answer(each.eval, ("**/*",)),
-        grader=each.eval.grader.path.read_text() if each.eval.grader else "",
-        gaps=each.eval.gaps or "",
+    evidence = complete(
+        Evidence(
+            failed_step=failed.name,
+            eval=each.eval.id,
+            category=each.eval.category,
+            error=failed.excerpt,
+            steps=grade.steps,
+            tests=grade.tests,
+            diagnostics=tuple(sorted(diagnostics, key=lambda found: found.step != failed.name)),
+            files=each.files,
+            **texts_of(each),
+        )
     )
-    beside = Bound(120, 2)
-    try_files = partial(probes.try_files, each.eval, failed.name, GradingOptions(), beside)
-    evidence = replace(complete(bare), parity=await examine_parity(bare, try_files))
-    if not seconds:
-        return replace(evidence, cause=locate_cause(evidence, ""))
-    bound = Bound(seconds, 8)
-    probe = probes.probe(each.eval, failed.name, GradingOptions(), bound)
-    return replace(evidence, cause=await isolate_cause(evidence, probe, bound))
+    return replace(evidence, cause=locate_cause(evidence, ""))
 
 
-async def grade_all(plan: list[Planned], settings: Settings, seconds: float, only: str) -> list[dict[str, Any]]:
+def texts_of(each: Planned) -> dict[str, Any]:
+    """What cases of one eval share."""
+    return {
+        "task": each.eval.task,
+        "answer": read_answer(each.eval, ("**/*",)),
+        "grader": each.eval.grader.path.read_text() if each.eval.grader else "",
+        "gaps": each.eval.gaps or "",
+    }
+
+
+@dataclass
+class Cases:
+    """What is stored of the plan, and what is still missing."""
+
+    plan: list[Planned]
+    stored: dict[str, Case] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, plan: list[Planned], again: bool) -> "Cases":
+        cases = cls(plan)
+        for path in () if again else (LABELLED / "development.json", LABELLED / "test.json"):
+            content = json.loads(path.read_bytes())
+            whole = ({**content["shared"][case["shared"]], **case} for case in content["cases"])
+            cases.stored |= {case["id"]: case for case in whole}
+        return cases
+
+    def of(self, each: Planned) -> Case | None:
+        """None when there is none, or when the eval, the answer or the label has changed since."""
+        case = self.stored.get(each.case)
+        if case is None or case["class"] != each.failure_class:
+            return None
+        changed = {**case["answer"], **case["changes"]}
+        files = {path: text for path, text in changed.items() if text is not None}
+        same = files == dict(each.files) and all(case[name] == value for name, value in texts_of(each).items())
+        return case if same else None
+
+    def missing(self) -> list[Planned]:
+        return [each for each in self.plan if "parity" not in (self.of(each) or {})]
+
+    def write(self) -> None:
+        """Also what has changed since: it was a failure like any other when it was graded."""
+        cases = [case for each in self.plan if (case := self.stored.get(each.case)) is not None]
+        for name, wanted in (("development", True), ("test", False)):
+            chosen = [dict(case) for case in cases if is_development(case["eval"]) is wanted]
+            shared: dict[str, Any] = {}
+            for case in chosen:
+                texts = {key: case.pop(key) for key in ("task", "answer", "grader", "gaps")}
+                case["shared"] = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()[:8]
+                shared[case["shared"]] = texts
+            content = {"shared": shared, "cases": chosen}
+            (LABELLED / f"{name}.json").write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+            print(name, len(chosen), dict(Counter(case["class"] for case in chosen)))
+
+
+async def complete_case(each: Planned, known: Case | None, probes: GradingProbes) -> Case | None:
+    """Graded if it is not known; with parity. None when the answer does not fail."""
+    case = known or await graded(each, probes)
+    if case is None:
+        return None
+    step = case["failedStep"]
+    try_files = partial(probes.try_files, each.eval, step, GradingOptions(), Bound(240, 2))
+    bare = Evidence(failed_step=step, files=each.files, answer=texts_of(each)["answer"])
+    parity = await examine_parity(bare, try_files)
+    return {**case, "parity": to_plain(parity)} if parity else case
+
+
+async def graded(each: Planned, probes: GradingProbes) -> Case | None:
+    folder = probes.pool.folder / f"case-{new_id()}"
+    grade = await probes.pool.grade(Assignment(each.eval, each.files, GradingOptions(), folder))
+    shutil.rmtree(folder, ignore_errors=True)
+    print(f"  {grade.status:14} {grade.failed_step or '':8} {each.failure_class:14} {each.case}", flush=True)
+    return case_json(each.case, each.failure_class, evidence_of(each, grade)) if grade.status == "failed" else None
+
+
+async def complete_all(cases: Cases, settings: Settings, minutes: float, only: str) -> None:
     toolchain = await prepare_toolchain(settings, print)
-    cases: list[dict[str, Any]] = []
+    missing = [each for each in cases.missing() if re.search(only, each.case)]
+    ends = time.monotonic() + 60 * minutes
     with open_workspace(settings.output_folder) as workspace:
         async with open_probes(settings, workspace, toolchain.fingerprint, 1) as probes:
-            for number, each in enumerate(plan):
-                if not re.search(only, f"{each.eval.id}/{each.id}"):
-                    continue
-                assignment = Assignment(each.eval, each.files, GradingOptions(), workspace / f"c{number}")
-                grade = await probes.pool.grade(assignment)
-                ended = f"{grade.status:14} {grade.failed_step or '':8}"
-                print(f"{number:3} {ended} {each.failure_class:14} {each.eval.id} {each.id}", flush=True)
-                if grade.status == "failed":
-                    evidence = await evidence_of(each, grade, probes, seconds)
-                    cases.append(case_json(f"{each.eval.id} {each.id}", each.failure_class, evidence))
-    return cases
-
-
-def write(cases: list[dict[str, Any]]) -> None:
-    for name, wanted in (("development", True), ("test", False)):
-        chosen = [case for case in cases if is_development(case["eval"]) is wanted]
-        evals: dict[str, Any] = {}
-        for case in chosen:
-            shared = {key: case.pop(key) for key in ("task", "answer", "grader", "gaps") if key in case}
-            key = hashlib.sha256(json.dumps(shared, sort_keys=True).encode()).hexdigest()[:8]
-            evals[key] = shared
-            case["shared"] = key
-        content = {"shared": evals, "cases": chosen}
-        (LABELLED / f"{name}.json").write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n")
-        print(name, len(chosen), dict(Counter(case["class"] for case in chosen)))
+            for number, each in enumerate(missing):
+                if time.monotonic() > ends:
+                    break
+                print(f"{number + 1} of {len(missing)}: {each.case}", flush=True)
+                case = await complete_case(each, cases.of(each), probes)
+                cases.stored.pop(each.case, None)
+                cases.stored |= {each.case: case} if case else {}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--probe-seconds", type=float, default=0.0)
+    parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--only", default="")
+    parser.add_argument("--again", action="store_true", help="grade everything, whatever is stored")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        plan = list(planned(Overlaid(Path(folder))))
-        write(asyncio.run(grade_all(plan, read_settings(), asked.probe_seconds, asked.only)))
+        cases = Cases.read(list(planned(Overlaid(Path(folder)))), asked.again)
+        try:
+            asyncio.run(complete_all(cases, read_settings(), asked.minutes, asked.only))
+        finally:
+            cases.write()
+        print(f"{len(cases.missing())} answers of the plan are missing, or did not fail.")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,13 @@ from dataclasses import replace
 
 import pytest
 
-from convex_evals.analysis.counterfactuals import Neighbour, gather_counterfactuals, is_stated, read_demands
+from convex_evals.analysis.counterfactuals import (
+    Neighbour,
+    gather_counterfactuals,
+    is_stated,
+    read_demands,
+    task_of_test,
+)
 from convex_evals.analysis.evidence import Demand, Evidence, OtherModel, Repeats
 from convex_evals.core.diagnostics import Diagnostic
 from convex_evals.core.steps import StepResult, TestCounts
@@ -113,3 +119,45 @@ def test_other_trials_other_models_and_the_same_files_are_counted_apart() -> Non
         OtherModel("maker/two", "run3", False, True),
         OtherModel("maker/three", "run5", False),
     )
+
+
+GRADER = """
+def first(project):
+    return project.query("notes:list")[0]
+
+
+def test_it_adds(project):
+    project.mutation("notes:add")
+
+
+def test_it_lists(project):
+    assert first(project) == 1
+"""
+FUNCTIONS = "- `add` is an error without a text.\n- `list` returns all."
+
+
+@pytest.mark.parametrize(
+    ("name", "assertion", "said"),
+    [
+        ("test_it_lists", "assert first(project) == 1", "- `list` returns all."),
+        ("test_it_adds", 'project.mutation("notes:add")', "- `add` is an error without a text."),
+        ("test_something", "assert 1 == 2", FUNCTIONS),
+    ],
+)
+def test_the_task_of_a_test_is_about_the_functions_that_it_calls(name: str, assertion: str, said: str) -> None:
+    test = Diagnostic("tests", "no", name=name, assertion=assertion)
+    assert task_of_test(test, Evidence(failed_step="tests", task=FUNCTIONS, grader=GRADER)) == said
+
+
+@pytest.mark.parametrize(
+    ("message", "task", "stated"),
+    [
+        ("notes: expected index by_day_and_hour on day, hour, received nothing", "By day and hour.", False),
+        ("notes: expected index by_day_and_hour on day, hour, received nothing", "Index `by_day_and_hour`.", True),
+        ("notes: expected nothing, received index by_day on day", "Notes of a day.", False),
+        ("notes: expected nothing, received index by_day on day", "There are no indexes.", True),
+    ],
+)
+def test_names_of_indexes_and_what_is_added_must_be_stated_word_for_word(message: str, task: str, stated: bool) -> None:
+    [*_, last] = read_demands((Diagnostic("tests", message),), task, "")
+    assert last.stated is stated

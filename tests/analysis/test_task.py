@@ -45,3 +45,25 @@ def test_given_code_is_known() -> None:
 @pytest.mark.parametrize(("path", "asked"), [("convex/files.ts", True), ("src/App.tsx", False)])
 def test_files_are_asked_for_by_name(path: str, asked: bool) -> None:
     assert TASK.asks_for_file(path) is asked
+
+
+TWO = """Write two functions.
+
+- `notes`, with the field `hidden`
+
+- `add` stores a note. An empty one is an error.
+- `list` returns the notes.
+
+Nobody waits long."""
+
+
+def test_what_is_said_about_another_function_is_left_out() -> None:
+    about = Task(TWO).about(["list"], ["add"])
+    assert "returns the notes" in about
+    assert "Nobody waits" in about
+    assert "error" not in about
+
+
+def test_what_declares_fields_says_nothing_about_behaviour() -> None:
+    assert "hidden" not in Task(TWO).behaviour
+    assert "error" in Task(TWO).behaviour

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from convex_evals.analysis.evidence import Counterfactuals, Demand, Evidence, OtherModel, Repeats
+from convex_evals.analysis.task import read_task
 from convex_evals.core.diagnostics import Diagnostic
 from convex_evals.models import BUILT_IN
 from convex_evals.scores import AttemptDetails, RunRecord
@@ -94,7 +95,21 @@ def read_demands(tests: tuple[Diagnostic, ...], task: str, grader: str) -> tuple
     if not task:
         return ()
     terms = dict.fromkeys(term for test in tests for term in _terms(test, grader))
-    return tuple(Demand(term, is_stated(term, task)) for term in list(terms)[:MOST])
+    declared = dict.fromkeys(each for test in tests for each in _declared(test, task))
+    return (*(Demand(term, is_stated(term, task)) for term in list(terms)[:MOST]), *declared)
+
+
+_INDEX: Final = re.compile(r"expected index (\w+) on ")
+_MORE: Final = re.compile(r"expected nothing, received (index|field|table|function|route) ?(\w*)")
+
+
+def _declared(test: Diagnostic, task: str) -> Iterator[Demand]:
+    """Names of indexes, word for word; and that there is nothing besides what the task asks for."""
+    for name in _INDEX.findall(test.message):
+        yield Demand(name, name in task)
+    for kind, name in _MORE.findall(test.message):
+        ruled_out = re.search(rf"\b(?:no|only|any|exactly)\b[^.\n]*\b{kind}", task, re.IGNORECASE)
+        yield Demand(f"no other {kind} than those it names", bool(ruled_out) or bool(name and name in task))
 
 
 def is_stated(term: str, task: str) -> bool:
@@ -130,6 +145,22 @@ def _phrases(expected: str) -> Iterator[str]:
 def _is_data(phrase: str, grader: str) -> bool:
     """Whether the grader puts the phrase in itself before it asks for it."""
     return any(phrase in line and not _CHECKED.search(line) for line in grader.splitlines())
+
+
+_CALLED: Final = re.compile(r"[\"'][\w/]+:(\w+)[\"']")
+_DEFINED: Final = re.compile(r"^def (?P<name>\w+)\(.*?(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
+
+
+def task_of_test(test: Diagnostic, evidence: Evidence) -> str:
+    """The part of the task that is about the functions which the test calls, or about none in particular."""
+    bodies = {found["name"]: found[0] for found in _DEFINED.finditer(evidence.grader)}
+    body = test.assertion or ""
+    if not _CALLED.search(body):
+        own = bodies.get((test.name or "").partition("[")[0], "")
+        body = "\n".join([own, *(text for name, text in bodies.items() if f"{name}(" in own)])
+    names = set(_CALLED.findall(body))
+    others = set(_CALLED.findall(evidence.grader)) - names
+    return read_task(evidence.task).about(names, others) if names else evidence.task
 
 
 def gather_counterfactuals(

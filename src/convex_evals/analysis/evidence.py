@@ -155,7 +155,7 @@ class GapMatch:
     """The entry of GAPS.txt that speaks of the cause, and the terms it shares with it. `score` is from 0 to 1.
 
     `blames`: who the entry says is wrong. `demanded`: it says only that models get this wrong, and the task requires
-    it. `excused`: it says that nobody asked for it.
+    it. `excused`: it says that nobody asked for it. `certain`: they share a name, and not only words.
     """
 
     passage: str
@@ -165,6 +165,7 @@ class GapMatch:
     resolved: bool = False
     demanded: bool = False
     excused: bool = False
+    certain: bool = True
 
 
 @dataclass(frozen=True, slots=True)

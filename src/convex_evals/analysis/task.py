@@ -17,6 +17,8 @@ _FORBIDS: Final = re.compile(
 _PERMITS: Final = re.compile(
     r"\b(?:may|can|optional(?:ly)?|if you (?:like|want|need)|you need|feel free|not important|up to you|either)\b", re.I
 )
+_BLOCKS: Final = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•]|\d+[.)])\s)")
+_DECLARES: Final = re.compile(r"\bfields?\b|\bschema\b", re.I)
 _FILE: Final = re.compile(r"[\w@./-]*\w\.(?:tsx?|jsx?|json|mjs|css|html)\b")
 
 
@@ -52,6 +54,16 @@ class Task:
     def files(self) -> frozenset[str]:
         return frozenset(_FILE.findall(self.text))
 
+    @cached_property
+    def behaviour(self) -> str:
+        """Without the list items and paragraphs that declare tables and fields."""
+        return "\n\n".join(each for each in _BLOCKS.split(self.text) if not _DECLARES.search(each))
+
+    def about(self, names: Collection[str], others: Collection[str]) -> str:
+        """Without the list items and paragraphs that are about `others` only."""
+        blocks = _BLOCKS.split(self.text)
+        return "\n\n".join(each for each in blocks if _any(each, names) or not _any(each, others))
+
     def demands(self, *terms: str) -> Instruction | None:
         """The instruction that requires something with all these terms in it."""
         return self._first(terms, "must")
@@ -75,6 +87,10 @@ class Task:
     def _first(self, terms: Iterable[str], polarity: Polarity) -> Instruction | None:
         wanted = tuple(terms)
         return next((each for each in self.instructions if each.polarity == polarity and each.speaks_of(wanted)), None)
+
+
+def _any(text: str, names: Collection[str]) -> bool:
+    return any(mentions(text, name) for name in names)
 
 
 def mentions(text: str, term: str) -> bool:

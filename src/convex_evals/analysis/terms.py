@@ -11,7 +11,12 @@ _CODE: Final = re.compile(
 _IDENTIFIER: Final = re.compile(r"@[\w-]+/[\w/-]+|[A-Za-z_]\w*(?:-[a-z]+)+|[A-Za-z_]\w*")
 _PHRASE: Final = re.compile(r"[\w@/.-]+(?: [\w@/.-]+)*")
 _WORD: Final = re.compile(r"[a-z]{3,}")
-_ENDING: Final = re.compile(r"(?:ations?|ators?|ating|ated|ates?|ings?|ions?|ed|es|ly|s|e)$")
+_ENDINGS: Final = (
+    *("ations", "ation", "ators", "ator", "ating", "ated", "ates", "ate", "ages", "age", "ings", "ing", "ions", "ion"),
+    *("ed", "es", "ly", "s", "e"),
+)
+# Stems of words that people use for the same thing.
+_SAME: Final = {"custom": "manual", "hand": "manual", "circular": "cycl", "recurs": "cycl", "overwrit": "replac"}
 # Words that say nothing about what a passage is about.
 _EVERYWHERE: Final = frozenset(
     re.findall(
@@ -21,7 +26,7 @@ _EVERYWHERE: Final = frozenset(
         every example export fail failed failing fails few file files find first for from get give given grader had
         has have here how into isn its itself just know knows least like look made make makes many may maybe means
         model models more most must need needs new non not now only other others our out over own put putting reason
-        regular return returning returns same second should since some still string struggle struggles struggling such
+        regular same second should since some still string struggle struggles struggling such
         take takes task tasks test tests than that the their them then there these they thing things think thinks this
         those though through too tries try trying use used uses using value values very want wants was wasn way well
         were what when where whether which while who will with without won work works would write writes written wrong
@@ -49,11 +54,13 @@ def code_terms(text: str) -> frozenset[str]:
     found: set[str] = set()
     for ticked, quoted, plain in _CODE.findall(text):
         phrase = (ticked or quoted or plain).strip(" ./(),;:\"'")
-        if plain or _PHRASE.fullmatch(phrase):
-            found.add(phrase.lower())
+        if ticked and _IDENTIFIER.fullmatch(phrase):
+            found.add(phrase.lower())  # whatever it is: somebody has marked it as code
+        elif plain or _PHRASE.fullmatch(phrase):
+            found |= {phrase.lower()} - _EVERYWHERE
         else:
-            found |= {each.lower() for each in _IDENTIFIER.findall(phrase)}
-    return frozenset(term for term in found if len(term) > 2 and term not in _EVERYWHERE)
+            found |= {each.lower() for each in _IDENTIFIER.findall(phrase)} - _EVERYWHERE
+    return frozenset(term for term in found if len(term) > 2)
 
 
 def identifiers(text: str) -> frozenset[str]:
@@ -67,5 +74,7 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def stem(word: str) -> str:
-    short = _ENDING.sub("", word)
-    return short if len(short) > 2 else word
+    short = next(
+        (word.removesuffix(each) for each in _ENDINGS if word.endswith(each) and len(word) > len(each) + 2), word
+    )
+    return _SAME.get(short, short)

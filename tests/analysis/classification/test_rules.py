@@ -25,7 +25,6 @@ from convex_evals.analysis.classification.rules.strictness import (
     declarations_beyond_the_task,
     exact_layout,
     exact_wording,
-    is_taste,
     licensed_by_task,
     lint_of_taste,
     stricter_input_check,
@@ -41,6 +40,7 @@ from convex_evals.analysis.evidence import (
     Repeats,
     UnknownSymbol,
 )
+from convex_evals.analysis.lint import is_taste
 from convex_evals.core.diagnostics import Diagnostic
 from convex_evals.core.verdicts import FailureClass, StepName
 
@@ -84,6 +84,8 @@ ADDED = snippets("returns: v.array(v.any()), args: {}", "args: {}")
 SPEAKS: list[tuple[Rule, Evidence, Fault]] = [
     (outside_trouble, failing(error="fetch failed"), "nobody"),
     (outside_trouble, failing(error="received status 503 from api.example.com"), "nobody"),
+    (outside_trouble, failing(error="api.example.com timed out"), "nobody"),
+    (outside_trouble, failing(error="The backend did not become ready in time."), "nobody"),
     (nothing_to_judge, failing("deploy", "Failed to deploy.", gaps="Something is known."), "model"),
     (nothing_to_judge, failing("deploy"), "model"),
     (reference_fails_too, typed(TYPES, parity=Parity((TYPES,))), "check"),
@@ -124,6 +126,9 @@ SPEAKS: list[tuple[Rule, Evidence, Fault]] = [
     (another_reading, compared("3.33", "3.3333333", task="Return the mean."), "task"),
     (another_reading, compared("[1, 2, 3]", "[1, 2]", task="Return what lies between the two.", cause=ENDS), "task"),
     (another_reading, compared('"Ada"', '"ada"', task="Return the name."), "task"),
+    (another_reading, compared('{"mean": 1.5, "n": 2}', '{"mean": 2, "n": 2}', task="Return the mean and n."), "task"),
+    (another_reading, failing(error="milliseconds were expected, and seconds came", task="Return how long."), "task"),
+    (another_reading, failing(error="wrong", task="Return what lies between the two.", cause=ENDS), "task"),
     (
         missing_detail,
         failing(
@@ -140,6 +145,7 @@ SPEAKS: list[tuple[Rule, Evidence, Fault]] = [
 SILENT: list[tuple[Rule, Evidence]] = [
     (outside_trouble, failing(error="expected 503, received 200")),
     (nothing_to_judge, failing("deploy", "v.tuple is not a function")),
+    (outside_trouble, failing(error="the function timed out")),
     (nothing_to_judge, failing("deploy", "Failed to deploy.", cause=snippets("f(1)", "f(2)"))),
     (reference_fails_too, typed(TYPES, parity=Parity(("another complaint",)))),
     (configuration_only, typed(PROCESS, parity=Parity((), configuration_cures=False))),
@@ -173,7 +179,8 @@ SILENT: list[tuple[Rule, Evidence]] = [
     (another_reading, compared('{"total": 3}', '{"count": 4}', task="Return how many.")),
     (another_reading, compared('{"hours": 1}', '{"minutes": 1}', task="Run it every hour.")),
     (another_reading, compared("90000", "90", task="Return how many milliseconds it took.")),
-    (another_reading, failing(error="it was expected in milliseconds, and seconds came", task="Return how long.")),
+    (another_reading, failing(error="nothing came for 30 seconds", task="Return how long it took.")),
+    (another_reading, compared('{"a": 1.5, "b": 2}', '{"a": 2, "b": 3}', task="Return the averages.")),
     (
         missing_detail,
         failing(

@@ -43,3 +43,30 @@ def test_an_entry_says_who_is_wrong(text: str, blames: str) -> None:
 
 def test_what_nobody_asked_for_is_excused() -> None:
     assert read_gaps("- No retries, but that was not asked for.")[0].excused
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- The file looks great otherwise.",
+        "- They got it!",
+        "- Does better at this now.",
+        "- no issues so far",
+        "- n/a",
+    ],
+)
+def test_a_report_of_success_is_no_entry(text: str) -> None:
+    assert read_gaps(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("- Reads twice, but that's only slow.", {"read", "twic"}),
+        ("- Besides the other trouble, reads twice.", {"read", "twic"}),
+        ("- Reads twice, perhaps by mistake.", {"read", "twic"}),
+        ("- Reads twice - should mention it in the task", {"read", "twic"}),
+    ],
+)
+def test_remarks_are_no_part_of_the_cause(text: str, words: set[str]) -> None:
+    assert read_gaps(text)[0].does.words == words

@@ -3,15 +3,25 @@ import pytest
 from convex_evals.analysis.evidence import Cause, Evidence
 from convex_evals.analysis.gaps import match_gap
 from convex_evals.core.diagnostics import Diagnostic
+from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import StepName
 
 
 def failing(
-    gaps: str, message: str = "", model: str = "", expected: str = "", task: str = "Routes.", step: StepName = "tests"
+    gaps: str,
+    message: str = "",
+    model: str = "",
+    expected: str = "",
+    task: str = "Routes.",
+    step: StepName = "tests",
+    rule: str | None = None,
+    assertion: str | None = None,
 ) -> Evidence:
-    diagnostics = (Diagnostic(step, message),) if message else ()
+    diagnostics = (Diagnostic(step, message, name=rule, assertion=assertion),) if message else ()
     cause = Cause("isolated", model, expected)
-    return Evidence(failed_step=step, error=message, diagnostics=diagnostics, cause=cause, gaps=gaps, task=task)
+    steps = (StepResult(step, "failed"),)
+    known = {"error": message, "diagnostics": diagnostics, "cause": cause, "gaps": gaps, "task": task, "steps": steps}
+    return Evidence(failed_step=step, **known)  # type: ignore[arg-type]
 
 
 MATCHES = [
@@ -25,7 +35,16 @@ MATCHES = [
         "what is wanted instead",
         failing('- `path: "/files/*"` instead of `pathPrefix`', "404", 'path: "/files/:name"', 'pathPrefix: "/files/"'),
     ),
-    ("the same effect", failing("- bad at type declarations", "x.ts(1,1): error TS2345: no", step="tsc")),
+    ("the same effect", failing("- bad at type declarations", "'a' implicitly has an 'any' type.", step="tsc")),
+    ("another rule of its family", failing("- `no-unsafe-*` again", "no", step="eslint", rule="x/no-unsafe-return")),
+    (
+        "a name written as words",
+        failing("- Uses a number for `dueInDays`", "Uncaught Error: due in days must be a text", "1", '"1"'),
+    ),
+    ("a file, whatever is around it", failing("- imports from ./lib/server", 'no export in "app/lib/server.js"')),
+    ("what its code does", failing("- doesn't spread what is existing", "", "{ a: { b } }", "{ a: { ...old.a, b } }")),
+    ("one name that only the answer has", failing("- It's trying to use filter.", "", "rows.filter(f)", "rows.at(f)")),
+    ("synonyms", failing("- It makes a cursor manually.", "", "Builds the cursor by hand.", "A page.")),
     ("what is missing", failing('- doesn\'t know "use strict"', "", 'No `"use strict"`.', '`"use strict"`')),
 ]
 DIFFERS = [
@@ -35,6 +54,14 @@ DIFFERS = [
         "the opposite",
         failing("- Not using `internal` functions", "refused", "internal.a.b", "api.a.b"),
     ),
+    ("another lint rule", failing("- `prefer-const` on `total`", "`total` is off", step="eslint", rule="no-var")),
+    ("the grader's own code", failing("- calls http.post", "assert 1 == 2", assertion="client.http.post(1) == 2")),
+    (
+        "types that are written out in full",
+        failing("- `splitAt` is null", "Type '{ " + "a: string; " * 9 + "splitAt: null }' is not a number", step="tsc"),
+    ),
+    ("a mistake in types", failing("- bad at type declarations", "TS2339: no property 'at' on type 'B'", step="tsc")),
+    ("only the reference has it", failing("- Reads `_files` with db.get", "1", "", 'db.get("_files")')),
     ("one common word", failing("- Invalid syntax", "a syntax of its own")),
     ("none", failing("- None for now", "none of it is there for now")),
     ("a consequence", failing("- It reads late, so the `Clock` type is never tried", "`Clock` is not a type")),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from convex_evals.analysis.evidence import Evidence, GapMatch
+from convex_evals.analysis.gaps import closest_gap
 
 WEIGHTS: Final = Path(__file__).with_name("confidence.json")
 BIAS: Final = "bias"
@@ -26,6 +27,8 @@ def features_of(evidence: Evidence, rule: str, gap: GapMatch | None) -> Mapping[
         "the step gives a place, a name or a value": float(said),
         "both snippets are known": float(bool(cause.model_snippet.strip() and cause.expected_snippet.strip())),
         "gaps are known, but not this one": float(bool(evidence.gaps.strip()) and gap is None),
+        "the gap shares only words": float(gap is not None and not gap.certain),
+        "a gap is close": closest_gap(evidence) if gap is None and evidence.gaps.strip() else 0.0,
     }
     return {name: value for name, value in known.items() if value}
 

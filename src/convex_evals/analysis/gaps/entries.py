@@ -16,13 +16,26 @@ _ITEM: Final = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•]|\d+[.)])\s)")
 _BULLET: Final = re.compile(r"^(?:[-*•]|\d+[.)])\s+")
 _MARK: Final = re.compile(r"^[\[(](?P<mark>model|task|check|resolved|fixed|done)[\])]:?\s*", re.I)
 _HEADING: Final = re.compile(r"^#|^[\w ,/.-]{1,60}:$")
-_NOTHING: Final = re.compile(
-    r"^\W*(?:none\b|n/?a\b|nothing\b|no (?:known )?gaps?\b|(?:it|they) (?:got|gets|get) it\b"
-    r"|(?:it|this|that|everything|all) (?:just )?(?:works?|passes)\b)",
+_NOTHING: Final = re.compile(r"^\W*(?:none\b|n/?a\b|nothing\b|no (?:known )?gaps?\b|no (?:issues?|problems?)\b)", re.I)
+_SUCCESS: Final = re.compile(
+    r"\b(?:works?|pass(?:es)?|succeeds?|g[eo]ts? (?:it|them|this|the rest)\b|(?:look|do|is|are|go|went|gets?|got)\w*"
+    r" (?:\w+ )?(?:great|good|fine|well|better|right|correct))\b",
     re.I,
+)
+_TROUBLE: Final = re.compile(
+    r"\bnot?\b|n't\b|\bbut\b|\b(?:fail|wrong|forg|miss|reject|although|instead|never)\w*", re.I
 )
 _CONSEQUENCE: Final = re.compile(
     r",? (?:so (?:that )?(?:it|they|this|that|the|everything|nothing)\b|which (?:means|is why)|as a result)", re.I
+)
+# What an entry adds to the cause: excuses, guesses, what should be done about it.
+_REMARK: Final = re.compile(
+    r",? but (?:that|this|it)(?:'s| is) (?:just|only|hardly|not)\b.*"
+    r"|,? but not (?:\w+ )?(?:asked|required|requested|demanded)\b.*"
+    r"|\W+(?:we )?should (?:probably )?(?:specify|say|state|mention|clarify|ask)\b.*"
+    r"|,? I (?:think|guess|suppose)\b.*|, (?:maybe|probably|perhaps|possibly)\b.*|,? for some reason\b"
+    r"|^(?:beyond|besides|apart from|aside from|in addition to) [^,]+,",
+    re.I,
 )
 _ABSENT: Final = re.compile(
     r"\b(?:not (?:using|adding|including|returning|setting|calling|having)|(?:does|do|is|are|was|did)(?:n'?t| not)"
@@ -71,6 +84,11 @@ class Gap:
     excused: bool
 
     @property
+    def terms(self) -> Terms:
+        """On whatever side."""
+        return Terms(self.does.code | self.wants.code, self.does.words | self.wants.words)
+
+    @property
     def explains_failures(self) -> bool:
         """Not what passes although it should not."""
         return bool(_REJECTED.search(self.text)) or not _OVERLOOKED.search(self.text)
@@ -83,13 +101,15 @@ def read_gaps(text: str) -> tuple[Gap, ...]:
 
 
 def _is_empty(text: str) -> bool:
-    return bool(_HEADING.match(text) or _NOTHING.match(text))
+    """A heading, "none", or a report of success."""
+    went_well = _SUCCESS.search(text) and not (_TROUBLE.search(text) or _MARK.match(text))
+    return bool(_HEADING.match(text) or _NOTHING.match(text) or went_well)
 
 
 def _entry(text: str) -> Gap:
     mark = _MARK.match(text)
     said = text[mark.end() :] if mark else text
-    cause = _CONSEQUENCE.split(said)[0]
+    cause = _REMARK.sub("", _CONSEQUENCE.split(said)[0])
     does, _, wants = cause.partition(" instead of ")
     word = mark["mark"].lower() if mark else ""
     return Gap(

@@ -6,6 +6,7 @@ from typing import Final
 
 from convex_evals.analysis.evidence import Evidence, GapMatch
 from convex_evals.analysis.gaps.entries import Gap, read_gaps
+from convex_evals.analysis.lint import is_rule
 from convex_evals.analysis.task import Task, mentions, read_task
 from convex_evals.analysis.terms import Terms, code_terms, identifiers, stem, words_of
 
@@ -18,15 +19,35 @@ PARTLY: Final = 0.5  # the same, of an entry that says what models do not manage
 _CODE: Final = 2.0
 _TASKS_OWN: Final = 0.5  # the part of a term's weight that is left when the whole task is about it
 _ORDINARY: Final = frozenset({"any", "array", "boolean", "null", "number", "object", "string", "type", "undefined"})
-_DENIED: Final = re.compile(r"\b(?:no|not|without|missing|lacks?|omits?|omitted)\b(?:(?!\.\s|[;,\n]).)*", re.I)
+_DENIED: Final = re.compile(
+    r"\b(?:no|not|without|missing|lacks?|omits?|omitted)\b(?:(?!\.\s|[;,\n]).)*"
+    r"|`[^`]+` (?:(?:is|are|was|were) )?(?:missing|absent|omitted|forgotten|left out)\b",
+    re.I,
+)
 _TYPE_ERROR: Final = re.compile(
-    r"\bTS\d{4}\b|\bimplicitly has\b|\bnot assignable\b|\bno exported member\b|\btype error\b|\btype mismatch\b", re.I
+    r"\bTS\d{4}\b|\bimplicitly has\b|\bnot assignable\b|\bno exported member\b|\btype (?:errors?|mismatch)\b"
+    r"|\bTypeScript errors?\b",
+    re.I,
 )
 _EFFECTS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
-    (_TYPE_ERROR, "type declaration annotation typing"),
+    (_TYPE_ERROR, "type typing"),
+    (
+        re.compile(r"\bimplicitly has\b|\bno exported member '[A-Z]|\bsignatures?\b", re.I),
+        "type declaration annotation",
+    ),
     (re.compile(r"\bTS702[234]\b|its own initializer|references itself", re.I), "type cycle circular annotation"),
-    (re.compile(r"\beslint|\blint\b", re.I), "lint eslint directive"),
+    (re.compile(r"\beslint|\blint\b", re.I), "lint eslint"),
     (re.compile(r"\bvalidat(?:or|ion)|Object contains extra field|missing the required field", re.I), "validator"),
+)
+_PATH: Final = re.compile(r"(?:[\w.-]+/)+[\w.-]+\.(?:tsx?|jsx?)(?:[:(]\d+)+")
+_WRITTEN_OUT: Final = re.compile(r"\{[^\n]{80,}\}")
+_ROOTS: Final = frozenset({"api", "args", "ctx", "db", "internal", "q", "this", "v"})
+# What a piece of code does, in the words that an entry would use for it.
+_CONSTRUCTS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
+    (re.compile(r"\.\.\.\s*[a-z]\w*"), "spread existing"),
+    (re.compile(r"\{\s*(?!args|returns)\w+:\s*\{"), "nested object"),
+    (re.compile(r"[\"'][a-z]\w*(?:\.[a-z]\w*)+[\"']"), "dotted path"),
+    (re.compile(r":\s*any\b|\bas any\b"), "type declaration"),
 )
 
 
@@ -40,9 +61,11 @@ class Sides:
     quoted: frozenset[str] = frozenset()
     rules: frozenset[str] = frozenset()  # that the linter names
 
+    coded: bool = False  # the two sides are code, and nothing else
+
     @property
     def all(self) -> frozenset[str]:
-        return self.model | self.expected | self.said
+        return self.model | self.expected | self.said | self.rules
 
 
 def match_gap(evidence: Evidence, rule: str | None = None) -> GapMatch | None:
@@ -56,25 +79,36 @@ def match_gap(evidence: Evidence, rule: str | None = None) -> GapMatch | None:
     return max(found, key=lambda match: (not match.demanded, match.score), default=None)
 
 
+def closest_gap(evidence: Evidence) -> float:
+    """How much of the closest entry the failure has, whether that is enough or not: from 0 to 1."""
+    task, sides = read_task(evidence.task), failure_sides(evidence)
+    entries = [entry for entry in read_gaps(evidence.gaps) if entry.explains_failures]
+    return max((_share(entry.terms, sides, task).score for entry in entries), default=0.0)
+
+
 def failure_sides(evidence: Evidence, rule: str | None = None) -> Sides:
     snippet, expected = evidence.cause.model_snippet, evidence.cause.expected_snippet
     denied = "" if "\n" in snippet.strip() else " ".join(_DENIED.findall(snippet))
     model = snippet if not denied else _DENIED.sub(" ", snippet)
     text = f"{denied}\n{_said(evidence, rule)}"
     named = " ".join(symbol.name for symbol in evidence.unknown_symbols)
-    own, theirs = _all(f"{model}\n{named}"), _all(expected)
-    if evidence.cause.found != "stated":  # it is code, and what both sides have is only its surroundings
+    own, theirs = _all(f"{model}\n{named}") | _constructs(model), _all(expected) | _constructs(expected)
+    coded = evidence.cause.found != "stated"
+    if coded:  # what both sides have is only the surroundings
         own, theirs = own - theirs, theirs - own
-    rules = frozenset(
-        (each.name or "").rpartition("/")[2] for each in evidence.failed_diagnostics if each.step == "eslint"
-    )
-    return Sides(own, theirs, _all(text) | words_of(_effects(evidence, text)), _quoted(text), rules)
+    broken = (each.name for each in evidence.failed_diagnostics if each.step == "eslint" and each.name)
+    rules = frozenset(name.rpartition("/")[2] for name in broken if rule in (None, name))
+    said = _all(text) | _joined(text) | words_of(_effects(evidence, text))
+    return Sides(own, theirs, said, _quoted(text), rules, coded)
 
 
 def _said(evidence: Evidence, rule: str | None) -> str:
+    """What the failed step said, without the grader's own code, paths, and types that are written out in full."""
     complaints = [each for each in evidence.failed_diagnostics if rule is None or each.name == rule][:10]
-    texts = [text for each in complaints for text in (each.message, each.name or "", each.assertion or "")]
-    return "\n".join([evidence.error if rule is None else rule, *texts])
+    texts = [text for each in complaints for text in (each.message, each.name or "")]
+    if rule is not None or evidence.steps:  # it was graded: everything is in the diagnostics
+        return _PATH.sub(" ", _WRITTEN_OUT.sub("{}", "\n".join([rule or "", *texts])))
+    return "\n".join([evidence.error, *texts])
 
 
 def _effects(evidence: Evidence, text: str) -> str:
@@ -86,7 +120,7 @@ def _effects(evidence: Evidence, text: str) -> str:
 
 
 def _match(entry: Gap, sides: Sides, task: Task) -> GapMatch | None:
-    whole = _share(Terms(entry.does.code | entry.wants.code, entry.does.words | entry.wants.words), sides, task)
+    whole = _share(entry.terms, sides, task)
     wanted = _share(entry.wants, Sides(frozenset(), sides.expected, frozenset()), task)
     best = max(whole, wanted, key=lambda share: (share.is_enough, share.score))
     if not best.is_enough or _contradicts(entry, sides):
@@ -99,6 +133,7 @@ def _match(entry: Gap, sides: Sides, task: Task) -> GapMatch | None:
         resolved=entry.resolved,
         demanded=_is_demanded(entry, task),
         excused=entry.excused,
+        certain=best.certain,
     )
 
 
@@ -119,20 +154,35 @@ def _share(terms: Terms, sides: Sides, task: Task) -> Share:
     weights = {term: _weight(term, task, code=True) for term in terms.code}
     weights |= {term: _weight(term, task, code=term in sides.quoted) for term in terms.words}
     shared = tuple(term for term in weights if _is_in(term, sides.all))
-    if not shared:
-        return Share()
-    score = sum(weights[term] for term in shared) / sum(weights.values())
+    score = sum(weights[term] for term in shared) / (sum(weights.values()) or 1)
     certain = any(weights[term] == _CODE or stem(term) in sides.quoted for term in shared)
-    if any(term.rpartition("/")[2] in sides.rules for term in shared):
-        return Share(shared, max(score, LEAST), certain=True)  # the rule is the cause, whatever else is said about it
+    if any(_is_broken(term, sides) for term in weights):
+        return Share(
+            shared or tuple(terms.code), max(score, LEAST), certain=True
+        )  # the rule is the cause, whatever else is said about it
+    if (
+        len(weights) == len(shared) == 1
+    ):  # all that is said is a name: it must be what the answer has and the reference has not
+        certain = certain or (shared[0] in sides.model and shared[0] not in sides.expected and bool(sides.expected))
     return Share(shared, score, certain)
 
 
+def _is_broken(term: str, sides: Sides) -> bool:
+    """Whether it is the name of a rule that was broken, or of its family: no-unsafe for no-unsafe-return."""
+    name = term.rpartition("/")[2]
+    return any(rule == name or ("-" in name and rule.startswith(f"{name}-")) for rule in sides.rules)
+
+
 def _is_in(term: str, found: frozenset[str]) -> bool:
-    """As it is; of several words, all of them; of a path, its end."""
+    """As it is; of several words, all of them; of a chain, its members; of a path, a file below or above it."""
+    if term in found:
+        return True
     if " " in term:
-        return term in found or words_of(term) <= found
-    return term in found or ("." in term and len(last := term.rpartition(".")[2]) > 3 and last in found)
+        return words_of(term) <= found
+    if "/" in term:
+        return any(term in each for each in found if "/" in each)
+    members = [each for each in term.split(".") if each not in _ROOTS]
+    return "." in term and bool(members) and len(members[-1]) > 3 and all(each in found for each in members)
 
 
 def _weight(term: str, task: Task, *, code: bool) -> float:
@@ -142,14 +192,18 @@ def _weight(term: str, task: Task, *, code: bool) -> float:
 
 
 def _contradicts(entry: Gap, sides: Sides) -> bool:
-    """The entry says that answers lack something, and this one has it where the reference does not; or the reverse."""
+    """The entry names another lint rule; or says that answers lack something, and this one has it where the reference
+    does not; or the reverse."""
+    named = [term for term in entry.does.code if is_rule(term.rpartition("/")[2])]
+    if named and sides.rules and not any(_is_broken(term, sides) for term in named):
+        return True
     about = entry.lacks.code or entry.lacks.words or entry.does.code or entry.does.words
     only_model, only_expected = about & (sides.model - sides.expected), about & (sides.expected - sides.model)
     if about & sides.said:
         return False
     if entry.lacks:
         return bool(only_model) and not only_expected and bool(sides.expected)
-    return bool(only_expected) and not only_model and bool(sides.model)
+    return bool(only_expected) and not only_model and (bool(sides.model) or sides.coded)
 
 
 def _is_demanded(entry: Gap, task: Task) -> bool:
@@ -170,6 +224,16 @@ def _quoted(text: str) -> frozenset[str]:
     """Names that a tool quotes are what it complains about."""
     names = (single or double for single, double in re.findall(r"'([A-Za-z]\w+)'|\"([A-Za-z]\w+)\"", text))
     return frozenset(stem(name.lower()) for name in names if name.lower() not in _ORDINARY)
+
+
+def _constructs(code: str) -> frozenset[str]:
+    return words_of(" ".join(words for pattern, words in _CONSTRUCTS if pattern.search(code)))
+
+
+def _joined(text: str) -> frozenset[str]:
+    """Names that are written as words: "day of week" for dayOfWeek."""
+    words = re.findall(r"[a-z]+", text.lower())
+    return frozenset("".join(words[at : at + size]) for size in (2, 3) for at in range(len(words) - size + 1))
 
 
 def _all(text: str) -> frozenset[str]:

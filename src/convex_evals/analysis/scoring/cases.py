@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 
 from convex_evals.analysis.evidence import Cause, Evidence, Found, Parity
 from convex_evals.analysis.investigation import complete
+from convex_evals.analysis.lint import OURS, is_rule
 from convex_evals.analysis.surface import Surface
 from convex_evals.core.comparisons import compared
 from convex_evals.core.diagnostics import Diagnostic, Place, TestResult, failed_test, finding, stated
@@ -16,7 +17,7 @@ from convex_evals.core.errors import UsageError
 from convex_evals.core.plain import from_plain, to_plain
 from convex_evals.core.steps import StepResult, TestCounts
 from convex_evals.core.verdicts import CLASSES, STEPS, FailureClass, StepName
-from convex_evals.pipeline import parse_diagnostics, read_cli_errors, rules_for
+from convex_evals.pipeline import parse_diagnostics, read_cli_errors
 
 LONGEST: Final = 1500  # characters of one message that are kept
 _FINDING: Final = re.compile(
@@ -24,7 +25,6 @@ _FINDING: Final = re.compile(
     r"(?P<message>.*)$",
     re.MULTILINE,
 )
-_RULES: Final = {name.rpartition("/")[2]: name for name in rules_for("src")}
 _TEST: Final = re.compile(
     r"^✗ (?P<name>.+?)(?: \((?P<file>grader[\w.]*):(?P<line>\d+)\))?\n(?P<message>(?:(?!✗ ).*(?:\n|$))*)", re.MULTILINE
 )
@@ -32,7 +32,13 @@ _TEST: Final = re.compile(
 
 def read_error(step: StepName, text: str) -> tuple[Diagnostic, ...]:
     """What the text complains about; a text that no tool has written is one complaint."""
-    return tuple(_read(step, text)) or tuple(stated(step, None, said) for said in (text.strip(),) if said)
+    return tuple(_read(step, text)) or tuple(_stated(step, said) for said in (text.strip(),) if said)
+
+
+def _stated(step: StepName, said: str) -> Diagnostic:
+    """In a person's words, in which a test may still have compared two values."""
+    expected, received = compared(said) if step == "tests" else (None, None)
+    return replace(stated(step, None, said), expected=expected, received=received)
 
 
 def _read(step: StepName, text: str) -> list[Diagnostic]:
@@ -57,7 +63,7 @@ def _findings(text: str) -> Iterator[Diagnostic]:
 def _mentioned_rules(text: str) -> list[Diagnostic]:
     """Rules that are named without places, as people do."""
     names = dict.fromkeys(re.findall(r"[a-z]+(?:-[a-z]+)+", text))
-    full = [_RULES.get(name, name) for name in names if name in _RULES or f"/{name}" in text]
+    full = [OURS.get(name, name) for name in names if is_rule(name) or f"/{name}" in text]
     return [finding("", name, text) for name in full]
 
 

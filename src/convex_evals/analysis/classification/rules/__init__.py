@@ -3,4 +3,14 @@
 from convex_evals.analysis.classification.rules.engine import RULES, RulesEngine, Weighed, judge, weigh
 from convex_evals.analysis.classification.rules.opinion import Complaint, Opinion, Rule, complaints_of
 
-__all__ = ["RULES", "Complaint", "Opinion", "Rule", "RulesEngine", "Weighed", "complaints_of", "judge", "weigh"]
+__all__ = [
+    "RULES",
+    "Complaint",
+    "Opinion",
+    "Rule",
+    "RulesEngine",
+    "Weighed",
+    "complaints_of",
+    "judge",
+    "weigh",
+]

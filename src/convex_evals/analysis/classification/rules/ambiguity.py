@@ -2,39 +2,37 @@
 
 import ast
 import json
-import re
 from contextlib import suppress
 from typing import Any, Final
 
+from convex_evals.analysis.classification.rules.choices import (
+    BOUNDS,
+    CAPITALS,
+    NOTHING,
+    ORDER,
+    ROUNDING,
+    UNIT,
+    Choice,
+    chosen_in_code,
+    chosen_in_words,
+    other_condition,
+    tokens,
+)
 from convex_evals.analysis.classification.rules.opinion import Complaint, Opinion
+from convex_evals.analysis.counterfactuals import task_of_test
 from convex_evals.analysis.evidence import Evidence
+from convex_evals.analysis.task import read_task
 from convex_evals.analysis.terms import words_of
 from convex_evals.core.diagnostics import Diagnostic
 from convex_evals.core.wording import listed
 
-_ORDER_TOLD: Final = re.compile(
-    r"\b(?:order\w*|sort\w*|ascending|descending|newest|oldest|latest|earliest|alphabetic\w*|rank\w*|chronologic\w*"
-    r"|highest|lowest|most recent|(?:comes?|goes|is|are|be) (?:first|last)|first (?:comes|come)|by \w+ first)\b",
-    re.I,
-)
 _NOTHINGS: Final = frozenset({"null", "none", "[]", "undefined", "{}", '""', "''", "false", "0"})
-_NOTHING_TOLD: Final = re.compile(
-    r"\b(?:null|empty|undefined|missing|not found|no such|does not exist|nothing|none)\b", re.I
-)
-_SCALES: Final = (10.0, 60.0, 100.0, 1000.0, 3600.0, 60_000.0, 86_400.0)
-_SCALE_TOLD: Final = re.compile(
-    r"\b(?:milliseconds?|ms|seconds?|minutes?|hours?|cents?|dollars?|percent\w*|rounded?|decimals?|fraction)\b|%", re.I
-)
-_BOUNDS_OPEN: Final = re.compile(r"\b(?:between|from|since|until|after|before|up to|within|range)\b", re.I)
-_COMPARISON: Final = re.compile(r"\.(?:lte?|gte?)\(|\s[<>]=?\s")
-_BOUNDS_TOLD: Final = re.compile(
-    r"\b(?:inclusive|exclusive|including|excluding|strictly|at least|at most|or equal)\b", re.I
-)
+_SCALES: Final = (10.0, 60.0, 100.0, 1000.0, 3600.0, 60_000.0, 86_400.0, 3_600_000.0)
 
 
 def another_reading(complaint: Complaint, evidence: Evidence) -> Opinion | None:
     """The two values differ in something that the task leaves open."""
-    if complaint.kind != "behaviour" or not evidence.task:
+    if complaint.kind not in ("behaviour", "declarations") or not evidence.task:
         return None
     left_open = _left_open(complaint.diagnostic, evidence)
     return None if left_open is None else _ambiguous(complaint, left_open, "another_reading")
@@ -63,27 +61,55 @@ def _ambiguous(complaint: Complaint, left_open: str, rule: str) -> Opinion:
 
 
 def _left_open(test: Diagnostic, evidence: Evidence) -> str | None:
-    task = evidence.task
+    """What the values show, else the code that differs, else the words of the complaint."""
     expected, received = _value(test.expected), _value(test.received)
-    if _same_but_for_order(expected, received) and not _ORDER_TOLD.search(task):
-        return "the order of the results"
-    if _other_nothing(test) and not _NOTHING_TOLD.search(task):
-        return "what comes when there is nothing"
-    if _other_scale(expected, received) and not _SCALE_TOLD.search(task):
-        return "the unit or the precision of the number"
-    if (
-        _other_bound(expected, received)
-        and _compares(evidence)
-        and _BOUNDS_OPEN.search(task)
-        and not _BOUNDS_TOLD.search(task)
-    ):
-        return "whether the ends of the range belong to it"
-    if _other_case(expected, received) and not re.search(r"\bcase\b|\btrim|\blower|\bupper|\bexact", task, re.I):
-        return "capital letters and blanks"
+    task = task_of_test(test, evidence)
     names = _other_names(expected, received)
     if names and not any(words_of(name) <= words_of(task) for name in names):
         return f"the name {listed(names)}"
-    return None
+    selecting = other_condition(evidence)
+    if selecting is not None and not words_of(selecting) & words_of(read_task(task).behaviour):
+        return f"whether “{selecting}” matters here"
+    shown = _choice(test, expected, received)
+    if shown is BOUNDS and not _compares(evidence):
+        return None
+    chosen = (shown,) if shown else chosen_in_code(evidence)
+    if not chosen and test.expected is None and not evidence.steps:
+        chosen = chosen_in_words(f"{test.message}\n{evidence.error}")
+    return next((each.name for each in chosen if each.is_open(task)), None)
+
+
+def _choice(test: Diagnostic, expected: Any, received: Any) -> Choice | None:
+    if _other_nothing(test):
+        return NOTHING
+    return _choice_of(expected, received)
+
+
+def _choice_of(expected: Any, received: Any) -> Choice | None:
+    """In which the values differ, at the top or wherever in them."""
+    if _same_but_for_order(expected, received):
+        return ORDER
+    if _is_rounded(expected, received):
+        return ROUNDING
+    if _other_scale(expected, received):
+        return UNIT
+    if _other_bound(expected, received):
+        return BOUNDS
+    if _other_case(expected, received):
+        return CAPITALS
+    inner = {_choice_of(one, other) for one, other in _pairs(expected, received)}
+    return inner.pop() if len(inner) == 1 else None
+
+
+def _pairs(expected: Any, received: Any) -> list[tuple[Any, Any]]:
+    """The parts that differ, of two objects with the same keys or two lists of the same length."""
+    if isinstance(expected, dict) and isinstance(received, dict) and expected.keys() == received.keys():
+        pairs = [(expected[key], received[key]) for key in expected]
+    elif isinstance(expected, list) and isinstance(received, list) and len(expected) == len(received):
+        pairs = list(zip(expected, received, strict=True))
+    else:
+        return []
+    return [(one, other) for one, other in pairs if one != other]
 
 
 def _same_but_for_order(expected: Any, received: Any) -> bool:
@@ -99,13 +125,20 @@ def _other_nothing(test: Diagnostic) -> bool:
 
 
 def _other_scale(expected: Any, received: Any) -> bool:
-    """The same number in another unit, or rounded."""
+    """The same number in another unit."""
     if not _is_number(expected) or not _is_number(received) or not expected or not received:
         return False
     ratio = max(abs(expected / received), abs(received / expected))
-    scaled = any(abs(ratio - scale) < scale * 1e-9 for scale in _SCALES)
-    rounded = isinstance(expected, float) != isinstance(received, float) or round(received, 2) == expected
-    return scaled or (rounded and 0 < abs(expected - received) < 0.5 and round(received) == round(expected))
+    return any(abs(ratio - scale) < scale * 1e-9 for scale in _SCALES)
+
+
+def _is_rounded(expected: Any, received: Any) -> bool:
+    """One of them is the other with fewer digits."""
+    if not _is_number(expected) or not _is_number(received) or expected == received:
+        return False
+    return any(round(received, digits) == expected or round(expected, digits) == received for digits in range(4)) and (
+        abs(expected - received) <= 0.5
+    )
 
 
 def _other_bound(expected: Any, received: Any) -> bool:
@@ -119,7 +152,7 @@ def _other_bound(expected: Any, received: Any) -> bool:
 def _compares(evidence: Evidence) -> bool:
     """Whether the answer differs from the reference in a comparison."""
     cause = evidence.cause
-    return bool(_COMPARISON.search(cause.model_snippet) or _COMPARISON.search(cause.expected_snippet))
+    return any(BOUNDS.code.fullmatch(each) for each in {*tokens(cause.model_snippet), *tokens(cause.expected_snippet)})
 
 
 def _other_case(expected: Any, received: Any) -> bool:

@@ -26,7 +26,6 @@ from convex_evals.analysis.classification.rules.strictness import (
     declarations_beyond_the_task,
     exact_layout,
     exact_wording,
-    is_about_any,
     licensed_by_task,
     lint_of_taste,
     stricter_input_check,
@@ -34,6 +33,7 @@ from convex_evals.analysis.classification.rules.strictness import (
 from convex_evals.analysis.classification.types import Classification, EngineName, class_of
 from convex_evals.analysis.evidence import Evidence, GapMatch
 from convex_evals.analysis.gaps import match_gap
+from convex_evals.analysis.lint import is_about_any
 from convex_evals.core.wording import listed, shortened
 
 RULES: Final[tuple[Rule, ...]] = (

@@ -13,7 +13,16 @@ _NETWORK: Final = re.compile(
     r"|Gateway Time-?out|rate limit(?:ed)?|too many requests)\b",
     re.I,
 )
-_GATEWAY: Final = re.compile(r"(?<![\w.])50[234](?![\w.])")
+_GATEWAY: Final = re.compile(
+    r"(?<![\w.])50[234](?![\w.])|\b(?:timed out|time-?out|unreachable|is down|no response)\b", re.I
+)
+# A deployment that never came up, or went away, has not judged anything.
+_HARNESS: Final = re.compile(
+    r"\b(?:backend|server|deployment|process|worker|port)\b[^.;\n]{0,40}"
+    r"\b(?:did(?: not|n'?t) (?:start|respond|come up|become ready)|never (?:started|came up|responded)|timed out)\b"
+    r"|\b(?:hook|set-?up|install(?:ation)?) timed out\b|\bconnection (?:refused|reset|closed|lost)\b",
+    re.I,
+)
 _FOREIGN_HOST: Final = re.compile(r"\b(?!localhost\b)(?:[a-z0-9-]+\.)+(?:org|com|net|io|dev|app|cloud)\b", re.I)
 # What tools say when they say nothing: every word of such a complaint is one of these.
 _SAYS_NOTHING: Final = frozenset(
@@ -31,7 +40,7 @@ _SAYS_NOTHING: Final = frozenset(
 def outside_trouble(complaint: Complaint, evidence: Evidence) -> Opinion | None:
     """The network, or a host that is not ours, failed."""
     text = f"{complaint.message}\n{evidence.error}"
-    found = _NETWORK.search(text) or (_FOREIGN_HOST.search(text) and _GATEWAY.search(text))
+    found = _NETWORK.search(text) or _HARNESS.search(text) or (_FOREIGN_HOST.search(text) and _GATEWAY.search(text))
     if complaint.kind not in ("behaviour", "refused", "unexplained") or not found:
         return None
     return Opinion(

@@ -5,27 +5,9 @@ from typing import Final
 
 from convex_evals.analysis.classification.rules.opinion import Complaint, Opinion
 from convex_evals.analysis.evidence import Evidence
+from convex_evals.analysis.lint import is_about_any, is_taste
 from convex_evals.analysis.task import Instruction, read_task
 from convex_evals.core.wording import listed, shortened
-
-# Breaking these changes nothing that a program does.
-TASTE: Final = frozenset(
-    re.findall(
-        r"\S+",
-        """array-type arrow-body-style arrow-parens camelcase comma-dangle consistent-indexed-object-style
-    consistent-type-definitions consistent-type-imports curly dot-notation eol-last explicit-function-return-type
-    explicit-module-boundary-types func-style id-length import-order indent jsx-quotes max-len max-lines
-    member-ordering method-signature-style naming-convention newline-per-chained-call no-console no-else-return
-    no-empty-function no-empty-interface no-empty-object-type no-inferrable-types no-magic-numbers no-multi-spaces
-    no-multiple-empty-lines no-negated-condition no-nested-ternary no-non-null-assertion no-plusplus no-shadow
-    no-ternary no-trailing-spaces no-undef no-underscore-dangle no-unescaped-entities no-unnecessary-type-assertion
-    no-unused-vars no-use-before-define no-useless-constructor no-useless-return no-var object-shorthand one-var
-    order padding-line-between-statements prefer-arrow-callback prefer-const prefer-destructuring prefer-for-of
-    prefer-function-type prefer-nullish-coalescing prefer-optional-chain prefer-readonly prefer-template
-    promise-function-async prop-types quote-props quotes react-in-jsx-scope require-await semi sort-imports
-    sort-keys space-before-function-paren spaced-comment unified-signatures""",
-    )
-)
 
 
 def lint_of_taste(complaint: Complaint, evidence: Evidence) -> Opinion | None:
@@ -44,13 +26,6 @@ def lint_of_taste(complaint: Complaint, evidence: Evidence) -> Opinion | None:
         f"{rule} is about style and not about what the program does",
         (complaint.place,),
     )
-
-
-_ANY: Final = re.compile(r"(?:^|/)no-(?:explicit-any|unsafe-[a-z-]+)$")
-
-
-def is_about_any(rule: str) -> bool:
-    return _ANY.search(rule) is not None
 
 
 def licensed_by_task(complaint: Complaint, evidence: Evidence) -> Opinion | None:
@@ -73,11 +48,6 @@ def _licensed(complaint: Complaint, rule: str, licence: Instruction) -> Opinion:
         f"the task: “{shortened(licence.text, 120)}”",
         (complaint.place,),
     )
-
-
-def is_taste(rule: str) -> bool:
-    """Whatever plug-in the rule comes from."""
-    return rule.rpartition("/")[2] in TASTE
 
 
 RETURNS: Final = "returns"
@@ -135,7 +105,7 @@ _REJECTED: Final = re.compile(
 )
 _EXACT_TEXT: Final = re.compile(
     r"\b(?:error|exception) (?:message|text)\b|\bmessage (?:to (?:be|equal|match|contain)|differs)"
-    r"|\bexact (?:wording|text|message|string)|toThrow\w*\(|to throw (?:an )?error",
+    r"|\bdata of the ConvexError\b|\bexact (?:wording|text|message|string)|toThrow\w*\(|to throw (?:an )?error",
     re.IGNORECASE,
 )
 

@@ -1,0 +1,50 @@
+"""Verdicts do not rest on words: said otherwise, a case is classified as before."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from tests.analysis.perturbations import PERTURBATIONS, Perturbation, own_names
+
+from convex_evals.analysis.classification import RulesEngine
+from convex_evals.analysis.scoring import LabelledCase, case_evidence, read_cases
+from convex_evals.analysis.surface import Surface
+
+LABELLED = Path(__file__).parents[1] / "labelled"
+SETS = ("written", "report", "development", "test")
+SPARSE = 8
+"""Of the sets that we graded, the quick test takes every eighth case: their files take long to compare."""
+
+
+async def changed_verdicts(perturb: Perturbation, name: str, surface: Surface, step: int) -> list[str]:
+    cases = read_cases(LABELLED / f"{name}.json")
+    names = own_names(cases)
+    return [
+        f"{case.id}: {before} became {after}"
+        for case in cases[::step]
+        for other in (perturb(case, names[case.eval]),)
+        if other != case
+        if (before := await verdict(case, surface)) != (after := await verdict(other, surface))
+    ]
+
+
+async def verdict(case: LabelledCase, surface: Surface) -> str:
+    return (await RulesEngine().classify(case_evidence(case, surface))).failure_class
+
+
+def few(changed: Sequence[str], most: int) -> None:
+    assert len(changed) <= most, "\n".join(changed)
+
+
+@pytest.mark.parametrize("perturb", PERTURBATIONS, ids=lambda each: each.__name__)
+async def test_the_same_case_in_other_words_has_the_same_class(perturb: Perturbation, surface: Surface) -> None:
+    for name in SETS:
+        few(await changed_verdicts(perturb, name, surface, 1 if name in SETS[:2] else SPARSE), 0)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("perturb", PERTURBATIONS, ids=lambda each: each.__name__)
+async def test_so_has_nearly_every_case(perturb: Perturbation, surface: Surface) -> None:
+    """A name that only one of our evals has may still be one of Convex, so two may change."""
+    for name in SETS:
+        few(await changed_verdicts(perturb, name, surface, 1), 2)
