@@ -12,6 +12,7 @@ from convex_evals.analysis.surface import Surface
 
 LABELLED = Path(__file__).parents[1] / "labelled"
 SETS = ("written", "report", "development", "test")
+_known: dict[str, str] = {}
 SPARSE = 8
 """Of the sets that we graded, the quick test takes every eighth case: their files take long to compare."""
 
@@ -24,12 +25,19 @@ async def changed_verdicts(perturb: Perturbation, name: str, surface: Surface, s
         for case in cases[::step]
         for other in (perturb(case, names[case.eval]),)
         if other != case
-        if (before := await verdict(case, surface)) != (after := await verdict(other, surface))
+        if (before := await first_verdict(case, surface)) != (after := await verdict(other, surface))
     ]
 
 
 async def verdict(case: LabelledCase, surface: Surface) -> str:
     return (await RulesEngine().classify(case_evidence(case, surface))).failure_class
+
+
+async def first_verdict(case: LabelledCase, surface: Surface) -> str:
+    """On the case as it is, once for all perturbations."""
+    if case.id not in _known:
+        _known[case.id] = await verdict(case, surface)
+    return _known[case.id]
 
 
 def few(changed: Sequence[str], most: int) -> None:
