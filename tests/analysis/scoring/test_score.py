@@ -1,6 +1,7 @@
 """Agreement with people: the labelled sets that we have, and the figures that come out."""
 
 import json
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from convex_evals.analysis.scoring import LabelledCase, Score, read_cases, score
 from convex_evals.analysis.surface import Surface
 from convex_evals.core.errors import UsageError
 from convex_evals.core.verdicts import FailureClass
+from convex_evals.suite import load_suite
 
 LABELLED = Path(__file__).parents[1] / "labelled"
 _known: dict[str, Score] = {}
@@ -55,6 +57,16 @@ def test_the_graded_cases_are_many_and_split_by_eval() -> None:
     assert 0.65 < classes["MODEL_FAULT"] / len(both) < 0.8, "about as in real runs"
     assert classes["OVERLY_STRICT"] >= 25
     assert classes["AMBIGUOUS_TASK"] >= 15
+
+
+def test_every_answer_that_was_written_for_the_sets_is_in_them() -> None:
+    suite = load_suite(LABELLED / "suite")
+    assert not suite.problems
+    planned = tomllib.loads((LABELLED / "plan.toml").read_text())["own"]
+    assert {each["eval"] for each in planned} == {eval.id for eval in suite.evals}
+    graded = {case.id: case for name in ("development", "test") for case in read_cases(LABELLED / f"{name}.json")}
+    for each in planned:
+        assert graded[f"{each['eval']} {each['name']}"].failure_class == each["class"]
 
 
 class Parrot:
