@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 from tests.scores.conftest import Scene, Server
 from tests.scores.old_database import write_old_database
 from tests.scores.test_labels import EVAL, label
@@ -48,6 +49,17 @@ def contents(where: str | Path) -> dict[str, list[Any]]:
             name: [tuple(row) for row in session.execute(table.select().order_by(*table.primary_key))]
             for name, table in tables.items()
         }
+
+
+def test_a_server_knows_how_many_rows_were_restored_so_that_it_plans_well(
+    full: ScoresStore, where: str, postgresql: Any, tmp_path: Path
+) -> None:
+    target = postgresql.empty()
+    back_up(where, tmp_path / "backup.db")
+    restore(target, tmp_path / "backup.db")
+    with open_current(target) as database, database.reading() as session:
+        counted = text("SELECT reltuples FROM pg_class WHERE relname = 'attempts'")  # -1: nobody has counted them
+        assert session.scalar(counted) == len(contents(target)["attempts"])
 
 
 @pytest.mark.parametrize("into", ["files", "postgresql"])

@@ -1,6 +1,9 @@
 """`publish`: every link works from the files, and a second time only what changed is written."""
 
+import json
 import re
+import shutil
+from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -9,8 +12,9 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from convex_evals.core.errors import UsageError
-from convex_evals.scores import Fingerprints, ScoresStore
-from convex_evals.web import Site, publish
+from convex_evals.scores import Fingerprints, LabelRecord, ScoresStore, counted_statements
+from convex_evals.web import Site, manifest, publish
+from convex_evals.web.pages.frame import FOLDER, environment
 from convex_evals.web.publication import LinkBook, file_name
 
 PRINTS = Fingerprints(pipeline="pipeline", toolchain="toolchain", prompt="prompt")
@@ -24,6 +28,18 @@ def runs(record: Any) -> list[str]:
 
 def times(folder: Path) -> Times:
     return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+
+
+def name(path: Path, folder: Path) -> str:
+    return path.relative_to(folder).as_posix()
+
+
+def contents_by_path(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in times(folder)}
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {name(path, folder): content for path, content in contents_by_path(folder).items()}
 
 
 def broken_links(folder: Path) -> list[str]:
@@ -67,6 +83,82 @@ async def test_a_second_time_only_what_changed_is_written(
     assert 0 < later.written < later.total
     assert later.removed > 0  # the run that was the newest of its model
     assert broken_links(folder) == []
+
+
+async def test_after_a_change_exactly_the_pages_that_show_it_are_written(
+    site: Site, runs: list[str], store: ScoresStore, tmp_path: Path
+) -> None:
+    folder, failed = tmp_path / "public", "000-basics/001-second"
+    await publish(site, folder)
+    before, was = times(folder), contents(folder)
+    store.labels.add(LabelRecord(runs[2], failed, 1, "KNOWN_GAP", "as we know", "ann", datetime.now(UTC)))
+    done = await publish(site, folder)
+    await publish(site, tmp_path / "anew")
+    assert contents(folder) == contents(tmp_path / "anew")
+    written = {path for path, at in times(folder).items() if at != before.get(path)}
+    assert written == {
+        path for path, content in contents_by_path(folder).items() if was.get(name(path, folder)) != content
+    }
+    pages = {name(path, folder) for path in written} - {manifest.MANIFEST}
+    assert f"experiment/default/run/{runs[2]}/{failed}.html" in pages
+    assert not any(runs[1] in page for page in pages)
+    assert done.written == len(written) < 10
+
+
+async def test_when_nothing_changed_no_page_is_made_again(site: Site, runs: list[str], tmp_path: Path) -> None:
+    with counted_statements() as first:
+        await publish(site, tmp_path / "public")
+    with counted_statements() as second:
+        await publish(site, tmp_path / "public")
+    assert len(second) < 20 < len(first) / 5
+
+
+async def test_what_was_lost_or_damaged_in_the_folder_is_made_again(
+    site: Site, runs: list[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "public"
+    await publish(site, folder)
+    was = contents(folder)
+    (folder / "matrix.html").unlink()
+    (folder / "leaderboard.csv").write_text("mine")
+    assert (await publish(site, folder)).written == 2
+    assert contents(folder) == was
+
+
+async def test_another_template_or_program_makes_every_page_again(
+    site: Site, runs: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "program"
+    shutil.copytree(FOLDER / "templates", program)
+    monkeypatch.setattr(manifest, "PACKAGE", program)
+    monkeypatch.setattr(environment().loader, "searchpath", [program])
+    monkeypatch.setattr(environment(), "cache", {})
+    await publish(site, tmp_path / "public")
+    base = program / "base.html"
+    base.write_text(base.read_text().replace("Times are UTC.", "All times are UTC."))
+    done = await publish(site, tmp_path / "public")
+    pages = list((tmp_path / "public").rglob("*.html"))
+    assert all("All times are UTC." in page.read_text() for page in pages)
+    assert done.written == len(pages) + 1  # and the manifest
+
+
+async def test_a_page_of_a_publication_has_the_tables_that_a_server_sends(
+    site: Site, runs: list[str], tmp_path: Path, client: Any
+) -> None:
+    await publish(site, tmp_path / "public")
+    for address in ("/matrix.csv", "/graders.json", f"/experiment/default/run/{runs[1]}/000-basics/001-second.json"):
+        answer = await client.get(address)
+        assert (tmp_path / "public" / address.removeprefix("/")).read_bytes() == answer.content
+
+
+async def test_a_publication_of_an_earlier_version_is_taken_over(site: Site, runs: list[str], tmp_path: Path) -> None:
+    folder = tmp_path / "public"
+    await publish(site, folder)
+    names = [name(path, folder) for path in times(folder)]
+    (folder / manifest.MANIFEST).write_text(json.dumps({"files": [*names, "gone.html"]}))
+    (folder / "gone.html").write_text("old")
+    done = await publish(site, folder)
+    assert (done.written, done.removed) == (1, 2)  # the manifest, which an earlier one did not list
 
 
 async def test_older_runs_are_published_when_asked_for(site: Site, runs: list[str], tmp_path: Path) -> None:

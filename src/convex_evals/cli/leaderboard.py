@@ -1,16 +1,13 @@
-"""The leaderboard: read from scores, shown as lines for people, as JSON, CSV and Markdown."""
+"""The leaderboard: read from scores, shown as lines for people, as CSV and Markdown."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from convex_evals.cli.output import count, csv_text, markdown_table, table, table_lines, visible
-from convex_evals.cli.runs.as_json import score_json
-from convex_evals.cli.runs.comparison import points, statistics_json
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
+from convex_evals.core.wording import points
 from convex_evals.runner import Guidelines, Leaderboard, RankedModel, find_benchmark, read_leaderboard
 from convex_evals.scores import RemoteScores, ScoresStore
-from convex_evals.statistics import Durations
 from convex_evals.suite import Suite
 
 NAMED = 5
@@ -89,20 +86,6 @@ def _tag_lines(found: Leaderboard) -> Iterator[str]:
     yield from table_lines(rows)
 
 
-def leaderboard_json(found: Leaderboard) -> dict[str, Any]:
-    version = found.benchmark
-    return {
-        "benchmark": {"name": version.name, "evals": len(version.evals), "mintedAt": version.minted_at.isoformat()},
-        "experiment": found.experiment,
-        "models": [_standing_json(each) for each in found.standings],
-        "guidelines": _guidelines_json(found.guidelines) if found.guidelines else None,
-        "notRanked": [
-            {"run": each.run.id, "model": each.run.model, "experiment": each.run.experiment, "why": each.why}
-            for each in found.left_out
-        ],
-    }
-
-
 def leaderboard_csv(found: Leaderboard) -> str:
     return csv_text(COLUMNS, map(_csv_row, found.standings))
 
@@ -126,14 +109,6 @@ def _guidelines_line(found: Guidelines) -> str:
     return f"{told} over {count(len(found.models), 'model')} and {count(worth.evals, 'eval')}, paired by eval"
 
 
-def _guidelines_json(found: Guidelines) -> dict[str, Any]:
-    return {
-        "models": list(found.models),
-        **(statistics_json(found.worth) or {}),
-        "categories": {name: statistics_json(each) for name, each in found.categories.items()},
-    }
-
-
 def _row(each: RankedModel) -> tuple[str, ...]:
     scored = each.ranked.score
     interval = f"{scored.interval.low:.1%} to {scored.interval.high:.1%}"
@@ -152,27 +127,3 @@ def _cost(each: RankedModel) -> str:
 
 def _time(each: RankedModel) -> str:
     return "–" if each.generation is None else f"{each.generation.median / 1000:.1f} s"
-
-
-def _standing_json(each: RankedModel) -> dict[str, Any]:
-    worth = each.guidelines
-    return {
-        "model": each.ranked.name,
-        "rank": [each.ranked.best, each.ranked.worst],
-        "score": score_json(each.ranked.score),
-        "categories": {name: score_json(found) for name, found in each.categories.items()},
-        "tags": {name: score_json(found) for name, found in each.tags.items()},
-        "runs": list(each.runs),
-        "trials": each.trials,
-        "spread": each.spread,
-        "costPerSuite": each.cost.value,
-        "costUnknown": each.cost.unknown,
-        "firstTokenMs": _durations_json(each.first_token),
-        "generationMs": _durations_json(each.generation),
-        "last": each.last.isoformat(),
-        "guidelines": {**(statistics_json(worth) or {}), "points": points(worth.difference)} if worth else None,
-    }
-
-
-def _durations_json(found: Durations | None) -> dict[str, Any] | None:
-    return {"median": found.median, "p90": found.p90, "count": found.count} if found else None

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from convex_evals.cli.output import print_table, remark, table, visible
-from convex_evals.cli.runs.as_json import cost_json, eval_json, score_json, usage_json
+from convex_evals.cli.runs.as_json import cost_json, eval_json, usage_json
 from convex_evals.cli.runs.lookup import last_address, result_details
 from convex_evals.cli.runs.options import LOCAL, RunOptions
 from convex_evals.cli.runs.session import Session, carry_out
@@ -29,7 +29,7 @@ from convex_evals.models import (
     located,
     open_provider,
 )
-from convex_evals.runner import NOT_SCORES, RunScore, dollars, scored_runs
+from convex_evals.runner import NOT_SCORES, RunScore, dollars, score_json, scored_runs
 from convex_evals.scores import AttemptDetails, RunRecord, ScoresStore, Usage, database_status
 from convex_evals.statistics import Score
 from convex_evals.suite import find_suite, load_suite

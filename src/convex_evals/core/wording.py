@@ -15,6 +15,11 @@ def listed(words: Iterable[str], most: int = 5) -> str:
     return " and ".join([", ".join(given[:-1]), given[-1]] if len(given) > 1 else given)
 
 
+def points(difference: float) -> str:
+    """A difference of scores, in percentage points."""
+    return f"{difference * 100:+.1f}".replace("-", "−")
+
+
 def shortened(text: str, longest: int = 160) -> str:
     """On one line."""
     line = " ".join(text.split())

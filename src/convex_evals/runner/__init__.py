@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from convex_evals.core.lazy import load_on_demand
+from convex_evals.runner.as_json import comparison_json, leaderboard_json, score_json
 from convex_evals.runner.benchmarks import (
     BenchmarkChange,
     compare_benchmarks,
@@ -145,12 +146,14 @@ __all__ = [
     "compare",
     "compare_benchmarks",
     "compare_runs",
+    "comparison_json",
     "dollars",
     "find_benchmark",
     "is_filtered",
     "is_sample",
     "last_failures",
     "last_run",
+    "leaderboard_json",
     "mint_benchmark",
     "open_budget",
     "open_cluster",
@@ -164,6 +167,7 @@ __all__ = [
     "rank_models",
     "read_figures",
     "read_leaderboard",
+    "score_json",
     "scored_runs",
     "sending",
     "source_of",

@@ -86,7 +86,9 @@ def _copy_all(source: Database, where: str | Path | None, on_rows: OnRows) -> in
     try:
         with source.reading() as old, target.writing() as new:
             _refuse_rows(new, target.location.shown)
-            return _copy(old, new, on_rows)
+            rows = _copy(old, new, on_rows)
+        target.refresh_statistics()
+        return rows
     except IntegrityError as error:
         raise InfrastructureError(
             f"{source.location.shown} is damaged: a record refers to one that is missing; `convex-evals db check` "

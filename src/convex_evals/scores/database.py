@@ -158,6 +158,12 @@ class Database:
             connection.detach()
             yield connection
 
+    def refresh_statistics(self) -> None:
+        """After very many rows came at once: a server counts them in its own time, and plans badly until then."""
+        if not self.is_sqlite:
+            with self.own_connection() as connection:
+                connection.exec_driver_sql(f"ANALYZE {', '.join(Row.metadata.tables)}")
+
     def close(self) -> None:
         self._engine.dispose()
 

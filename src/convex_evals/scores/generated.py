@@ -93,6 +93,7 @@ def generate_scores(database: Database, evals: Sequence[str], runs: int) -> None
         _insert_answers(session, kept, model_ids)
         _insert_steps(session)
         _insert_diagnostics(session, evals)
+    database.refresh_statistics()
 
 
 def _insert_runs(session: Session, made: Generator, model_ids: Sequence[int]) -> list[dict[str, Any]]:

@@ -1,7 +1,6 @@
 """The same pages as plain files: relative links, CSV and JSON beside them, and only what changed is written."""
 
 import hashlib
-import json
 import posixpath
 import re
 from collections.abc import Callable, Iterable
@@ -12,17 +11,25 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 import httpx2
 
-from convex_evals.core.errors import InfrastructureError, UsageError
+from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.files import write_file
 from convex_evals.runner import RunFigures
 from convex_evals.web.app import create_app
+from convex_evals.web.manifest import (
+    EVERYTHING,
+    MANIFEST,
+    NOTHING,
+    PublishedFile,
+    Sources,
+    manifest_bytes,
+    read_manifest,
+)
 from convex_evals.web.pages.errors import NOT_PUBLISHED
 from convex_evals.web.results import Results
 from convex_evals.web.site import Site
 
 FIRST: Final = "/leaderboard"
 """What a publication begins with: the home page of a server is about now."""
-MANIFEST: Final = "publication.json"
 NEED_A_SERVER: Final = ("/search", "/schedule", "/login", "/logout")
 KEPT: Final = frozenset({"benchmark", "experiment", "order", "page", "trial", "runs"})
 """What of a query makes another page. The rest (sorting, filters, tabs) only needs the page that is there."""
@@ -30,7 +37,9 @@ AS_THEY_ARE: Final = (".csv", ".json", ".css", ".js", ".svg")
 DOWNLOADS: Final = "artifact/"
 """Text of models: a file that a browser would show as a page must not come of it."""
 _RUN: Final = re.compile(r"/experiment/[^/]+/run/([^/.]+)")
+_RESULT: Final = re.compile(r"/experiment/[^/]+/run/[^/]+/([^/]+/[^/]+)")
 _UNSAFE: Final = re.compile(r"[^\w./@=,+~-]+", re.ASCII)
+_PLAIN: Final = {"accept-encoding": "identity"}
 Progress = Callable[[int], None]
 
 
@@ -54,18 +63,31 @@ class LinkBook:
     runs: frozenset[str]
     waiting: list[str] = field(default_factory=list)
     known: set[str] = field(default_factory=set)
+    links: dict[str, None] = field(default_factory=dict)
+    """Where the page that is being made leads to."""
+    mentioned: set[str] = field(default_factory=set)
+    """Runs that it has links to, published or not."""
 
     def link(self, page: str, address: str) -> str:
         parts = urlsplit(address)
         if parts.scheme or not parts.path:
             return address
+        if run := _RUN.match(parts.path):
+            self.mentioned.add(run[1])
         target = self.target(address)
-        if target not in self.known:
-            self.known.add(target)
-            self.waiting.append(target)
+        self.links[target] = None
+        self.want(target)
         here = posixpath.dirname(file_name(page))
         name = posixpath.relpath(file_name(target), here or ".")
         return quote(name, safe="/@=,+~") + (f"#{parts.fragment}" if parts.fragment else "")
+
+    def want(self, target: str) -> None:
+        if target not in self.known:
+            self.known.add(target)
+            self.waiting.append(target)
+
+    def begin_page(self) -> None:
+        self.links, self.mentioned = {}, set()
 
     def target(self, address: str) -> str:
         """The address of the page that shows it in the publication."""
@@ -98,23 +120,77 @@ def file_name(address: str) -> str:
 
 async def publish(site: Site, folder: Path, newest: int = 0, progress: Progress = lambda pages: None) -> Published:
     """Writes every page that can be reached. Of runs, the newest of each model and experiment and `newest` more."""
-    earlier = _earlier(folder)
+    earlier = read_manifest(folder)
     app = create_app(site)
-    book = LinkBook(frozenset(_chosen(Results(app.state.results).runs(), newest)))
-    app.state.links = book.link
-    files: set[str] = set()
-    written = 0
-    book.link(FIRST, FIRST)
-    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://localhost") as client:
+    runs = Results(app.state.results).by_id()
+    book = LinkBook(frozenset(_chosen(runs.values(), newest)))
+    app.state.links, app.state.twins = book.link, {}
+    transport = httpx2.ASGITransport(app=app)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost", headers=_PLAIN) as client:
+        press = _Press(folder, earlier, runs, book, Sources(site, runs, book.runs), client, app.state.twins)
+        book.want(FIRST)
         while book.waiting:
-            address = book.waiting.pop()
-            name = file_name(address)
-            written += _write(folder / name, await _read(client, address))
-            files.add(name)
-            progress(len(files))
-    removed = _remove(folder, earlier - files)
-    written += _write(folder / MANIFEST, json.dumps({"files": sorted(files)}, indent=0).encode())
-    return Published(written, len(files) + 1 - written, removed)
+            await press.publish(book.waiting.pop())
+            progress(len(press.files))
+    removed = _remove(folder, earlier.keys() - press.files.keys())
+    written = press.written + _write(folder / MANIFEST, manifest_bytes(press.files))
+    return Published(written, len(press.files) + 1 - written, removed)
+
+
+@dataclass
+class _Press:
+    """Makes one file after the other, and skips those that the last publication made of the same."""
+
+    folder: Path
+    earlier: dict[str, PublishedFile | None]
+    runs: dict[str, RunFigures]
+    book: LinkBook
+    sources: Sources
+    client: httpx2.AsyncClient
+    twins: dict[str, bytes]  # of pages that were made, by address
+    files: dict[str, PublishedFile] = field(default_factory=dict)
+    written: int = 0
+
+    async def publish(self, address: str) -> None:
+        name = file_name(address)
+        known = self.earlier.get(name)
+        if known is not None and self._is_current(known, address):
+            self.files[name] = known
+            for each in known.links:
+                self.book.want(each)
+        else:
+            self.files[name] = await self._make(address, self.folder / name)
+
+    def _is_current(self, known: PublishedFile, address: str) -> bool:
+        path = self.folder / file_name(address)
+        same = known.address == address and known.key == self.sources.key(known.shows)
+        return same and path.is_file() and _hash(path.read_bytes()) == known.sha256
+
+    async def _make(self, address: str, path: Path) -> PublishedFile:
+        self.book.begin_page()
+        content = self.twins.pop(address, None)
+        if content is None:
+            content = await _read(self.client, address)
+            if path.suffix != ".html":  # what was computed for it beside has links, the file has none
+                self.book.begin_page()
+        self.written += _write(path, content)
+        shows = self._shows(address)
+        return PublishedFile(address, _hash(content), shows, self.sources.key(shows) or "", tuple(self.book.links))
+
+    def _shows(self, address: str) -> str:
+        """A failure says how many others fail alike, so it is about more than its run."""
+        path = urlsplit(address).path
+        if path.startswith((f"/{DOWNLOADS}", "/static/")):
+            return NOTHING
+        run = _RUN.match(path)
+        if run is None or self.book.mentioned - {run[1]}:
+            return EVERYTHING
+        result = None if path.endswith(AS_THEY_ARE) else _RESULT.fullmatch(path)
+        return run[1] if result is None or self._passed(run[1], unquote(result[1])) else EVERYTHING
+
+    def _passed(self, run_id: str, eval: str) -> bool:
+        found = [each.status for each in self.runs[run_id].results if each.eval == eval]
+        return bool(found) and set(found) == {"passed"}
 
 
 def _chosen(runs: Iterable[RunFigures], newest: int) -> Iterable[str]:
@@ -134,16 +210,8 @@ async def _read(client: httpx2.AsyncClient, address: str) -> bytes:
     return answer.content
 
 
-def _earlier(folder: Path) -> set[str]:
-    """What the last publication wrote. Raises UsageError for a folder that has something else in it."""
-    if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is not a folder; name one that is empty, or a new one.")
-    if not folder.is_dir() or not any(folder.iterdir()):
-        return set()
-    try:
-        return set(json.loads((folder / MANIFEST).read_bytes())["files"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"{folder} has files that are no publication; name a folder that is empty.") from error
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _write(path: Path, content: bytes) -> bool:

@@ -16,7 +16,7 @@ async def test_no_page_is_wider_than_a_small_phone_or_a_small_laptop(browser: An
     wide = {}
     for name, path in served.pages.items():
         await page.goto(served.at(path))
-        for width in (NARROW["width"], 1024):
+        for width in (NARROW["width"], 1024, 1440):
             await page.set_viewport_size({**NARROW, "width": width})
             if await page.evaluate("document.documentElement.scrollWidth > innerWidth"):
                 wide[name, width] = await page.evaluate(OVERFLOW)

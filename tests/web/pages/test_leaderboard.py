@@ -1,14 +1,18 @@
 """Pages about models, evals and comparisons: what they say of a few runs whose results are known."""
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from convex_evals.cli import main
 from convex_evals.scores import Benchmark, Fingerprints, ScoresStore
 
+DOCUMENTED = Path(__file__).parents[3] / "docs" / "web.md"
 PRINTS = Fingerprints(pipeline="pipeline", toolchain="toolchain", prompt="prompt")
 BARE = Fingerprints(pipeline="pipeline", toolchain="toolchain", prompt="bare")
 EVALS = ("000-basics/000-first", "000-basics/001-second", "001-queries/000-index")
@@ -41,12 +45,38 @@ def test_models_are_ranked_with_intervals_costs_and_what_guidelines_are_worth(
     found = client.get("/leaderboard.json").json()
     assert found["benchmark"]["name"] == "v1"
     good, bad = found["models"]
-    assert (good["model"], good["score"], good["without_guidelines"]) == ("acme/good", 1.0, pytest.approx(2 / 3))
-    assert good["guidelines_difference"] == pytest.approx(1 / 3)
-    assert (bad["model"], bad["score"], bad["cost_usd"]) == ("acme/bad", pytest.approx(1 / 3), 0.75)
-    assert (bad["rank_best"], bad["rank_worst"]) == (1, 2)
+    assert (good["model"], good["score"]["value"]) == ("acme/good", 1.0)
+    assert good["withoutGuidelines"]["value"] == pytest.approx(2 / 3)
+    assert good["guidelines"]["difference"] == pytest.approx(1 / 3)
+    assert (bad["model"], bad["score"]["value"], bad["costPerSuite"]) == ("acme/bad", pytest.approx(1 / 3), 0.75)
+    assert bad["rank"] == [1, 2]
     text = client.get("/leaderboard").text
     assert "benchmark v1" in text and "1–2" in text and "$0.75" in text and 'class="pareto"' in text
+
+
+def test_the_page_and_the_terminal_say_the_same_in_json(
+    client: TestClient, store: ScoresStore, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mint(store, run("acme/good"), "v1")
+    run("acme/bad", failing=EVALS[:2])
+    run("acme/good", experiment="no_guidelines", fingerprints=BARE, failing=EVALS[:1])
+    run("sample/expert")
+    page = client.get("/leaderboard.json").json()
+    assert main.run(["leaderboard", "--json", "--scores", str(store.location)]) == 0
+    assert json.loads(capsys.readouterr().out) == page
+    documented = DOCUMENTED.read_text().partition("### The leaderboard as JSON")[2]
+    missing = [name for name in names_in(page) if f"`{name}`" not in documented]
+    assert missing == []
+
+
+def names_in(value: object) -> set[str]:
+    """Of all fields, but for those that are names of models, evals or categories."""
+    if isinstance(value, list):
+        return set().union(*map(names_in, value)) if value else set()
+    if not isinstance(value, dict):
+        return set()
+    named = {name for name in value if "/" not in name and not name[0].isdigit()}
+    return named.union(*map(names_in, value.values()))
 
 
 def test_a_version_and_an_experiment_can_be_chosen_and_unknown_ones_are_named(
@@ -66,7 +96,7 @@ def test_what_is_not_ranked_is_listed_with_the_reason(client: TestClient, store:
     mint(store, run(), "v1")
     other = run(fingerprints=Fingerprints(pipeline="other", toolchain="toolchain", prompt="prompt"))
     run("sample/expert")
-    left = {each["run"]: each["why"] for each in client.get("/leaderboard.json").json()["not_ranked"]}
+    left = {each["run"]: each["why"] for each in client.get("/leaderboard.json").json()["notRanked"]}
     assert left[other] == "graded with other options or another version of convex-evals"
     assert "a sample, not a model" in left.values()
 

@@ -193,6 +193,7 @@ def leaderboard(
     from convex_evals.cli import leaderboard as shown
     from convex_evals.cli.output import print_json, write_text
     from convex_evals.cli.runs.lookup import existing_scores
+    from convex_evals.runner import leaderboard_json
     from convex_evals.suite import find_suite, load_suite
 
     only_one(json=json, csv=csv, markdown=markdown)
@@ -200,7 +201,7 @@ def leaderboard(
         suite = load_suite(find_suite(evals)) if by_tag else None
         found = shown.find_leaderboard(store, benchmark, experiment, suite)
     if json:
-        print_json(shown.leaderboard_json(found))
+        print_json(leaderboard_json(found))
     elif csv or markdown:
         write_text(shown.leaderboard_csv(found) if csv else shown.leaderboard_markdown(found), "-")
     else:

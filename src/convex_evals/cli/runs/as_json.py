@@ -7,9 +7,9 @@ from convex_evals.cli.runs.lookup import result_details
 from convex_evals.cli.runs.summaries import spending_json
 from convex_evals.core.diagnostics import Diagnostic, TestResult
 from convex_evals.core.steps import StepResult, TestCounts
-from convex_evals.runner import ComparedEval, RunScore, Spending, Standing
+from convex_evals.runner import ComparedEval, RunScore, Spending, Standing, score_json
 from convex_evals.scores import AttemptDetails, RunRecord, ScoresStore, Usage
-from convex_evals.statistics import Repeats, Score
+from convex_evals.statistics import Repeats
 
 
 def runs_json(store: ScoresStore, runs: tuple[RunRecord, ...]) -> dict[str, Any]:
@@ -61,16 +61,6 @@ def run_score_json(found: RunScore) -> dict[str, Any]:
         "score": score_json(found.score) if found.score else None,
         "repeats": _repeats_json(found.repeats) if found.repeats else None,
         "flaky": list(found.flaky),
-    }
-
-
-def score_json(found: Score) -> dict[str, Any]:
-    return {
-        "value": found.value,
-        "interval": [found.interval.low, found.interval.high],
-        "method": found.method,
-        "evals": found.evals,
-        "trials": found.trials,
     }
 
 

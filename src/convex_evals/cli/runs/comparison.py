@@ -7,7 +7,8 @@ from convex_evals.cli.output import count, csv_text, markdown_table, table, tabl
 from convex_evals.cli.runs.as_json import compared_json, run_summary_json
 from convex_evals.cli.runs.summaries import headline, interval_text, named, standing
 from convex_evals.core.ids import prefix
-from convex_evals.runner import ActiveRun, ComparedEval, ComparedRuns, RunResults, RunScore, UntilSure
+from convex_evals.core.wording import points
+from convex_evals.runner import ActiveRun, ComparedEval, ComparedRuns, RunResults, RunScore, UntilSure, comparison_json
 from convex_evals.scores import RunRecord, ScoresStore
 from convex_evals.statistics import SIGNIFICANT, Comparison, Look
 
@@ -79,11 +80,6 @@ def verdict_text(found: Comparison) -> str:
     return f"cannot tell; it would take at least {' or '.join(ways)}" if ways else "cannot tell"
 
 
-def points(difference: float) -> str:
-    """A difference of scores, in percentage points."""
-    return f"{difference * 100:+.1f}".replace("-", "−")
-
-
 def matrix_lines(pairs: Sequence[ComparedRuns]) -> Iterator[str]:
     """One row per pair, and what is not the same in both runs of it."""
     rows = table(["runs", "difference", "p", "flipped", "verdict"], drop=("flipped",))
@@ -114,28 +110,10 @@ def pair_json(compared: ComparedRuns) -> dict[str, Any]:
         "changes": counted,
         "otherTaskOrGrader": list(compared.changed),
         "sameGrading": compared.same_grading,
-        "statistics": statistics_json(compared.statistics),
+        "statistics": comparison_json(compared.statistics) if compared.statistics else None,
         "pCorrected": compared.p,
         "verdict": compared.verdict,
         "evals": [compared_json(each) for each in compared.evals],
-    }
-
-
-def statistics_json(found: Comparison | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    needed = found.needed
-    return {
-        "evals": found.evals,
-        "trials": list(found.trials),
-        "difference": found.difference,
-        "interval": [found.interval.low, found.interval.high],
-        "p": found.p,
-        "test": found.test,
-        "verdict": found.verdict,
-        "gained": list(found.gained),
-        "lost": list(found.lost),
-        "needed": {"trials": needed.trials, "evals": needed.evals} if needed else None,
     }
 
 
@@ -223,7 +201,7 @@ def _look_json(each: Look, sure: UntilSure) -> dict[str, Any]:
         "verdict": each.verdict,
         "decidedAtLook": each.number if each.pair in sure.decided else None,
         "pCorrected": each.p,
-        "statistics": statistics_json(each.comparison),
+        "statistics": comparison_json(each.comparison) if each.comparison else None,
     }
 
 

@@ -1,6 +1,7 @@
 """The frame of every page: templates and what they can say, static files, and the answer as HTML, CSV or JSON."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
@@ -67,6 +68,8 @@ def show(
 ) -> Response:
     """The page in the form that was asked for. `values` are what its template shows."""
     form = form_of(request)
+    if twin is not None and form == "html" and hasattr(request.app.state, "twins"):
+        twin = _keep_twins(request, twin)
     if twin is not None and form != "html":
         response = twin_response(twin, form)
     else:
@@ -74,6 +77,15 @@ def show(
         response = HTMLResponse(environment().get_template(template).render(context), status)
     response.headers["vary"] = "Accept, Cookie"
     return response
+
+
+def _keep_twins(request: Request, twin: Twin) -> Twin:
+    """Makes them together with the page, for `publish`, which wants all three."""
+    whole = replace(twin, rows=tuple(twin.rows))
+    query = f"?{request.url.query}" if request.url.query else ""
+    for suffix, form in SUFFIXES.items():
+        request.app.state.twins[f"{request.url.path}{suffix}{query}"] = bytes(twin_response(whole, form).body)
+    return whole
 
 
 def download(content: bytes, name: str) -> Response:

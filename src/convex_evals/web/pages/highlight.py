@@ -107,5 +107,5 @@ def _marked(line: Iterable[Segment], changed: range) -> Iterator[Segment]:
 
 
 def _segment_markup(segment: Segment) -> Markup:
-    text = shown(segment.text)
-    return Markup('<span class="{}">{}</span>').format(segment.tone, text) if segment.tone else escape(text)
+    text = escape(shown(segment.text))
+    return Markup(f'<span class="{segment.tone}">{text}</span>') if segment.tone else text

@@ -1,7 +1,7 @@
 """The leaderboard: who is ahead and how sure that is, what it costs, and what was left out."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Query
@@ -15,6 +15,7 @@ from convex_evals.runner import (
     Leaderboard,
     RankedModel,
     RunFigures,
+    leaderboard_json,
 )
 from convex_evals.scores import Benchmark
 from convex_evals.statistics import Comparison, Durations, Interval
@@ -174,28 +175,17 @@ def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
 
 
 def _twin(board: Leaderboard | None, shown: Sequence[RankedModel]) -> Twin:
-    facts: dict[str, Any] = {"benchmark": None, "experiment": None, "not_ranked": []}
-    if board is not None:
-        version = board.benchmark
-        facts["benchmark"] = {
-            "name": version.name,
-            "minted": version.name != UNMINTED,
-            "minted_at": version.minted_at,
-            "evals": len(version.evals),
-        }
-        facts["experiment"] = board.experiment
-        facts["guidelines"] = (
-            dict(zip(("difference", "low", "high", "p"), _worth(board.guidelines.worth), strict=True))
-            if board.guidelines
-            else None
-        )
-        facts["not_ranked"] = [
-            {"run": each.run.id, "model": each.run.model, "experiment": each.run.experiment, "why": each.why}
-            for each in board.left_out
-        ]
+    """The JSON is that of `convex-evals leaderboard --json`; the CSV is the table."""
     categories = _categories(shown)
     columns = (*COLUMNS, *(f"category:{name}" for name in categories))
-    return Twin("models", columns, (_row(each, categories) for each in shown), facts)
+    rows = (_row(each, categories) for each in shown)
+    return Twin("models", columns, rows, document=lambda: _document(board, shown))
+
+
+def _document(board: Leaderboard | None, shown: Sequence[RankedModel]) -> dict[str, Any]:
+    if board is None:
+        return {"benchmark": None, "experiment": None, "models": [], "guidelines": None, "notRanked": []}
+    return leaderboard_json(replace(board, standings=tuple(shown)))
 
 
 def _row(each: RankedModel, categories: Sequence[str]) -> tuple[Any, ...]:

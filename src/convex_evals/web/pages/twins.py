@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
@@ -25,14 +25,17 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 @dataclass(frozen=True, slots=True)
 class Twin:
-    """One table, and what holds for all of it. The JSON is `{**facts, name: [{column: value}]}`."""
+    """One table, and what holds for all of it. The JSON is `{**facts, name: [{column: value}]}`, or `document`."""
 
     name: str
     columns: Sequence[str]
     rows: Iterable[Sequence[Any]]  # may be a generator: they are needed only when the twin is asked for
     facts: Mapping[str, Any] = field(default_factory=dict)
+    document: Callable[[], dict[str, Any]] | None = None
 
     def json(self) -> dict[str, Any]:
+        if self.document is not None:
+            return self.document()
         rows = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
         return {**self.facts, self.name: rows}
 
