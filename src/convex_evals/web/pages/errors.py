@@ -7,6 +7,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from convex_evals.core.wording import shortened
 from convex_evals.web.errors import NotFound, RequestRefused
 from convex_evals.web.pages.addresses import as_it_is, links_of
 from convex_evals.web.pages.frame import Crumb, page, show
@@ -32,6 +33,9 @@ def not_published(request: Request) -> Response:
 
 
 def error_page(request: Request, status: int, message: str) -> Response:
-    title = HTTPStatus(status).phrase
+    title = HTTPStatus(status).phrase.capitalize()
     crumbs = (Crumb("home", "/"), Crumb(title.lower()))
-    return show(request, "error.html", title=title, crumbs=crumbs, status=status, message=message)
+    wanted = shortened(request.url.path.rstrip("/").rpartition("/")[2], 60)
+    return show(
+        request, "error.html", title=title, crumbs=crumbs, status=status, message=message, wanted=wanted, code=status
+    )

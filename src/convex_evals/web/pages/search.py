@@ -1,5 +1,6 @@
 """Search: any run, model or eval by a part of its name. The jump dialog reads the JSON twin of this page."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Annotated, Final, NamedTuple
 
@@ -20,7 +21,8 @@ from convex_evals.web.site import Site, site_of
 router = APIRouter()
 LONGEST: Final = 200
 SHORTEST_ID: Final = 4
-MOST_EVALS: Final = 10
+MOST: Final = 10
+"""Of each kind."""
 
 
 class Hit(NamedTuple):
@@ -46,6 +48,7 @@ def search(
         twin=_twin(request, hits),
         text=text,
         hits=hits,
+        cut=MOST if MOST in Counter(hit.kind for hit in hits).values() else None,
     )
 
 
@@ -87,19 +90,20 @@ def _evals(results: Results, text: str) -> list[str]:
     names = results.once(
         "evals", lambda: sorted({each.eval for plan in {run.planned for run in results.runs()} for each in plan})
     )
-    return [name for name in names if text.lower() in name.lower()][:MOST_EVALS]
+    return [name for name in names if text.lower() in name.lower()][:MOST]
 
 
 def _hits(site: Site, results: Results, text: str) -> Iterator[Hit]:
     """What begins with an id first; of an empty search, the latest runs."""
     asked = site.store.pages
-    runs = (*(asked.find_runs(text) if len(text) >= SHORTEST_ID else ()), *asked.find_runs_of(text))
-    for run in runs:
+    by_id = asked.find_runs(text, MOST) if len(text) >= SHORTEST_ID else ()
+    runs = tuple(dict.fromkeys((*by_id, *asked.find_runs_of(text, MOST))))
+    for run in runs[:MOST]:
         name = f"{prefix(run.id)} · {run.model} · {run.experiment} · {moment(run.started_at)}"
         yield Hit("run", name, run_address(run.experiment, run.id))
     if not text:
         return
-    for model in asked.find_models(text):
+    for model in asked.find_models(text, MOST):
         yield Hit(
             "model",
             f"{model.provider}/{model.name.removeprefix(f'{model.provider}/')}",
