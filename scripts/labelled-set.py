@@ -125,8 +125,8 @@ def _own(answers: list[Mapping[str, Any]]) -> Iterator[Planned]:
         yield Planned(each["name"], evals[each["eval"]], files, each["class"])
 
 
-def _plain(overlaid: Overlaid, controls: int, mutants: int, taken: set[str]) -> Iterator[Planned]:
-    """A spread over all evals that is the same every time."""
+def _plain(overlaid: Overlaid, controls: float, mutants: float, taken: set[str]) -> Iterator[Planned]:
+    """These shares of them, spread over all evals. A new eval adds to them and takes none away."""
     wrong: list[Planned] = []
     mutated: list[Planned] = []
     for eval in overlaid.suite.evals:
@@ -136,16 +136,18 @@ def _plain(overlaid: Overlaid, controls: int, mutants: int, taken: set[str]) -> 
                 wrong.append(Planned(each.name, eval, each.files, "MODEL_FAULT"))
         for mutant in select_mutants(generate_mutants(answer), 1):
             mutated.append(Planned(f"mutant-{mutant.id}", eval, mutant.applied(answer), "MODEL_FAULT"))
-    yield from sorted(wrong, key=_shuffled)[:controls]
-    yield from sorted(mutated, key=_shuffled)[:mutants]
+    yield from sorted((each for each in wrong if _shuffled(each) < controls), key=_shuffled)
+    yield from sorted((each for each in mutated if _shuffled(each) < mutants), key=_shuffled)
 
 
 def _recorded(eval: Eval) -> Mapping[str, str]:
     return parse_response((ROOT / "samples" / "apprentice" / f"{eval.id}.md").read_text()).files
 
 
-def _shuffled(each: Planned) -> str:
-    return hashlib.sha256(f"{each.eval.id}/{each.id}".encode()).hexdigest()
+def _shuffled(each: Planned) -> float:
+    """Evenly spread from 0 to 1, and always the same."""
+    digest = hashlib.sha256(f"{each.eval.id}/{each.id}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") / 2**32
 
 
 def is_development(eval: str) -> bool:
