@@ -26,8 +26,8 @@ def test_what_changed_is_shown_with_both_pass_rates(convex_evals: Command, two_r
     assert lines[1].startswith(f"after:  run {after[:8]} · tester · 2 of 4 passed, 1 failed, 1 without verdict")
     assert lines[1].endswith("pass rate 66.7% (20.8% to 93.9%)")
     assert lines[2:] == [
-        "  worse        000-basics/000-first   passed → failed at tests",
-        "  better       000-basics/001-second  failed at tests → passed",
+        "  worse   000-basics/000-first   passed → failed at tests",
+        "  better  000-basics/001-second  failed at tests → passed",
         "2 evals changed, 1 did not",
         "1 eval only in the second run: 000-basics/003-fourth",
         "difference +0.0 (95% interval −100.0 to +100.0, p = 1): cannot tell",
@@ -89,7 +89,7 @@ def test_evals_that_changed_are_left_out_of_the_difference(
     after = json.loads(convex_evals("run", "-m", "reference", "--json", "-").stdout)["run"]["id"]
     lines = convex_evals("compare", before[:8], after[:8]).stdout.splitlines()
     assert lines[2:] == [
-        "  better       000-basics/001-hello  failed at tests → passed",
+        "  better  000-basics/001-hello  failed at tests → passed",
         "1 eval changed, 2 did not",
         "1 eval with another task or grader in the second run, left out of the difference: 000-basics/001-hello",
         "difference +0.0 (95% interval +0.0 to +0.0, p = 1): cannot tell",
@@ -107,8 +107,8 @@ def test_several_trials_are_compared_by_their_rates(convex_evals: Command, hello
     lines = convex_evals("compare", once, twice["run"]["id"]).stdout.splitlines()
     assert " · empty · no_guidelines · 2 evals × 2 trials: 0 of 4 trials passed, 4 failed · " in lines[1]
     assert lines[2:4] == [
-        "  worse        000-basics/000-hello  passed → 0/2 passed, failed at filesystem",
-        "  other step   000-basics/001-hello  failed at tests → 0/2 passed, failed at filesystem",
+        "  worse       000-basics/000-hello  passed → 0/2 passed, failed at filesystem",
+        "  other step  000-basics/001-hello  failed at tests → 0/2 passed, failed at filesystem",
     ]
     assert lines[-1].endswith("p by a sign-flip permutation test")
 

@@ -65,6 +65,9 @@ def test_what_failed_and_what_has_no_verdict_are_told_apart(record_run: RecordRu
 def test_a_line_is_cut_to_the_width_of_the_terminal(record_run: RecordRun, tmp_path: Path) -> None:
     text = told(record_run({"000-a": "failed"}), tmp_path, width=50)
     assert "    ✗ 000-a  tests 1/2   ✗ test_order · expected …\n" in text
+    narrow = told(record_run({"000-a": "failed"}), tmp_path, width=46)
+    assert "    ✗ 000-a  tests 1/2 \n        ✗ test_order · expected [1, 2],\n        received [2, 1]\n" in narrow
+    assert all(len(line) <= 46 for line in narrow.splitlines() if " convex-evals " not in line)
 
 
 def test_the_second_demo_suggests_to_compare_it_with_the_first(record_run: RecordRun, tmp_path: Path) -> None:
@@ -84,7 +87,7 @@ def test_the_second_demo_suggests_to_compare_it_with_the_first(record_run: Recor
     ],
 )
 def test_shares_are_those_of_evals_with_a_verdict(share: Share, percent: str, length: int) -> None:
-    assert (share.percent, share.bar_length) == (percent, length)
+    assert (share.percent, share.part_of(24)) == (percent, length)
 
 
 def test_an_answer_that_is_missing_is_infrastructure(

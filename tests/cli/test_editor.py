@@ -1,12 +1,12 @@
 """Answers in the user's editor: `controls new` makes a control of a changed copy, `open` deploys an answer."""
 
 import os
-import signal
+import re
 import subprocess
 import sys
-import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pexpect
 import pytest
@@ -15,7 +15,6 @@ from convex_evals.scores import Generation, Outcome, PlannedEval, RunPlan, Score
 from convex_evals.suite import Selection, load_suite, own_suite, read_answer, select
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
-Start = Callable[..., subprocess.Popen[str]]
 PROGRAM = Path(sys.executable).parent / "convex-evals"
 NEW = ("controls", "new", "000-hello")
 
@@ -77,14 +76,18 @@ def test_a_control_says_in_its_name_what_it_is(convex_evals: Command, controls: 
     assert "A control is named wrong-… or alternative-…" in result.stderr
 
 
+def on_terminal(editor: Path, folder: Path, *arguments: object, **variables: str) -> Any:
+    environment = {**os.environ, "EDITOR": f"sh {editor}", "TERM": "xterm", **variables}
+    environment.pop("VISUAL", None)
+    return pexpect.spawn(
+        str(PROGRAM), [*map(str, arguments)], cwd=folder, env=environment, encoding="utf-8", timeout=200
+    )
+
+
 def test_on_a_terminal_the_editor_is_opened_and_waited_for(controls: Path, tmp_path: Path) -> None:
     script = tmp_path / "editor.sh"
-    script.write_text('echo moon > "$1/to.txt"\n')
-    environment = {**os.environ, "EDITOR": f"sh {script}", "TERM": "xterm"}
-    environment.pop("VISUAL", None)
-    person = pexpect.spawn(
-        str(PROGRAM), [*NEW, "wrong-moon"], cwd=tmp_path, env=environment, encoding="utf-8", timeout=200
-    )
+    script.write_text('test "$PWD" = "$1" && echo moon > to.txt\n')
+    person = on_terminal(script, tmp_path, *NEW, "wrong-moon")
     try:
         person.expect_exact("What is wrong with it?")
         person.send("Somebody else is meant.\r")
@@ -108,37 +111,28 @@ def answered(tmp_path: Path) -> str:
     return run
 
 
-def test_an_answer_is_opened_with_its_deployment_until_interrupted(
-    started: Start, answered: str, tmp_path: Path
-) -> None:
-    output = tmp_path / "output"
+def test_an_answer_is_opened_in_the_editor_with_its_deployment_until_interrupted(answered: str, tmp_path: Path) -> None:
+    """The editor works in the project, whose .env.local names the deployment that runs."""
+    output, seen, script = tmp_path / "output", tmp_path / "seen", tmp_path / "editor.sh"
     output.mkdir()
-    process = started(
-        "open",
-        "latest",
-        "empty_functions",
-        "--evals",
-        own_suite(),
-        "--sandbox",
-        "available",
-        OUTPUT_TEMPDIR=str(output),
+    asking = "import os, urllib.request; print(urllib.request.urlopen(os.environ['URL'] + '/version').status)"
+    script.write_text(
+        f'. ./.env.local\nls -d convex "$1"/package.json > {seen}\n'
+        f'URL=$CONVEX_SELF_HOSTED_URL {sys.executable} -c "{asking}" >> {seen}\n'
     )
-    assert process.stdout is not None
-    said: list[str] = []
-    while "Ctrl-C ends it." not in (line := process.stdout.readline()):
-        assert line, process.communicate()
-        said.append(line)
-    [project] = [Path(line.split()[1]) for line in said if line.startswith("project")]
-    [url] = [line.split()[1] for line in said if line.startswith("deployment")]
-    assert project.is_relative_to(output)
-    assert f"CONVEX_SELF_HOSTED_URL={url}\n" in (project / ".env.local").read_text()
-    assert (project / "convex").is_dir()
-    with urllib.request.urlopen(f"{url}/version", timeout=60) as response:
-        assert response.status == 200
-    process.send_signal(signal.SIGINT)
-    rest, errors = process.communicate(timeout=200)
-    assert process.returncode == 0, errors
-    assert "Everything is stopped and removed." in rest
+    options = ("--evals", own_suite(), "--sandbox", "available")
+    person = on_terminal(script, tmp_path, "open", "latest", "empty_functions", *options, OUTPUT_TEMPDIR=str(output))
+    try:
+        person.expect_exact("The editor has ended; the deployment goes on until Ctrl-C.")
+        [folder] = re.findall(r"project +(\S+)", person.before)
+        assert Path(folder).is_relative_to(output)
+        assert sorted(seen.read_text().splitlines()) == sorted([f"{folder}/package.json", "200", "convex"])
+        person.sendintr()
+        person.expect_exact("Everything is stopped and removed.")
+        person.expect(pexpect.EOF)
+    finally:
+        person.close(force=True)
+    assert person.exitstatus == 0
     assert list(output.iterdir()) == []
 
 

@@ -29,8 +29,8 @@ def test_help_names_every_command(installed: Command, arguments: list[str]) -> N
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["lst"], "No such command 'lst'. Did you mean 'list'? `convex-evals --help` shows what there is."),
-        (["frobnicate"], "No such command 'frobnicate'. `convex-evals --help` shows what there is."),
+        (["lst"], "There is no command lst; did you mean list? `convex-evals --help` shows what there is."),
+        (["frobnicate"], "There is no command frobnicate. `convex-evals --help` shows what there is."),
         (["--vresion"], "There is no option --vresion; did you mean --version? `convex-evals --help` shows"),
     ],
 )

@@ -21,6 +21,8 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
         (["status", "--limit"], "--limit must be followed by a value."),
         (["status", "--json=x"], "--json takes no value."),
         (["status", "a", "b"], "Nothing more was expected, but there is a b."),
+        (["runs"], "A command is missing: hide, unhide, label or delete."),
+        (["runs", "lable"], "There is no command lable; did you mean label?"),
         (["models", "check"], "The argument SLUG is missing."),
         (["analyze", "label", "x", "y", "model_falt", "--why", "z"], "CLASS must be MODEL_FAULT, OVERLY_STRICT,"),
         (["analyze", "label", "x", "y", "model_fault"], "The option --why is missing."),

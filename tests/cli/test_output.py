@@ -31,8 +31,8 @@ def test_lines_are_broken_between_words_but_not_within_commands(monkeypatch: pyt
         screen,
     )
     assert screen.getvalue().splitlines() == [
-        "`convex-evals show 0a1b2c3d 002-queries/003-multicolumn_equality`",
-        "    shows everything about it.",
+        "`convex-evals show 0a1b2c3d 002-queries/003-multicolumn_equality` shows",
+        "    everything about it.",
         "  convex-evals analyze record-action reports/sample/report.md TEXT",
         "a name of convex-evals.toml that ends",
         "    the line",

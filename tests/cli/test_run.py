@@ -174,7 +174,7 @@ def test_stored_answers_are_graded_again_and_what_changed_is_shown(
     assert again["fingerprints"]["grader"] != first["fingerprints"]["grader"]
     assert ran.stderr.splitlines()[-3:] == [
         "What grading again changed:",
-        "  better       000-basics/001-hello  failed at tests → passed",
+        "  better  000-basics/001-hello  failed at tests → passed",
         "1 eval changed, 2 did not",
     ]
     replayed = result_of(convex_evals("run", "-m", f"replay:{first['id'][:8]}", "--json", "-"))

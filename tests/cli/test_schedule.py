@@ -29,11 +29,11 @@ def turns(scheduled: Asked) -> list[dict[str, Any]]:
 
 def test_a_model_that_was_never_run_is_due_and_waits_after_its_run(scheduled: Asked) -> None:
     assert [(turn["model"], turn["state"], turn["why"]) for turn in turns(scheduled)] == [
-        ("local/tiny", "due", "was never run")
+        ("local/tiny", "due", "never run")
     ]
     result = scheduled("schedule", "run")
     assert result.returncode == 0, result.stderr
-    assert "local/tiny (default): was never run" in result.stdout and "3 of 3 passed" in result.stdout
+    assert "local/tiny (default): never run" in result.stdout and "3 of 3 passed" in result.stdout
     (turn,) = turns(scheduled)
     assert turn["state"] == "waiting" and turn["why"].startswith("every ")
     assert turn["expectedCost"] == pytest.approx(3 * 18e-6)

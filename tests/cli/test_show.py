@@ -45,7 +45,7 @@ def test_an_eval_shows_every_step_with_its_excerpt_and_the_files(convex_evals: C
         "--files prints them, --diff compares them with the reference answer, --commands shows what the steps ran.",
     ]
     shown = convex_evals("show", run[:8], "second", "--commands").stdout
-    assert "    $ pytest grader.py  (exit code 1)\n" in shown
+    assert "    $ pytest grader.py\n      exit code 1\n" in shown
 
 
 def test_the_evals_that_failed_are_listed_with_the_reason(convex_evals: Command, record_run: Record) -> None:
@@ -198,3 +198,14 @@ def test_where_there_is_no_room_for_six_columns_the_steps_share_one(
     lines = convex_evals("show").stdout.splitlines()
     assert lines[0].split() == ["eval", "status", "steps", "seconds"]
     assert lines[2].split() == ["000-basics/001-second", "failed", "✓", "✗", "1/2", "1.5"]
+
+
+def test_where_there_is_no_room_for_whole_names_evals_stand_below_their_category(
+    convex_evals: Command, record_run: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record_run({"000-first": "passed", "001-second": "failed"})
+    narrow = Console(width=36, force_terminal=True, color_system=None, markup=False)
+    monkeypatch.setattr("convex_evals.cli.runs.display.console", lambda: narrow)
+    lines = convex_evals("show").stdout.splitlines()
+    assert lines[1] == "000-basics"
+    assert lines[3].split() == ["001-second", "failed", "✓", "✗", "1/2", "1.5"]

@@ -68,3 +68,34 @@ def test_a_heading_of_a_group_needs_no_column_of_its_own() -> None:
     table.add_row("a category with a long name", style="bold")
     table.add_row("  000-first", "full")
     assert lines(table, 40)[2] == "  000-first  full"
+
+
+def test_columns_go_until_a_text_that_may_be_cut_has_room() -> None:
+    table = Table(["eval", "grader", "task"], drop=("grader",), cut="task")
+    table.add_row("000-first", "pytest", "Write a backend that finds flats by several conditions, and sorts them.")
+    assert lines(table, 100)[1].endswith("and sorts them.")
+    assert lines(table, 60)[1] == "000-first  pytest  Write a backend that finds flats by …"
+    assert lines(table, 58)[1] == "000-first  Write a backend that finds flats by several …"
+    assert lines(table, 30)[1] == "000-first  Write a backend …"
+
+
+def test_where_many_texts_have_a_word_too_long_for_their_column_all_stand_below() -> None:
+    table = Table(["eval", "why"], fold="why")
+    table.add_row("000-basics/000-first", "tests: test_reads_only_the_messages_it_returns (grader.py:54)")
+    table.add_row("000-basics/001-second", "tsc: expected one thing and received another thing instead")
+    assert lines(table, 60)[-3:] == [
+        "000-basics/001-second",
+        "    tsc: expected one thing and received another thing",
+        "    instead",
+    ]
+    for number in range(2, 9):
+        table.add_row(f"000-basics/00{number}-more", "tsc: expected one thing and received another thing instead")
+    assert any(line.startswith("000-basics/001-second  tsc: expected one thing") for line in lines(table, 60))
+
+
+def test_columns_without_content_go_first() -> None:
+    table = Table(["run", "started", "score", "cost"], drop=("cost", "started", "score"))
+    table.add_row(RUN, "2026-11-17", "", "$0.50")
+    assert lines(table, 36)[0].split() == ["run", "started", "score", "cost"]
+    assert lines(table, 28)[0].split() == ["run", "started", "cost"]
+    assert lines(table, 24)[0].split() == ["run", "started"]

@@ -46,7 +46,7 @@ def test_every_example_of_the_help_can_be_typed(line: str) -> None:
 
 
 def test_the_help_of_every_command_has_examples() -> None:
-    assert [name for name, command in TREE.commands.items() if not examples_of(command.help)] == []
+    assert [each.command_path for each in CONTEXTS if not examples_of(each.command.help)] == []
 
 
 def test_every_command_is_in_a_section_of_the_help() -> None:
@@ -61,6 +61,12 @@ def test_help_fits_the_terminal_without_breaking_a_name(
     shown = convex_evals("run", "--help").stdout.partition("Examples:")[0]
     assert all(len(line) <= width for line in shown.splitlines())
     assert "convex-evals.toml" in shown and "postgresql://…" in shown
+
+
+@pytest.mark.parametrize("width", [50, 60, 64, 70, 80])
+def test_the_path_of_a_page_is_never_broken(convex_evals: Command, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert "docs/adding-a-model.md" in convex_evals("models", "list", "--help").stdout
 
 
 def test_summaries_are_whole_sentences(convex_evals: Command) -> None:

@@ -37,7 +37,7 @@ def test_the_interval_grows_with_age_and_cost_and_shrinks_with_uncertainty(
 @pytest.mark.parametrize(
     ("candidate", "state", "why"),
     [
-        (Candidate("a/b", "default"), "due", "was never run"),
+        (Candidate("a/b", "default"), "due", "never run"),
         (replace(OLD, last_run=NOW - 8 * DAY), "due", "every 7 days"),
         (replace(OLD, last_run=NOW - 6 * DAY), "waiting", "every 7 days"),
         (replace(OLD, last_run=NOW - 3 * DAY), "due", "a benchmark version was minted since its last run"),

@@ -8,7 +8,7 @@ START = datetime(2026, 11, 1, tzinfo=UTC)
 def test_a_cheap_model_is_run_as_often_as_the_rules_say() -> None:
     runs = simulate([Candidate("a/b", "default", cost=0.0)], Rules(), START, 28)
     assert [run.at - START for run in runs] == [timedelta(days=7 * n) for n in range(4)]
-    assert [run.why for run in runs][:2] == ["was never run", "every 7 days"]
+    assert [run.why for run in runs][:2] == ["never run", "every 7 days"]
 
 
 def test_a_month_of_simulated_runs_keeps_to_its_budget_and_the_next_begins_anew() -> None:

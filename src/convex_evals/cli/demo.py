@@ -13,9 +13,10 @@ from convex_evals.analysis.classification import choose_engine
 from convex_evals.analysis.investigation import Investigated
 from convex_evals.analysis.recommendations import summary_of
 from convex_evals.analysis.report import Report
+from convex_evals.cli.hints import as_typed
 from convex_evals.cli.leaderboard import standing_lines
 from convex_evals.cli.main import INTERRUPTED
-from convex_evals.cli.output import console, count, visible, write_json
+from convex_evals.cli.output import console, count, fitted, visible, write_json
 from convex_evals.cli.progress import SIGNS
 from convex_evals.cli.runs.as_json import runs_json
 from convex_evals.cli.runs.comparison import meaning_lines
@@ -23,11 +24,11 @@ from convex_evals.cli.runs.lookup import can_resume, result_details
 from convex_evals.cli.runs.options import RunOptions
 from convex_evals.cli.runs.session import carry_out
 from convex_evals.cli.runs.summaries import headline, reason
-from convex_evals.core.distribution import invoked_name
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.ids import prefix
 from convex_evals.core.settings import Settings, read_settings
 from convex_evals.core.verdicts import Status
+from convex_evals.core.wording import shortened
 from convex_evals.models import RecordedModel
 from convex_evals.runner import (
     RunResults,
@@ -41,10 +42,11 @@ from convex_evals.scores import AttemptDetails, RunFilter, RunRecord, ScoresStor
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.text import Text
 
 REPORTS: Final = Path("reports")
 BAR_WIDTH: Final = 24
+LEAST_BESIDE: Final = 24
+HANGING: Final = "    "
 MODEL: Final = "sample/apprentice"
 SECOND: Final = "sample/expert"
 
@@ -53,10 +55,6 @@ SECOND: Final = "sample/expert"
 class NextCommand:
     arguments: str
     purpose: str
-
-    @property
-    def line(self) -> str:
-        return f"{invoked_name()} {self.arguments}"
 
 
 def next_commands(
@@ -129,9 +127,9 @@ class Share:
     def percent(self) -> str:
         return f"{100 * self.passed / self.judged:.0f} %" if self.judged else "–"
 
-    @property
-    def bar_length(self) -> int:
-        return round(BAR_WIDTH * self.passed / self.judged) if self.judged else 0
+    def part_of(self, length: int) -> int:
+        """Of a bar of this length."""
+        return round(length * self.passed / self.judged) if self.judged else 0
 
 
 def shares(results: Iterable[AttemptDetails]) -> list[Share]:
@@ -149,13 +147,21 @@ class Story:
     def __init__(self, out: "Console") -> None:
         self._out = out
 
+    def _say(self, text: str, style: str = "", hanging: str = "") -> None:
+        """Lines are broken between words; commands are as they must be typed here."""
+        from rich.text import Text
+
+        for line in fitted(as_typed(text), self._out.width, hanging):
+            self._out.print(Text(line, style=style), soft_wrap=True)
+
     def introduce(self, model: str) -> None:
         self._heading("The demo")
-        self._out.print(
+        self._say(
             f"{model} is not a language model. Its answers were written by hand, with mistakes that models make, and "
             "are graded like any other: installed, deployed, type-checked, linted and tested. So are those of "
-            f"{SECOND}, a recording of right ones. Nothing of this needs a key.\n"
+            f"{SECOND}, a recording of right ones. Nothing of this needs a key."
         )
+        self._out.print()
 
     def tell(
         self, store: ScoresStore, run: RunRecord, why: Explanation | None, second: RunRecord | None = None
@@ -168,20 +174,22 @@ class Story:
         self._missed("What has no verdict, and counts neither way", "infrastructure", results, None)
         if why is not None:
             self._why(why)
-        self._out.print(f"\n{headline(run)}")
+        self._out.print()
+        self._say(headline(run), hanging=HANGING)
         if can_resume(store, run):
-            self._out.print(f"`{invoked_name()} run --resume {prefix(run.id)}` continues what has no verdict.")
+            self._say(f"`convex-evals run --resume {prefix(run.id)}` continues what has no verdict.", hanging=HANGING)
         if second is not None:
             self._compare(store, run, second)
         self._next(store, run, results, second)
 
     def _compare(self, store: ScoresStore, first: RunRecord, second: RunRecord) -> None:
         figures = tuple(read_figures(store, [second.id, first.id]))
-        self._out.print(f"{headline(second)}\n")
+        self._say(headline(second), hanging=HANGING)
+        self._out.print()
         self._heading("Which is better")
         sides = [RunResults(each.run, each.results, tuple(each.planned)) for each in reversed(figures)]
         for line in meaning_lines(compare_runs(sides)[0].statistics):
-            self._out.print(f"  {line}")
+            self._say(f"  {line}", hanging=HANGING)
         version = unminted_benchmark(figures)
         if version is None:
             return
@@ -199,9 +207,10 @@ class Story:
         width = max(len(share.name) for share in found)
         for share in found:
             line = Text(f"  {share.name:<{width}}  {share.passed:>3} of {share.judged:<3} {share.percent:>5}  ")
-            line.append("█" * share.bar_length, style="green").append(
-                "░" * (BAR_WIDTH - share.bar_length), style="red" if share.judged else "dim"
-            )
+            room = max(0, min(BAR_WIDTH, self._out.width - len(line)))
+            passed = share.part_of(room)
+            line.append("█" * passed, style="green")
+            line.append("░" * (room - passed), style="red" if share.judged else "dim")
             line.stylize("bold" if share.name == "all" else "", 0, width + 2)
             self._out.print(line)
 
@@ -215,17 +224,32 @@ class Story:
         self._heading(title)
         width = max(len(details.attempt.eval.partition("/")[2]) for details in missed)
         for category, members in groupby(missed, lambda details: details.attempt.eval.partition("/")[0]):
-            self._out.print(f"  {category}", style="dim")
+            self._say(f"  {category}", "dim")
             for details in members:
-                self._out.print(_missed_line(details, width, status, explained), overflow="ellipsis", no_wrap=True)
+                self._missed_line(details, width, status, explained)
+
+    def _missed_line(self, details: AttemptDetails, width: int, status: Status, explained: Explanation | None) -> None:
+        """The reason stands beside the name, or below it where there is no room."""
+        from rich.text import Text
+
+        sign, style = SIGNS[status]
+        name = details.attempt.eval.partition("/")[2]
+        where, _, said = reason(details).partition(": ")
+        why = visible((explained.reason(details.attempt.eval) if explained else None) or said)
+        line = Text("    ").append(sign, style=style).append(f" {name:<{width}}  ").append(f"{where:<10}", style=style)
+        room = self._out.width - len(line) - 2
+        beside = room >= LEAST_BESIDE
+        self._out.print(line.append(f"  {shortened(why, room)}") if beside else line, soft_wrap=True)
+        if not beside:
+            self._say(f"        {why}")
 
     def _why(self, why: Explanation) -> None:
         self._out.print()
         self._heading("Why, by rules and without a language model")
-        self._out.print(f"  {visible(why.summary)}")
+        self._say(f"  {visible(why.summary)}")
         for pattern in why.report.patterns:
-            self._out.print(f"  · {visible(pattern.title)} ({count(len(pattern.evals), 'eval')})")
-        self._out.print(f"  The report is {_shown(why.path)}.", soft_wrap=True)
+            self._say(f"  · {visible(pattern.title)} ({count(len(pattern.evals), 'eval')})", hanging="  ")
+        self._say(f"  The report is {_shown(why.path)}.")
 
     def _next(
         self, store: ScoresStore, run: RunRecord, results: tuple[AttemptDetails, ...], second: RunRecord | None
@@ -234,19 +258,8 @@ class Story:
         self._out.print()
         self._heading("Try next")
         for command in next_commands(store, run, failed, second):
-            self._out.print(f"  # {command.purpose}", style="dim")
-            self._out.print(f"  {command.line}", soft_wrap=True)
-
-
-def _missed_line(details: AttemptDetails, width: int, status: Status, explained: Explanation | None) -> "Text":
-    from rich.text import Text
-
-    sign, style = SIGNS[status]
-    name = details.attempt.eval.partition("/")[2]
-    where, _, said = reason(details).partition(": ")
-    why = explained.reason(details.attempt.eval) if explained else None
-    line = Text("    ").append(sign, style=style).append(f" {name:<{width}}  ")
-    return line.append(f"{where:<10}", style=style).append(f"  {visible(why or said)}")
+            self._say(f"  # {command.purpose}", "dim", "# ")
+            self._say(f"  convex-evals {command.arguments}")
 
 
 def _shown(path: Path) -> Path:

@@ -26,6 +26,7 @@ from convex_evals.suite import Selection, load_suite, read_answer, select
 
 NOT_OK = 1
 ENVIRONMENT = ".env.local"
+ONLY_FILES = frozenset({"nano", "pico"})
 
 
 def editor() -> list[str] | None:
@@ -36,9 +37,9 @@ def editor() -> list[str] | None:
 
 @asynccontextmanager
 async def editing(command: Sequence[str], folder: Path) -> AsyncIterator[asyncio.subprocess.Process]:
-    """It has the user's terminal and environment, unlike every other program that we start."""
+    """It has the user's terminal and environment, unlike every other program that we start, and works in the folder."""
     try:
-        process = await asyncio.create_subprocess_exec(*command, str(folder))
+        process = await asyncio.create_subprocess_exec(*command, *_opened(command, folder), cwd=folder)
     except OSError as error:
         raise UsageError(f"The editor {command[0]} cannot be started ({error.strerror}); set EDITOR.") from error
     try:
@@ -47,6 +48,14 @@ async def editing(command: Sequence[str], folder: Path) -> AsyncIterator[asyncio
         if process.returncode is None:
             process.terminate()
             await process.wait()
+
+
+def _opened(command: Sequence[str], folder: Path) -> list[str]:
+    """The folder, or its files for an editor that opens nothing else."""
+    if Path(command[0]).name not in ONLY_FILES:
+        return [str(folder)]
+    sources = (path for path in sorted((folder / "convex").rglob("*")) if "_generated" not in path.parts)
+    return [str(path) for path in sources if path.is_file()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ import sys
 import traceback
 
 from convex_evals.cli.characters import fit_streams
-from convex_evals.core.distribution import PROGRAM, as_invoked
+from convex_evals.core.distribution import PROGRAM
 from convex_evals.core.errors import ConvexEvalsError, InfrastructureError
 
 DEBUG = "--debug"
@@ -64,5 +64,5 @@ def _report(sentence: str, exit_code: int, debug: bool) -> int:
         traceback.print_exc()
     from convex_evals.cli.output import print_lines
 
-    print_lines([f"{PROGRAM}: {as_invoked(sentence)}"], sys.stderr)
+    print_lines([f"{PROGRAM}: {sentence}"], sys.stderr)
     return exit_code

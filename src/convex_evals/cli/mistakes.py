@@ -1,12 +1,15 @@
 """Mistakes on the command line, each as one sentence: what was expected, what was given, what to do."""
 
+import re
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Final
 
 from typer import TyperException
 
 from convex_evals.cli.tree import argument_name, is_argument, shown_names
 from convex_evals.core.distribution import PROGRAM
+
+_UNKNOWN_COMMAND: Final = re.compile(r"No such command '([^']+)'")
 
 
 def sentence_of(error: TyperException) -> str:
@@ -32,7 +35,19 @@ def _message(error: Any) -> str:
             return f"{error.option_name} must be followed by a value"
         case "BadOptionUsage" if error.message.endswith("does not take a value."):
             return f"{error.option_name} takes no value"
-    return _unexpected(error)
+    return _about_commands(error) or _unexpected(error)
+
+
+def _about_commands(error: Any) -> str | None:
+    """None: it is about something else."""
+    message, context = error.format_message(), getattr(error, "ctx", None)
+    known = [] if context is None else list(getattr(context.command, "commands", {}))
+    unknown = _UNKNOWN_COMMAND.match(message)
+    if known and unknown:
+        return f"There is no command {unknown[1]}{_close(unknown[1], known)}"
+    if known and message.startswith("Missing command"):
+        return f"A command is missing: {', '.join(known[:-1])} or {known[-1]}"
+    return None
 
 
 def _unexpected(error: Any) -> str:

@@ -6,7 +6,7 @@ Each is spelled, explained and typed once.
 import inspect
 import os
 from collections.abc import Callable, Collection
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar, get_args, get_type_hints
 
@@ -107,41 +107,38 @@ Events = Annotated[
         "--events", metavar="FILE", callback=writable, help="Write each event as a line of JSON; - is standard output."
     ),
 ]
+
+
+def model_option(help: str) -> Any:
+    return typer.Option("--model", "-m", metavar="MODEL", autocompletion=complete_model, help=help)
+
+
+def experiment_option(help: str) -> Any:
+    return typer.Option("--experiment", "-e", metavar="NAME", autocompletion=complete_experiment, help=help)
+
+
+def base_url_option(help: str) -> Any:
+    return typer.Option("--base-url", metavar="URL", help=help)
+
+
+def budget_option(help: str) -> Any:
+    return typer.Option("--budget", min=0, metavar="USD", help=help)
+
+
 Models = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--model",
-        "-m",
-        metavar="MODEL",
-        autocompletion=complete_model,
-        help="Run this model: provider/model, reference, replay:DIR or replay:RUN.",
-    ),
+    list[str] | None, model_option("Run this model: provider/model, reference, replay:DIR or replay:RUN.")
 ]
 RUN_HELP: Final = "A run id or its first characters, latest, latest:MODEL, or -1, -2 … for the last ones."
 Run = Annotated[str, typer.Argument(metavar="RUN", autocompletion=complete_run, help=RUN_HELP)]
 EVAL_OF_RUN: Final = typer.Argument(
     metavar="EVAL", autocompletion=complete_eval, help="One eval of it (name or category/name)."
 )
-Experiment = Annotated[
-    str | None,
-    typer.Option(
-        "--experiment",
-        "-e",
-        metavar="NAME",
-        autocompletion=complete_experiment,
-        help="How models are prompted (default: default).",
-    ),
-]
+Experiment = Annotated[str | None, experiment_option("How models are prompted (default: default).")]
 Guidelines = Annotated[
     Path | None, typer.Option("--guidelines", metavar="FILE", help="Use these guidelines instead of ours.")
 ]
-BaseUrl = Annotated[
-    str | None, typer.Option("--base-url", metavar="URL", help="Where local/NAME is served (OpenAI's chat protocol).")
-]
-Budget = Annotated[
-    float | None,
-    typer.Option("--budget", min=0, metavar="USD", help="Stop generating once this many dollars are spent."),
-]
+BaseUrl = Annotated[str | None, base_url_option("Where local/NAME is served (OpenAI's chat protocol).")]
+Budget = Annotated[float | None, budget_option("Stop generating once this many dollars are spent.")]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, help="Answers to grade in parallel (default: one per core).")
 ]
@@ -209,12 +206,29 @@ To = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class TableOptions:
+    """Whose table is printed, and how."""
+
+    json: Json = False
+    csv: Csv = False
+    markdown: Markdown = False
+    scores: Scores = None
+
+    @property
+    def shape(self) -> Shape:
+        """Raises UsageError."""
+        return only_one(json=self.json, csv=self.csv, markdown=self.markdown)
+
+
 def takes(
-    kind: type[Options], *, without: Collection[str] = (), **instead: Any
+    kind: type[Options], *, only: Collection[str] | None = None, without: Collection[str] = (), **instead: Any
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Makes a command of a function of its options: every field of `kind` that is annotated with a typer option or
-    argument is one, in the order of the fields. `instead` has other annotations for some. What else the function takes
-    (a context, arguments) comes first."""
+    argument is one, in the order of the fields, or `only` some of them. `instead` has other annotations. What else the
+    function takes (a context, arguments) comes first."""
+
+    chosen = {field.name for field in fields(kind) if only is None or field.name in only} - set(without)  # type: ignore[arg-type]
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         hints = get_type_hints(function, include_extras=True)
@@ -230,7 +244,7 @@ def takes(
 
         command.__name__, command.__doc__ = function.__name__, function.__doc__
         command.__annotations__ = {}
-        signature = inspect.Signature([*own, *_parameters(kind, without, instead)])
+        signature = inspect.Signature([*own, *_parameters(kind, chosen, instead)])
         command.__signature__ = signature  # type: ignore[attr-defined]
         return command
 
@@ -244,7 +258,7 @@ def flag_of(kind: type[object], name: str) -> str:
     return str(option.default)  # where typer keeps the first name of an annotated option
 
 
-def _parameters(kind: type[Any], without: Collection[str], instead: dict[str, Any]) -> list[inspect.Parameter]:
+def _parameters(kind: type[Any], chosen: Collection[str], instead: dict[str, Any]) -> list[inspect.Parameter]:
     hints = {**get_type_hints(kind, include_extras=True), **instead}
     return [
         inspect.Parameter(
@@ -254,7 +268,7 @@ def _parameters(kind: type[Any], without: Collection[str], instead: dict[str, An
             annotation=hints[field.name],
         )
         for field in fields(kind)
-        if field.name not in without and _declared(hints[field.name]) is not None
+        if field.name in chosen and _declared(hints[field.name]) is not None
     ]
 
 

@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 import sys
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +13,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TextIO
 
 from convex_evals.cli.characters import drawn
+from convex_evals.cli.hints import as_typed
+from convex_evals.cli.paragraphs import reflowed, wrapped
 from convex_evals.cli.tables import Table
-from convex_evals.core.distribution import as_invoked, invoked_name
+from convex_evals.core.distribution import invoked_name
 from convex_evals.core.errors import UsageError
 from convex_evals.core.wording import count, visible
 
@@ -27,6 +28,7 @@ __all__ = [
     "count",
     "csv_text",
     "escaped",
+    "fitted",
     "markdown_table",
     "print_json",
     "print_lines",
@@ -41,6 +43,8 @@ __all__ = [
 
 UNLIMITED_WIDTH = 10_000
 _COMMAND = re.compile(r"`[^`]+`")
+SHELL = "$ "
+"""Begins a command line of the shell."""
 _HELD = "\0"
 """Stands for a blank at which no line is broken."""
 NOTHING_SHORTER: Mapping[str, str] = MappingProxyType({})
@@ -102,39 +106,29 @@ def remark(text: str) -> None:
 def print_lines(lines: Iterable[str], out: TextIO | None = None, hanging: int = 4) -> None:
     """Lines for people. On a terminal they are broken between words, and go on a little further to the right."""
     out = out or sys.stdout
-    for line in (drawn(as_invoked(each), out) for each in lines):
-        print(_fitted(line, out, hanging), file=out)
+    width = shutil.get_terminal_size().columns if out.isatty() else UNLIMITED_WIDTH
+    for line in lines:
+        print("\n".join(fitted(drawn(as_typed(line), out), width, " " * hanging)), file=out)
     out.flush()  # whoever reads a pipe while the command goes on waits for it
 
 
 def print_text(text: str) -> None:
-    """What people and models wrote: broken between words on a terminal, word for word into a file or a pipe."""
+    """Markdown that somebody wrote: filled to the width of a terminal, word for word into a file or a pipe."""
     if sys.stdout.isatty():
-        for line in visible(text).rstrip("\n").split("\n"):
-            print(_fitted(line, sys.stdout, hanging=0))
+        for line in reflowed(visible(text), shutil.get_terminal_size().columns):
+            print(line)
     else:
         write_text(text if text.endswith("\n") else f"{text}\n", "-")
 
 
-def _fitted(line: str, out: TextIO, hanging: int) -> str:
-    indent = " " * (len(line) - len(line.lstrip()) + hanging)
-    width = shutil.get_terminal_size().columns if out.isatty() else UNLIMITED_WIDTH
-    return _filled(line, width, indent) if len(line) > width else line
-
-
-def _filled(line: str, width: int, indent: str) -> str:
-    """Command lines stay whole, so that they can be copied."""
-    if line.lstrip().startswith(f"{invoked_name()} "):
-        return line
+def fitted(line: str, width: int, hanging: str = "") -> list[str]:
+    """The line broken between words, what follows the first part of it further to the right. Command lines stay whole,
+    so that they can be copied."""
+    if len(line) <= width or line.lstrip().startswith((f"{invoked_name()} ", SHELL)):
+        return [line]
     whole = _COMMAND.sub(lambda found: found[0].replace(" ", _HELD), line)
-    return textwrap.fill(
-        whole,
-        width,
-        subsequent_indent=indent,
-        replace_whitespace=False,
-        break_on_hyphens=False,
-        break_long_words=False,
-    ).replace(_HELD, " ")
+    indent = " " * (len(line) - len(line.lstrip()))
+    return [each.replace(_HELD, " ") for each in wrapped(whole.lstrip(), width, indent, indent + hanging)]
 
 
 def console(*, stderr: bool = False) -> "Console":
@@ -169,5 +163,6 @@ def table(
     drop: Sequence[str] = (),
     fold: str | None = None,
     short: Mapping[str, str] = NOTHING_SHORTER,
+    cut: str | None = None,
 ) -> Table:
-    return Table(headings, drop, fold, short)
+    return Table(headings, drop, fold, short, cut)

@@ -116,7 +116,7 @@ def show_simulation(scores: str | None, settings: Settings, days: int, json: boo
     if json:
         print_json({"days": days, "cost": sum(run.cost for run in runs), "runs": [_run_json(run) for run in runs]})
         return
-    rows = table(["model", "experiment", "runs", "cost", "about every"], drop=("experiment",))
+    rows = table(["model", "experiment", "runs", "cost", "about every"], drop=("experiment", "cost"))
     number = Counter((run.model, run.experiment) for run in runs)
     for (model, experiment), times in sorted(number.items(), key=lambda each: (-each[1], each[0])):
         cost = sum(run.cost for run in runs if (run.model, run.experiment) == (model, experiment))

@@ -15,6 +15,8 @@ from typing import Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from convex_evals.cli.hints import GIVEN
+from convex_evals.cli.paragraphs import wrapped
 from convex_evals.core.distribution import as_invoked
 
 EXAMPLES: Final = "Examples:"
@@ -26,7 +28,9 @@ _COUNTED: Final = re.compile(r"-\d+")
 
 class OurCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, spelled_out(args, self.get_params(ctx)))
+        rest = super().parse_args(ctx, spelled_out(args, self.get_params(ctx)))
+        GIVEN.remember(ctx)
+        return rest
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
         write_text(text_of(self.help), formatter)
@@ -54,7 +58,9 @@ class OurGroup(TyperGroup):
         return parameters
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, spelled_out(args, self.get_params(ctx)))
+        rest = super().parse_args(ctx, spelled_out(args, self.get_params(ctx)))
+        GIVEN.remember(ctx)
+        return rest
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
         write_text(text_of(self.help), formatter)
@@ -105,10 +111,12 @@ def summary_of(help: str | None) -> str:
 
 
 def write_text(text: str, formatter: Any) -> None:
-    if text:
-        formatter.write_paragraph()
-        with formatter.indentation():
-            formatter.write_text(as_invoked(text))
+    """Paragraphs. The path of a page stays whole, so that it can be copied."""
+    with formatter.indentation():
+        margin = " " * formatter.current_indent
+        for paragraph in as_invoked(text).split("\n\n") if text else ():
+            lines = wrapped(" ".join(paragraph.split()), formatter.width, margin, margin)
+            formatter.write("\n" + "".join(f"{line}\n" for line in lines))
 
 
 def write_examples(examples: tuple[str, ...], formatter: Any) -> None:

@@ -1,6 +1,9 @@
 """How things are said: numbers, lists, and text that somebody else wrote."""
 
 from collections.abc import Iterable
+from typing import Final
+
+_LONG_WORD: Final = 24
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
@@ -21,9 +24,12 @@ def points(difference: float) -> str:
 
 
 def shortened(text: str, longest: int = 160) -> str:
-    """On one line."""
+    """On one line, cut between words; only a last word that is very long is cut itself."""
     line = " ".join(text.split())
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+    if len(line) <= longest:
+        return line
+    whole, _, cut = line[: longest - 1].rpartition(" ")
+    return f"{whole} …" if whole and len(cut) <= _LONG_WORD else f"{line[: longest - 1]}…"
 
 
 def visible(text: str) -> str:

@@ -89,7 +89,7 @@ def _moment(candidate: Candidate, rules: Rules, now: datetime, minted: datetime 
     if candidate.unfinished is not None:
         return now, "was interrupted and is resumed"
     if candidate.last_run is None:
-        return now, "was never run"
+        return now, "never run"
     if minted is not None and minted > candidate.last_run:
         return minted, "a benchmark version was minted since its last run"
     every = rules.of(candidate.model).every
@@ -158,7 +158,7 @@ def _within_budget(turns: Sequence[Turn], rules: Rules, spent: Spent) -> Iterabl
 
 def _refusal(turn: Turn, rules: Rules, tick: float, month: float, runs: int) -> str | None:
     if runs >= rules.runs_per_tick:
-        return f"{turn.why}; {rules.runs_per_tick} others go first"
+        return f"{turn.why}; {rules.runs_per_tick} go first"
     if tick + turn.cost > rules.budget_per_tick:
         return f"{turn.why}; ${turn.cost:.2f} does not fit into the ${rules.budget_per_tick:.2f} of one tick"
     if month + turn.cost > rules.budget_per_month:

@@ -55,7 +55,7 @@ def test_compare_needs_no_names_where_a_model_was_run_twice(convex_evals: Comman
 
 
 def test_a_run_that_is_not_there_is_one_sentence(convex_evals: Command, runs: list[str]) -> None:
-    assert "latest~7 names no run: there are 3;" in convex_evals("show", "-8").stderr
+    assert "-8 names no run: there are 3;" in convex_evals("show", "-8").stderr
     result = convex_evals("show", "latest:c/three")
     assert result.returncode == 2
     assert "latest:c/three names no run of c/three: there is none;" in result.stderr

@@ -22,7 +22,17 @@ from convex_evals.analysis.recommendations import summary_of
 from convex_evals.analysis.report import FailureReport, Report, report_json
 from convex_evals.analysis.trends import Trend, find_trends, read_reports
 from convex_evals.cli.analysis.options import AnalysisOptions
-from convex_evals.cli.output import count, print_json, print_lines, print_table, remark, table, visible, write_json
+from convex_evals.cli.output import (
+    count,
+    print_json,
+    print_lines,
+    print_table,
+    remark,
+    table,
+    table_lines,
+    visible,
+    write_json,
+)
 from convex_evals.cli.runs.as_json import diagnostic_json
 from convex_evals.cli.runs.executor import check_sandbox, cores
 from convex_evals.cli.runs.lookup import existing_scores, find_attempt, find_run
@@ -119,8 +129,10 @@ def _report_lines(report: Report) -> Iterator[str]:
         yield "Nothing failed: there is nothing to analyse."
         return
     yield summary_of(report)
-    width = max(len(failure.eval) for failure in report.failures)
-    yield from (_line(failure, width) for failure in report.failures)
+    rows = table(["eval", "step", "class", "why"], drop=("step",), fold="why")
+    for failure in report.failures:
+        rows.add_row(*_cells(failure))
+    yield from table_lines(rows)
     if report.patterns:
         yield "Patterns:"
         yield from (
@@ -129,13 +141,12 @@ def _report_lines(report: Report) -> Iterator[str]:
     yield report.overall
 
 
-def _line(failure: FailureReport, width: int) -> str:
+def _cells(failure: FailureReport) -> tuple[str, str, str, str]:
     said = (
         f"labelled by {failure.label.author}: {failure.label.why}" if failure.label else failure.classification.summary
     )
     trial = f" #{failure.trial}" if failure.trial > 1 else ""
-    where = f"{failure.eval + trial:<{width}}  {failure.failed_step:<7}"
-    return f"  {where} {failure.failure_class:<14}  {shortened(said, 110)}"
+    return f"{failure.eval}{trial}", failure.failed_step, failure.failure_class, shortened(visible(said), 110)
 
 
 def _shown(path: Path) -> Path:

@@ -8,7 +8,15 @@ import typer
 
 from convex_evals.analysis.defaults import PROBE_SECONDS
 from convex_evals.cli.completion import complete_model, complete_run
-from convex_evals.cli.options import RUN_HELP, EvalsFolder, JsonFile, SandboxMode, Scores
+from convex_evals.cli.options import (
+    RUN_HELP,
+    EvalsFolder,
+    JsonFile,
+    SandboxMode,
+    Scores,
+    base_url_option,
+    budget_option,
+)
 
 if TYPE_CHECKING:
     from convex_evals.analysis.classification import Analyst
@@ -41,15 +49,8 @@ class EngineOptions:
             "--analyst", metavar="MODEL", autocompletion=complete_model, help="The language model that classifies."
         ),
     ] = None
-    base_url: Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Where the analyst is served.")] = (
-        None
-    )
-    budget: Annotated[
-        float | None,
-        typer.Option(
-            "--budget", metavar="USD", min=0.0, help="Stop asking the analyst once this many dollars are spent."
-        ),
-    ] = None
+    base_url: Annotated[str | None, base_url_option("Where the analyst is served.")] = None
+    budget: Annotated[float | None, budget_option("Stop asking the analyst once this many dollars are spent.")] = None
     json: JsonFile = None
 
     def asked_analyst(self) -> "Analyst":

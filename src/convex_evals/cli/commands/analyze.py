@@ -7,8 +7,20 @@ from typing import Annotated, Any
 import typer
 
 from convex_evals.cli.analysis import AnalysisOptions, EngineOptions, Reports, Run
-from convex_evals.cli.completion import complete_eval, complete_model
-from convex_evals.cli.options import EVAL_OF_RUN, Author, EvalsFolder, Jobs, Json, SandboxMode, Scores, Trial, takes
+from convex_evals.cli.completion import complete_eval
+from convex_evals.cli.options import (
+    EVAL_OF_RUN,
+    Author,
+    EvalsFolder,
+    Jobs,
+    Json,
+    SandboxMode,
+    Scores,
+    Trial,
+    Why,
+    model_option,
+    takes,
+)
 from convex_evals.cli.tree import Commands, OurGroup
 from convex_evals.core.verdicts import FailureClass
 
@@ -49,6 +61,11 @@ def run(run: Run, options: AnalysisOptions) -> None:
 
     The report is reports/PROVIDER/MODEL/RUN_DATE.md with a JSON twin; on the same day it is updated. Nothing else is
     changed: no task, grader, lint rule or code.
+
+    Examples:
+      convex-evals analyze latest
+      convex-evals analyze 0a1b2c3d --engine rules
+      convex-evals analyze http://127.0.0.1:8000/runs/0a1b2c3d
     """
     from convex_evals.cli.analysis import perform
 
@@ -58,7 +75,11 @@ def run(run: Run, options: AnalysisOptions) -> None:
 @analyze.command("eval")
 @takes(AnalysisOptions, without={"jobs", "analyst", "base_url", "budget"})
 def eval(run: Run, eval: Annotated[str, EVAL_OF_RUN], options: AnalysisOptions, trial: Trial = 1) -> None:
-    """Show everything about one failure: complaints, differences, cause, counterfactuals, class. Writes no report."""
+    """Show everything about one failure: complaints, differences, cause, counterfactuals, class. Writes no report.
+
+    Examples:
+      convex-evals analyze eval latest index_and_filter
+    """
     from convex_evals.cli.analysis import show_failure
 
     show_failure(replace(options, run=run, jobs=1), eval, trial)
@@ -71,12 +92,16 @@ def label(
     failure_class: Annotated[
         FailureClass, typer.Argument(metavar="CLASS", case_sensitive=False, help="Your classification.")
     ],
-    why: Annotated[str, typer.Option("--why", help="Your reason, in a sentence.")],
+    why: Why,
     trial: Trial = 1,
     author: Author = None,
     scores: Scores = None,
 ) -> None:
-    """Overrule the classification of one failure. The scores keep it with author and date; later reports show it."""
+    """Overrule the classification of one failure. The scores keep it with author and date; later reports show it.
+
+    Examples:
+      convex-evals analyze label latest index_and_filter OVERLY_STRICT --why 'The task allows it.'
+    """
     from convex_evals.cli.analysis import label_failure
 
     label_failure(run, eval, trial, failure_class, why, author, scores)
@@ -98,7 +123,11 @@ def record_action(
     ] = None,
     author: Author = None,
 ) -> None:
-    """Record in a report what was done about its failures, so that the next one can say whether it helped."""
+    """Record in a report what was done about its failures, so that the next one can say whether it helped.
+
+    Examples:
+      convex-evals analyze record-action reports/openai/gpt-5.2/0a1b2c3d_2026-11-17.md 'Reworded the task.'
+    """
     from convex_evals.cli.analysis import add_action
 
     add_action(report, text, tuple(evals or ()), author)
@@ -106,16 +135,15 @@ def record_action(
 
 @analyze.command("trends")
 def trends(
-    model: Annotated[
-        str,
-        typer.Option(
-            "--model", "-m", metavar="MODEL", autocompletion=complete_model, help="The model whose reports are read."
-        ),
-    ],
+    model: Annotated[str, model_option("The model whose reports are read.")],
     reports: Reports = Path("reports"),
     json: Json = False,
 ) -> None:
-    """List causes that recur in the reports of a model, and whether the newest one still has them."""
+    """List causes that recur in the reports of a model, and whether the newest one still has them.
+
+    Examples:
+      convex-evals analyze trends -m openai/gpt-5.2
+    """
     from convex_evals.cli.analysis import show_trends
 
     show_trends(model, reports, as_json=json)
@@ -140,6 +168,9 @@ def apply(
     The patch is shown first and applied only after you confirm it. Then the eval is validated, its controls are
     checked, its stored answers are graded again, and the action is recorded in the report. If the reference answer or a
     control fails, the change is undone, and the exit code is 1.
+
+    Examples:
+      convex-evals analyze apply reports/openai/gpt-5.2/0a1b2c3d_2026-11-17.md R1
     """
     from convex_evals.cli.analysis import ApplyOptions, apply_recommendation
 
@@ -155,7 +186,11 @@ def health(
     json: Json = False,
     scores: Scores = None,
 ) -> None:
-    """List checks that unrelated models fail alike, over all runs: signs that the eval is wrong."""
+    """List checks that unrelated models fail alike, over all runs: signs that the eval is wrong.
+
+    Examples:
+      convex-evals analyze health
+    """
     from convex_evals.cli.analysis import show_health
 
     show_health(scores, everything=everything, as_json=json)
@@ -170,6 +205,9 @@ def score(
 
     Shows agreement, macro-F1, agreement on whose fault it is, calibration, precision and recall per class, the
     confusion matrix, and what they disagree about.
+
+    Examples:
+      convex-evals analyze score labels.json --engine rules
     """
     from convex_evals.cli.analysis import score_labels
 

@@ -30,7 +30,11 @@ def group() -> None:
 
 @bench.command("backend")
 def backend(json: JsonFile = None) -> None:
-    """Benchmark the embedded deployment: start, push, queries, updates, a hot document, memory."""
+    """Benchmark the embedded deployment: start, push, queries, updates, a hot document, memory.
+
+    Examples:
+      convex-evals bench backend
+    """
     import asyncio
 
     from convex_evals.cli.output import write_json
@@ -44,7 +48,11 @@ def backend(json: JsonFile = None) -> None:
 
 @bench.command("pipeline")
 def pipeline(json: JsonFile = None) -> None:
-    """Benchmark grading step by step, against doing the same with the ordinary tools (needs npm)."""
+    """Benchmark grading step by step, against doing the same with the ordinary tools (needs npm).
+
+    Examples:
+      convex-evals bench pipeline
+    """
     import asyncio
 
     from convex_evals.cli.output import remark, write_json
@@ -77,7 +85,11 @@ def web(
         bool, typer.Option("--publish/--no-publish", help="Publish the pages, too, which takes longest.")
     ] = True,
 ) -> None:
-    """Benchmark the pages over generated runs: time, statements and bytes of each, publishing, open live pages."""
+    """Benchmark the pages over generated runs: time, statements and bytes of each, publishing, open live pages.
+
+    Examples:
+      convex-evals bench web --runs 100
+    """
     import asyncio
 
     from convex_evals.cli.output import remark, write_json
@@ -115,7 +127,7 @@ def service(
         int, typer.Option("--readers", min=1, help="People on the leaderboard and the pages of runs.")
     ] = 200,
     pause: Annotated[
-        float, typer.Option("--pause", min=0, help="Seconds between two pages of a reader, on the average.")
+        float, typer.Option("--pause", min=0, help="Seconds between two pages of a reader, on average.")
     ] = 10.0,
     history: Annotated[int, typer.Option("--history", min=2, help="Runs to generate before.")] = 100,
     json: JsonFile = None,
@@ -154,7 +166,11 @@ def cluster(
     evals: EvalsFolder = None,
     json: JsonFile = None,
 ) -> None:
-    """Benchmark grading on a Ray cluster that this starts: overhead against one machine, throughput by workers."""
+    """Benchmark grading on a Ray cluster that this starts: overhead against one machine, throughput by workers.
+
+    Examples:
+      convex-evals bench cluster --workers 2
+    """
     import asyncio
 
     from convex_evals.cli.output import remark, write_json

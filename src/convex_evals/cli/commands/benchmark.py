@@ -4,8 +4,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from convex_evals.cli.completion import complete_benchmark, complete_experiment
-from convex_evals.cli.options import Categories, Csv, EvalsFolder, Filter, Json, Markdown, Scores, TagNames, only_one
+from convex_evals.cli.completion import complete_benchmark
+from convex_evals.cli.options import (
+    Categories,
+    EvalsFolder,
+    Filter,
+    Json,
+    Scores,
+    TableOptions,
+    TagNames,
+    experiment_option,
+    takes,
+)
 from convex_evals.cli.output import print_lines
 from convex_evals.cli.tree import Commands
 
@@ -38,7 +48,11 @@ def group() -> None:
 
 @benchmark.command("list")
 def list_versions(json: Json = False, scores: Scores = None) -> None:
-    """List benchmark versions, the newest first."""
+    """List benchmark versions, the newest first.
+
+    Examples:
+      convex-evals benchmark list
+    """
     from convex_evals.cli.output import count, print_json
     from convex_evals.cli.runs.lookup import existing_scores
 
@@ -85,7 +99,11 @@ def mint(
 
 @benchmark.command("show")
 def show(name: Version, json: Json = False, scores: Scores = None) -> None:
-    """Show the fingerprints of a benchmark version."""
+    """Show the fingerprints of a benchmark version.
+
+    Examples:
+      convex-evals benchmark show v1
+    """
     from convex_evals.cli.output import print_json
     from convex_evals.cli.runs.lookup import existing_scores
 
@@ -113,7 +131,11 @@ def diff(
     json: Json = False,
     scores: Scores = None,
 ) -> None:
-    """Show what changed from one benchmark version to another, and how many evals stay comparable."""
+    """Show what changed from one benchmark version to another, and how many evals stay comparable.
+
+    Examples:
+      convex-evals benchmark diff v1 v2
+    """
     from convex_evals.cli.output import print_json
     from convex_evals.cli.runs.lookup import existing_scores
     from convex_evals.runner import compare_benchmarks
@@ -160,7 +182,9 @@ def _change_json(changed: "BenchmarkChange") -> dict[str, list[str]]:
     }
 
 
+@takes(TableOptions)
 def leaderboard(
+    options: TableOptions,
     benchmark: Annotated[
         str | None,
         typer.Option(
@@ -170,16 +194,9 @@ def leaderboard(
             help="The benchmark version (default: the newest).",
         ),
     ] = None,
-    experiment: Annotated[
-        str,
-        typer.Option("--experiment", "-e", metavar="NAME", autocompletion=complete_experiment, help="The experiment."),
-    ] = "default",
+    experiment: Annotated[str, experiment_option("The experiment.")] = "default",
     by_tag: Annotated[bool, typer.Option("--by-tag", help="Also show the scores by the tags of evals.")] = False,
     evals: EvalsFolder = None,
-    json: Json = False,
-    csv: Csv = False,
-    markdown: Markdown = False,
-    scores: Scores = None,
 ) -> None:
     """Rank models by their complete runs of one benchmark version.
 
@@ -196,13 +213,16 @@ def leaderboard(
     from convex_evals.runner import leaderboard_json
     from convex_evals.suite import find_suite, load_suite
 
-    only_one(json=json, csv=csv, markdown=markdown)
-    with existing_scores(scores) as store:
+    shape = options.shape
+    with existing_scores(options.scores) as store:
         suite = load_suite(find_suite(evals)) if by_tag else None
         found = shown.find_leaderboard(store, benchmark, experiment, suite)
-    if json:
-        print_json(leaderboard_json(found))
-    elif csv or markdown:
-        write_text(shown.leaderboard_csv(found) if csv else shown.leaderboard_markdown(found), "-")
-    else:
-        print_lines(shown.leaderboard_lines(found, by_tag=by_tag))
+    match shape:
+        case "json":
+            print_json(leaderboard_json(found))
+        case "csv":
+            write_text(shown.leaderboard_csv(found), "-")
+        case "markdown":
+            write_text(shown.leaderboard_markdown(found), "-")
+        case _:
+            print_lines(shown.leaderboard_lines(found, by_tag=by_tag))

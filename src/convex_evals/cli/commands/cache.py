@@ -2,10 +2,7 @@
 
 from typing import Annotated
 
-import typer
-
-from convex_evals.cli.completion import complete_model
-from convex_evals.cli.options import Json
+from convex_evals.cli.options import Json, model_option
 from convex_evals.cli.tree import Commands
 
 cache = Commands()
@@ -23,7 +20,11 @@ def group() -> None:
 
 @cache.command("list")
 def list_cached(json: Json = False) -> None:
-    """List cached responses by model and their size, and the size of cached packages."""
+    """List cached responses by model and their size, and the size of cached packages.
+
+    Examples:
+      convex-evals cache list
+    """
     from convex_evals.cli.output import count, print_json, print_lines, print_table, remark, table
     from convex_evals.core.settings import read_settings
     from convex_evals.core.toolchain import PROJECTS_QUOTA, PackageCache
@@ -56,14 +57,13 @@ def list_cached(json: Json = False) -> None:
 
 @cache.command("clear")
 def clear(
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model", "-m", metavar="MODEL", autocompletion=complete_model, help="Only responses of this model."
-        ),
-    ] = None,
+    model: Annotated[str | None, model_option("Only responses of this model.")] = None,
 ) -> None:
-    """Remove cached responses. Stored results stay."""
+    """Remove cached responses. Stored results stay.
+
+    Examples:
+      convex-evals cache clear -m openai/gpt-5.2
+    """
     from convex_evals.cli.output import count, print_lines, remark
     from convex_evals.core.errors import UsageError
     from convex_evals.core.settings import read_settings

@@ -1,26 +1,25 @@
 """`convex-evals controls`: do graders tell right from wrong, and a new answer that asks them."""
 
-from dataclasses import fields
 from typing import Annotated
 
 import typer
 
 from convex_evals.cli.completion import complete_eval
 from convex_evals.cli.options import EvalsFolder, SandboxMode, takes
-from convex_evals.cli.runs.options import FOR_CONTROLS, ControlsOptions, RunOptions
+from convex_evals.cli.runs.options import FOR_CONTROLS, ControlsOptions
 from convex_evals.cli.tree import Commands
 
 controls = Commands()
 
 
 @controls.callback(invoke_without_command=True)
-@takes(ControlsOptions, without={field.name for field in fields(RunOptions)} - FOR_CONTROLS)
+@takes(ControlsOptions, only=FOR_CONTROLS)
 def check(context: typer.Context, options: ControlsOptions) -> None:
     """Check graders with answers whose verdict is known.
 
     The reference answer must pass, an empty project must fail, each wrong control must fail at its step and test, each
     alternative must pass. Nothing is stored. The exit code is 1 when one is judged otherwise, when a control is broken,
-    or when less than nine of ten mutants are caught; it is 3 when there is something without a verdict.
+    or when fewer than nine in ten mutants are caught; it is 3 when there is something without a verdict.
 
     Examples:
       convex-evals controls

@@ -44,7 +44,12 @@ def status(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Show what is in the database, whether its schema is up to date, and how far data migrations have got."""
+    """Show what is in the database, whether its schema is up to date, and how far data migrations have got.
+
+    Examples:
+      convex-evals db status
+      convex-evals db status --watch
+    """
     import time
 
     from convex_evals.scores import database_status
@@ -62,7 +67,11 @@ def status(
 
 @db.command("upgrade")
 def upgrade(scores: Scores = None) -> None:
-    """Create the database, or upgrade its schema. An older SQLite file is backed up first."""
+    """Create the database, or upgrade its schema. An older SQLite file is backed up first.
+
+    Examples:
+      convex-evals db upgrade
+    """
     from convex_evals.scores import upgrade_database
 
     done = upgrade_database(scores)
@@ -86,6 +95,9 @@ def migrate(
 
     Files are migrated when they are opened. A server is migrated by a person, between the release that adds columns and
     the one that demands them; several processes may do it together.
+
+    Examples:
+      convex-evals db migrate --dry-run
     """
     from convex_evals.cli.output import print_json
     from convex_evals.scores import database_status, migrate_data
@@ -110,12 +122,15 @@ def backup(
     """Copy all scores into one file, from a SQLite file or a PostgreSQL server, while others read and write.
 
     The file is a SQLite database that `db restore` takes back on either engine. It appears when it is complete.
+
+    Examples:
+      convex-evals db backup scores-backup.db
     """
-    from convex_evals.cli.counting import counting
     from convex_evals.cli.output import count, print_json
+    from convex_evals.cli.progress_bar import progress_bar
     from convex_evals.scores import back_up
 
-    with counting("rows") as tell:
+    with progress_bar("rows") as tell:
         rows = back_up(scores, file, tell)
     if json:
         print_json({"file": str(file), "rows": rows, "bytes": file.stat().st_size})
@@ -129,13 +144,17 @@ def restore(
     scores: Scores = None,
     json: Json = False,
 ) -> None:
-    """Copy a backup into a database that is missing or empty, completely or not at all."""
-    from convex_evals.cli.counting import counting
+    """Copy a backup into a database that is missing or empty, completely or not at all.
+
+    Examples:
+      convex-evals db restore scores-backup.db --scores restored.db
+    """
     from convex_evals.cli.output import count, print_json
+    from convex_evals.cli.progress_bar import progress_bar
     from convex_evals.scores import database_status
     from convex_evals.scores import restore as restore_backup
 
-    with counting("rows") as tell:
+    with progress_bar("rows") as tell:
         rows = restore_backup(scores, file, tell)
     location = database_status(scores).location
     if json:
@@ -149,13 +168,16 @@ def check(scores: Scores = None, json: Json = False) -> None:
     """Verify that every artifact has the bytes that were recorded, and that every reference leads somewhere.
 
     Names what is damaged, and the runs it belongs to. Then the exit code is 1.
+
+    Examples:
+      convex-evals db check
     """
-    from convex_evals.cli.counting import counting
     from convex_evals.cli.inspection import inspection_json, inspection_lines
     from convex_evals.cli.output import print_json
+    from convex_evals.cli.progress_bar import progress_bar
     from convex_evals.scores import check_database
 
-    with counting("artifacts") as tell:
+    with progress_bar("artifacts") as tell:
         found = check_database(scores, tell)
     if json:
         print_json(inspection_json(found))
@@ -166,7 +188,11 @@ def check(scores: Scores = None, json: Json = False) -> None:
 
 @db.command("prune")
 def prune(why: Why, author: Author = None, scores: Scores = None, json: Json = False) -> None:
-    """Remove the artifacts that only deleted runs had. Who did it and why is recorded."""
+    """Remove the artifacts that only deleted runs had. Who did it and why is recorded.
+
+    Examples:
+      convex-evals db prune --why 'The disk is full.'
+    """
     from convex_evals.cli.author import author_name
     from convex_evals.cli.output import count, print_json
     from convex_evals.cli.runs.lookup import existing_scores

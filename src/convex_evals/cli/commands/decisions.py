@@ -29,26 +29,42 @@ def group() -> None:
 
 @runs.command("hide")
 def hide(run: Run, why: Why, author: Author = None, scores: Scores = None) -> None:
-    """Leave a run out of lists and leaderboards. It can still be found by its id."""
+    """Leave a run out of lists and leaderboards. It can still be found by its id.
+
+    Examples:
+      convex-evals runs hide latest --why 'The key had expired.'
+    """
     _decide(run, scores, author, lambda store, run_id, who: store.decisions.hide(run_id, who, why), "hidden")
 
 
 @runs.command("unhide")
 def unhide(run: Run, why: Why, author: Author = None, scores: Scores = None) -> None:
-    """Show a hidden run again."""
+    """Show a hidden run again.
+
+    Examples:
+      convex-evals runs unhide 0a1b2c3d --why 'It was the right key after all.'
+    """
     _decide(run, scores, author, lambda store, run_id, who: store.decisions.unhide(run_id, who, why), "shown again")
 
 
 @runs.command("label")
 def label(run: Run, label: Label, why: Why, author: Author = None, scores: Scores = None) -> None:
-    """Add a label to a run."""
+    """Add a label to a run.
+
+    Examples:
+      convex-evals runs label 0a1b2c3d baseline --why 'Compare later runs with it.'
+    """
     said = f"labelled {label}"
     _decide(run, scores, author, lambda store, run_id, who: store.decisions.label(run_id, label, who, why), said)
 
 
 @runs.command("delete")
 def delete(run: Run, why: Why, author: Author = None, scores: Scores = None) -> None:
-    """Delete a run with everything recorded of it. Its artifacts go with `convex-evals db prune`."""
+    """Delete a run with everything recorded of it. Its artifacts go with `convex-evals db prune`.
+
+    Examples:
+      convex-evals runs delete 0a1b2c3d --why 'It was a test.'
+    """
     _decide(run, scores, author, lambda store, run_id, who: store.decisions.delete(run_id, who, why), "deleted")
 
 

@@ -31,6 +31,9 @@ def list_models(evals: EvalsFolder = None, json: Json = False, scores: Scores = 
     The last score is that of the latest complete run of the suite as it is today; runs of some evals have none.
     Listed are those of convex-evals, of ./models.toml, and others that have runs. docs/adding-a-model.md says how to
     add one.
+
+    Examples:
+      convex-evals models list
     """
     from convex_evals.cli import models as listed
     from convex_evals.cli.output import print_json
@@ -61,6 +64,10 @@ def check(
 
     The exit code is 0 when both were answered, whether or not the eval passed, 2 when a key or an address is missing,
     and 3 when there is no answer.
+
+    Examples:
+      convex-evals models check openai/gpt-5.2
+      convex-evals models check local/qwen3 --base-url http://127.0.0.1:8080/v1
     """
     from convex_evals.cli.models import Check, check_model
     from convex_evals.cli.output import write_json
@@ -94,6 +101,9 @@ def discover(
 
     OpenRouter and every provider with OpenAI's list of models can be asked. Nothing is added; append what you want to
     ./models.toml. The exit code is 3 when a provider does not answer.
+
+    Examples:
+      convex-evals models discover --since 2026-11-01
     """
     from convex_evals.cli.discovery import discover_models
     from convex_evals.core.settings import read_settings

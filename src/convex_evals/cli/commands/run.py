@@ -1,19 +1,15 @@
 """Commands that run models on a suite: `run`, `validate`, `demo`, `ablate`."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
-from convex_evals.cli.completion import complete_model
-from convex_evals.cli.options import Trials, takes
+from convex_evals.cli.options import Trials, model_option, takes
 from convex_evals.cli.runs.options import ASKING, FOR_ABLATION, AblationOptions, RunOptions
 
 NOT_FOR_VALIDATE = (ASKING - {"trials"}) | {"budget", "resume", "regrade", "dry_run", "fail_under", "to"}
-AblatedModel = Annotated[
-    list[str] | None,
-    typer.Option("--model", "-m", metavar="MODEL", autocompletion=complete_model, help="The model, as provider/model."),
-]
+AblatedModel = Annotated[list[str] | None, model_option("The model, as provider/model.")]
 Ablation = Annotated[
     str | None, typer.Option("--resume", metavar="ABLATION", help="Continue an ablation, or show it again.")
 ]
@@ -59,13 +55,13 @@ def validate(options: RunOptions) -> None:
     raise typer.Exit(perform(replace(options, models=["reference"], purpose="validate")))
 
 
-@takes(RunOptions, without={field.name for field in fields(RunOptions)} - FOR_DEMO)
+@takes(RunOptions, only=FOR_DEMO)
 def demo(options: RunOptions) -> None:
     """Show the whole story without an API key: grade recorded answers, explain what failed, and compare two models.
 
     The evals are those that both have answered: sample/apprentice, whose answers were written by hand, with mistakes
     that models make, and sample/expert, whose answers are right. The runs are kept like any other. The exit code is 0
-    although evals fail, and 3 when some have no verdict.
+    even though evals fail, and 3 when some have no verdict.
 
     Examples:
       convex-evals demo
@@ -80,7 +76,7 @@ def demo(options: RunOptions) -> None:
 
 @takes(
     AblationOptions,
-    without={field.name for field in fields(RunOptions)} - FOR_ABLATION,
+    only=FOR_ABLATION,
     models=AblatedModel,
     trials=Trials,
     resume=Ablation,

@@ -15,8 +15,10 @@ from convex_evals.cli.options import (
     Run,
     SandboxMode,
     Scores,
+    TableOptions,
     Trial,
     only_one,
+    takes,
 )
 from convex_evals.core.verdicts import StepName
 
@@ -120,7 +122,9 @@ def open_eval(
     open_answer(OpenOptions(run, eval, trial, keep, evals, sandbox or "required", scores))
 
 
+@takes(TableOptions)
 def compare(
+    options: TableOptions,
     runs: Annotated[
         list[str] | None,
         typer.Argument(
@@ -129,10 +133,6 @@ def compare(
             help=f"{RUN_HELP.removesuffix('.')} (default: the latest run and the one before it of the same model).",
         ),
     ] = None,
-    json: Json = False,
-    csv: Csv = False,
-    markdown: Markdown = False,
-    scores: Scores = None,
 ) -> None:
     """Compare runs eval by eval: what flipped, the difference with its interval, and whether it is significant.
 
@@ -150,19 +150,21 @@ def compare(
     from convex_evals.core.errors import UsageError
     from convex_evals.runner import RunResults, compare_runs
 
-    only_one(json=json, csv=csv, markdown=markdown)
-    with existing_scores(scores) as store:
+    shape = options.shape
+    with existing_scores(options.scores) as store:
         found = [RunResults.of(each, store) for each in compared_runs(store, runs or ())]
     if len({each.run.id for each in found}) < len(found):
         raise UsageError("A run was named twice; `compare` takes different runs.")
     pairs = compare_runs(found)
-    if csv or markdown:
-        write_text(shown.pairs_csv(pairs) if csv else shown.pairs_markdown(pairs), "-")
-    elif json:
-        print_json(
-            shown.pair_json(pairs[0]) if len(pairs) == 1 else {"pairs": [shown.pair_json(each) for each in pairs]}
-        )
-    else:
-        labels = ("before:", "after:") if len(found) == 2 else [""] * len(found)
-        print_lines(shown.run_line(label, each) for label, each in zip(labels, found, strict=True))
-        print_lines(shown.pair_lines(pairs[0]) if len(pairs) == 1 else shown.matrix_lines(pairs))
+    match shape:
+        case "csv":
+            write_text(shown.pairs_csv(pairs), "-")
+        case "markdown":
+            write_text(shown.pairs_markdown(pairs), "-")
+        case "json":
+            as_json = [shown.pair_json(each) for each in pairs]
+            print_json(as_json[0] if len(pairs) == 1 else {"pairs": as_json})
+        case _:
+            labels = ("before:", "after:") if len(found) == 2 else [""] * len(found)
+            print_lines(shown.run_line(label, each) for label, each in zip(labels, found, strict=True))
+            print_lines(shown.pair_lines(pairs[0]) if len(pairs) == 1 else shown.matrix_lines(pairs))

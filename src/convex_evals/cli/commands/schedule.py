@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from convex_evals.cli.options import EvalsFolder, Events, Jobs, Json, Models, SandboxMode, Scores
+from convex_evals.cli.options import EvalsFolder, Events, Jobs, Json, SandboxMode, Scores, model_option
 from convex_evals.cli.tree import Commands
 
 schedule = Commands()
@@ -30,7 +30,7 @@ def show(context: typer.Context, json: Json = False, scores: Scores = None) -> N
 
 @schedule.command("run")
 def run(
-    model: Models = None,
+    model: Annotated[list[str] | None, model_option("Only this model, if it is due.")] = None,
     jobs: Jobs = None,
     evals: EvalsFolder = None,
     sandbox: SandboxMode = None,
@@ -41,6 +41,10 @@ def run(
 
     A scheduled run that was interrupted is resumed. Starting this twice is harmless: the second leaves the work to
     the first. The exit code is 3 when a run has evals without a verdict.
+
+    Examples:
+      convex-evals schedule run
+      convex-evals schedule run -m openai/gpt-5.2
     """
     from convex_evals.cli.runs.options import RunOptions
     from convex_evals.cli.schedule import run_due
@@ -56,7 +60,11 @@ def simulate(
     json: Json = False,
     scores: Scores = None,
 ) -> None:
-    """Show what the rules would run in the days to come, and what that would cost. Asks nobody."""
+    """Show what the rules would run in the days to come, and what that would cost. Asks nobody.
+
+    Examples:
+      convex-evals schedule simulate --days 30
+    """
     from convex_evals.cli.schedule import show_simulation
     from convex_evals.core.settings import read_settings
 

@@ -4,29 +4,18 @@ from typing import Annotated, Literal
 
 import typer
 
-from convex_evals.cli.completion import complete_experiment, complete_model
-from convex_evals.cli.options import Csv, EvalsFolder, Json, Markdown, Scores, only_one
+from convex_evals.cli.options import EvalsFolder, TableOptions, experiment_option, model_option, takes
 
 
+@takes(TableOptions)
 def status(
+    options: TableOptions,
     failed: Annotated[
         bool, typer.Option("--failed", help="List the evals that failed in the last run of each model.")
     ] = False,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Number of runs to show, newest first.")] = 20,
-    model: Annotated[
-        str | None,
-        typer.Option("--model", "-m", metavar="MODEL", autocompletion=complete_model, help="Only runs of this model."),
-    ] = None,
-    experiment: Annotated[
-        str | None,
-        typer.Option(
-            "--experiment",
-            "-e",
-            metavar="NAME",
-            autocompletion=complete_experiment,
-            help="Only runs of this experiment.",
-        ),
-    ] = None,
+    model: Annotated[str | None, model_option("Only runs of this model.")] = None,
+    experiment: Annotated[str | None, experiment_option("Only runs of this experiment.")] = None,
     status: Annotated[
         Literal["running", "completed", "interrupted", "failed"] | None,
         typer.Option("--status", help="Only runs in this state."),
@@ -37,10 +26,6 @@ def status(
     everything: Annotated[bool, typer.Option("--all", help="Also show runs of `validate`.")] = False,
     hidden: Annotated[bool, typer.Option("--hidden", help="Also show hidden runs.")] = False,
     evals: EvalsFolder = None,
-    json: Json = False,
-    csv: Csv = False,
-    markdown: Markdown = False,
-    scores: Scores = None,
 ) -> None:
     """Show the latest runs: counts, scores, state and how to resume them, and what has not been sent to services yet.
 
@@ -60,9 +45,9 @@ def status(
     from convex_evals.cli.runs.lookup import existing_scores
     from convex_evals.cli.runs.selection import Wanted
 
-    shape = only_one(json=json, csv=csv, markdown=markdown)
+    shape = options.shape
     wanted = Wanted(model, experiment, status, since, everything, hidden)
-    with existing_scores(scores) as store:
+    with existing_scores(options.scores) as store:
         if failed:
             listing.print_failures(store, tuple(wanted.last_of_each_model(store)), shape)
         else:

@@ -1,5 +1,7 @@
 """Commands about a suite: `list` and `new-eval`."""
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from convex_evals.suite import Eval, Problem, Suite
 
 LONGEST_LINE = 78
+MANY = 5
+NEARLY_ALL = 0.8
 
 
 def list_evals(
@@ -53,24 +57,40 @@ def _print_table(suite: "Suite", chosen: tuple["Eval", ...]) -> None:
 
     tagged = any(each.tags.names for each in chosen)
     headings = ["eval", "pipeline", "grader", "gaps", *(["tags"] if tagged else []), "task"]
-    rows = table(headings, drop=("task", "gaps", "grader", "pipeline", *(["tags"] if tagged else [])))
+    rows = table(headings, drop=("gaps", "grader", "pipeline", *(["tags"] if tagged else [])), cut="task")
+    opening = _opening([each.task for each in chosen])
     by_category = _by_category(chosen)
     for category, members in by_category.items():
         rows.add_row(f"{category} ({len(members)})", style="bold")
         for each in members:
             grader, gaps = _grader(each) or "none yet", "yes" if each.gaps else "no"
             tags = [" ".join(each.tags.names)] if tagged else []
-            rows.add_row(f"  {each.name}", each.pipeline, grader, gaps, *tags, _first_line(each))
+            rows.add_row(f"  {each.name}", each.pipeline, grader, gaps, *tags, _first_line(each, opening))
     print_table(rows)
     evals, categories = count(len(chosen), "eval"), count(len(by_category), "category", "categories")
     broken = f", {len(suite.problems)} broken" if suite.problems else ""
     print_lines(["", f"{evals} in {categories}{broken} · {suite.root} · suite {suite.fingerprint[:12]}"])
 
 
-def _first_line(each: "Eval") -> str:
-    from textwrap import shorten
+def _first_line(each: "Eval", opening: str) -> str:
+    """Without the words that nearly all begin with, which would tell them apart by nothing."""
+    from convex_evals.core.wording import shortened
 
-    return shorten(each.task.strip().splitlines()[0], LONGEST_LINE, placeholder=" …")
+    line = each.task.strip().splitlines()[0]
+    return shortened(f"…{line.removeprefix(opening)}" if opening and line.startswith(opening) else line, LONGEST_LINE)
+
+
+def _opening(tasks: Sequence[str]) -> str:
+    """`Write a Convex backend in TypeScript`: the words that nearly all tasks begin with, if there are many."""
+    opening: list[str] = []
+    split, enough = [task.split() for task in tasks], max(MANY, NEARLY_ALL * len(tasks))
+    while True:
+        number = len(opening)
+        following = Counter(words[number] for words in split if words[:number] == opening and len(words) > number)
+        word, shared = max(following.items(), key=lambda each: each[1], default=("", 0))
+        if shared < enough:
+            return " ".join(opening)
+        opening.append(word)
 
 
 def _as_json(suite: "Suite", chosen: tuple["Eval", ...]) -> dict[str, object]:

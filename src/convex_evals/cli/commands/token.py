@@ -37,9 +37,7 @@ def create(
     name: Annotated[str, typer.Argument(metavar="NAME", help="What the token is called; it is in every record.")],
     can: Annotated[
         list[str],
-        typer.Option(
-            "--can", metavar="RIGHT", help="Allow to record, read, label or admin; may be given several times."
-        ),
+        typer.Option("--can", metavar="RIGHT", help="What it allows: record, read, label or admin (repeatable)."),
     ],
     expires: Annotated[
         str | None, typer.Option("--expires", metavar="TIME", help="How long it is valid: 12h, 90d or 4w.")
@@ -49,7 +47,14 @@ def create(
     ] = None,
     scores: Scores = None,
 ) -> None:
-    """Create a token and print it once; only its hash is kept. Admins may do everything, and who labels may read."""
+    """Create a token and print it once; only its hash is kept.
+
+    Admins may do everything, and whoever may label may read.
+
+    Examples:
+      convex-evals token create laptop --can record --can read
+      convex-evals token create reader --can read --expires 30d
+    """
     from convex_evals.cli.output import remark
     from convex_evals.scores import ScoresStore
 
@@ -62,7 +67,11 @@ def create(
 
 @token.command("list")
 def list_tokens(json: Json = False, scores: Scores = None) -> None:
-    """List the tokens: what they allow, for which deployment, and when they were made, expire and were last used."""
+    """List the tokens: what they allow, for which deployment, and when they were made, expire and were last used.
+
+    Examples:
+      convex-evals token list
+    """
     from convex_evals.cli.output import print_json, print_lines, print_table, table
     from convex_evals.cli.runs.lookup import existing_scores
 
@@ -85,7 +94,11 @@ def list_tokens(json: Json = False, scores: Scores = None) -> None:
 def revoke(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The token's name.")], scores: Scores = None
 ) -> None:
-    """Revoke a token. Every server on these scores refuses it from then on."""
+    """Revoke a token. Every server on these scores refuses it from then on.
+
+    Examples:
+      convex-evals token revoke laptop
+    """
     from convex_evals.cli.runs.lookup import existing_scores
 
     with existing_scores(scores) as store:

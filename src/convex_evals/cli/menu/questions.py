@@ -1,5 +1,6 @@
 """Questions on the terminal with what there is to choose from. Ctrl-C leaves, as it does everywhere."""
 
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -9,11 +10,19 @@ from questionary import Choice, Style
 
 from convex_evals.cli.models import ListedModel, score
 from convex_evals.cli.output import count
+from convex_evals.cli.paragraphs import wrapped
+from convex_evals.core.wording import shortened
 from convex_evals.suite import Eval
 
 STYLE: Final = Style([("selected", "noreverse bold"), ("disabled", "fg:ansibrightblack")])
 SEVERAL: Final = "(space selects, letters search, enter ends)"
 ONE: Final = "(arrow keys, enter)"
+MARK: Final = "? "
+"""Begins a question."""
+POINTER: Final = " » ○ "
+"""Begins a line that can be chosen."""
+SHORTEST: Final = 20
+HELD: Final = "\0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +72,7 @@ def _offer_model(each: ListedModel) -> Offer:
 def ask_several(question: str, offers: Sequence[Offer]) -> list[str]:
     """At least one of them."""
     chosen: list[str] = questionary.checkbox(
-        question,
+        _broken(question, SEVERAL),
         choices=[_choice(offer) for offer in offers],
         instruction=SEVERAL,
         validate=lambda values: bool(values) or "Choose at least one, with the space bar.",
@@ -76,7 +85,7 @@ def ask_several(question: str, offers: Sequence[Offer]) -> list[str]:
 
 def ask_one(question: str, offers: Sequence[Offer]) -> str:
     chosen: str = questionary.select(
-        question, choices=[_choice(offer) for offer in offers], instruction=ONE, style=STYLE
+        _broken(question, ONE), choices=[_choice(offer) for offer in offers], instruction=ONE, style=STYLE
     ).unsafe_ask()
     return chosen
 
@@ -90,4 +99,13 @@ def ask_text(question: str, default: str, complaint: Callable[[str], str | None]
 
 
 def _choice(offer: Offer) -> Choice:
-    return Choice(offer.title, value=offer.value, disabled=offer.refused)
+    reason = len(f" ({offer.refused})") if offer.refused else 0
+    room = max(SHORTEST, shutil.get_terminal_size().columns - len(POINTER) - reason)
+    return Choice(shortened(offer.title, room), value=offer.value, disabled=offer.refused)
+
+
+def _broken(question: str, instruction: str) -> str:
+    """Between words, where the terminal would do it anywhere; what to press stays whole."""
+    held = instruction.replace(" ", HELD)
+    lines = wrapped(f"{question} {held}", shutil.get_terminal_size().columns, MARK, " " * len(MARK))
+    return "\n".join(lines).removeprefix(MARK).removesuffix(held).rstrip(" ")

@@ -35,9 +35,10 @@ def run_line(label: str, each: RunResults) -> str:
 def changed_lines(compared: Sequence[ComparedEval]) -> Iterator[str]:
     """What is different, and how much is not."""
     changed = [each for each in compared if each.change != "same"]
+    kinds = max((len(each.change) for each in changed), default=0)
     width = max((len(each.eval) for each in changed), default=0)
     for each in changed:
-        yield f"  {each.change:<11}  {each.eval:<{width}}  {standing(each.before)} → {standing(each.after)}"
+        yield f"  {each.change:<{kinds}}  {each.eval:<{width}}  {standing(each.before)} → {standing(each.after)}"
     yield f"{count(len(changed), 'eval')} changed, {len(compared) - len(changed)} did not"
 
 

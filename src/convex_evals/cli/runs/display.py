@@ -18,14 +18,17 @@ from convex_evals.scores import AttemptDetails, AttemptRecord, FailuresAlike, Ge
 
 SECONDS = len("  seconds")
 """The column that is left out first."""
+LAYOUTS = ((True, False), (False, False), (False, True))
+"""Whether each step has a column, and whether names stand below their categories: the first that fits."""
 
 
 def print_run(store: ScoresStore, run: RunRecord) -> None:
     """Evals x steps."""
     found = result_details(store, run.id)
     with_trial = run.counts.total > run.evals
-    steps = _run_table(found, with_trial, apart=True)
-    print_table(steps if steps.fits(console().width + SECONDS) else _run_table(found, with_trial, apart=False))
+    width = console().width + SECONDS
+    tables = (_run_table(found, with_trial, apart=apart, grouped=grouped) for apart, grouped in LAYOUTS)
+    print_table(next((each for each in tables if each.fits(width)), _run_table(found, with_trial)))
     spent = spending_line(Spending.of(store.generations(run.id)))
     first, *more = scored_lines(run, RunScore.of(run, store.results(run.id)))
     lines = ["", f"{first} · {condition(store, run)}{f' ({run.reason})' if run.reason else ''}", *more]
@@ -35,15 +38,23 @@ def print_run(store: ScoresStore, run: RunRecord) -> None:
     print_lines(lines)
 
 
-def _run_table(found: Sequence[AttemptDetails], with_trial: bool, *, apart: bool) -> Table:
-    """With a column for each step, or where there is no room for that, all signs in one."""
+def _run_table(
+    found: Sequence[AttemptDetails], with_trial: bool, *, apart: bool = False, grouped: bool = True
+) -> Table:
+    """With a column for each step or all signs in one, with whole names or below their categories."""
     headings = ["eval", *(["trial"] if with_trial else []), "status", *(STEPS if apart else ("steps",)), "seconds"]
     rows = table(headings, drop=("seconds",), short=dict(SHORT_STEPS.items()))
+    above = ""
     for details in found:
         attempt = details.attempt
+        category, _, name = attempt.eval.rpartition("/")
+        if grouped and category != above:
+            rows.add_row(category, style="bold")
+            above = category
         trial = [str(attempt.trial)] if with_trial else []
         signs = list(_signs(details)) if apart else ["".join(sign or " " for sign in _signs(details))]
-        rows.add_row(attempt.eval, *trial, attempt.status, *signs, f"{(attempt.duration_ms or 0) / 1000:.1f}")
+        shown = f"  {name}" if grouped else attempt.eval
+        rows.add_row(shown, *trial, attempt.status, *signs, f"{(attempt.duration_ms or 0) / 1000:.1f}")
     return rows
 
 
@@ -133,7 +144,9 @@ def _step_lines(step: StepResult, commands: bool) -> Iterator[str]:
     times = "" if step.status == "skipped" else f" · {step.duration_ms / 1000:.2f} s, CPU {step.cpu_ms / 1000:.2f} s"
     yield f"{sign} {step.name} · {step.status}{f' ({step.failure})' if step.failure else ''}{times}"
     for command in step.commands if commands else ():
-        yield f"    $ {visible(' '.join(command.arguments))}  ({command.ending})"
+        yield f"    $ {visible(' '.join(command.arguments))}"
+        if command.ending != "exit code 0":
+            yield f"      {command.ending}"
     for note in step.notes:
         yield f"    note: {visible(note)}"
     for line in step.excerpt.splitlines():

@@ -70,7 +70,8 @@ def find_run(store: ScoresStore, reference: str) -> RunRecord:
         return found[back]
     of_model = f" of {relative['model']}" if relative["model"] else ""
     there = f"there are {len(found)}" if found else "there is none"
-    raise UsageError(f"{reference} names no run{of_model}: {there}; `convex-evals status` lists them.")
+    shown = f"-{back + 1}" if back and not of_model else reference
+    raise UsageError(f"{shown} names no run{of_model}: {there}; `convex-evals status` lists them.")
 
 
 def compared_runs(store: ScoresStore, references: Sequence[str]) -> list[RunRecord]:

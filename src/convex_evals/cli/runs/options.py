@@ -247,7 +247,9 @@ class RunOptions:
             raise UsageError(f"{option} {reason}; leave out {', '.join(flags)}.")
 
 
-FOR_CONTROLS: Final = frozenset({"categories", "pattern", "names", "tags", "evals", "jobs", "sandbox", "json"})
+SELECTING: Final = frozenset({"categories", "pattern", "names", "tags", "evals"})
+"""What decides which evals there are."""
+FOR_CONTROLS: Final = SELECTING | {"jobs", "sandbox", "json", "mutate", "mutants"}
 MOST_MUTANTS: Final = 25
 
 
@@ -277,21 +279,10 @@ class ControlsOptions(RunOptions):
         return (self.mutants or MOST_MUTANTS) if self.mutate else None
 
 
-FOR_ABLATION: Final = frozenset(
-    {
-        "models",
-        "guidelines",
-        "categories",
-        "pattern",
-        "names",
-        "tags",
-        "experiment",
-        "base_url",
-        "trials",
-        "budget",
-        "jobs",
-    }
-    | {"evals", "resume", "dry_run", "json", "scores"}
+FOR_ABLATION: Final = (
+    SELECTING
+    | (ASKING - {"failed", "until_sure", "against", "no_cache"})
+    | {"budget", "jobs", "resume", "dry_run", "json", "scores", "sections"}
 )
 
 

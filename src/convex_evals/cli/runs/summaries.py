@@ -8,6 +8,7 @@ from convex_evals.cli.output import count, visible
 from convex_evals.cli.progress import clock_time
 from convex_evals.cli.runs.lookup import can_resume, result_details
 from convex_evals.core.ids import prefix
+from convex_evals.core.wording import shortened
 from convex_evals.models import CHARACTERS_PER_TOKEN
 from convex_evals.runner import NOT_SCORES, VALIDATE, Estimate, RunScore, Spending, Standing, Sum, dollars
 from convex_evals.scores import AttemptDetails, RunRecord, ScoresStore
@@ -219,7 +220,7 @@ def reason(details: AttemptDetails) -> str:
     first = " · ".join([line.strip() for line in said.splitlines() if line.strip()][:2])
     tests = f" {attempt.tests.passed}/{attempt.tests.total}" if attempt.failed_step == "tests" and attempt.tests else ""
     where = "broken" if attempt.broken else decisive.name if decisive else attempt.status
-    short = first if len(first) <= LONGEST_REASON else f"{first[: LONGEST_REASON - 1]}…"
+    short = shortened(first, LONGEST_REASON)
     return visible(f"{where}{tests}: {short}" if short else f"{where}{tests}")
 
 

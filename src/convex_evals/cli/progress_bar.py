@@ -1,4 +1,4 @@
-"""Progress of work that is counted: on a terminal a bar that goes away, elsewhere nothing."""
+"""The progress of work that is counted: on a terminal a bar that goes away, elsewhere nothing."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from convex_evals.cli.output import console
 
 
 @contextmanager
-def counting(what: str) -> Iterator[Callable[[int, int], None]]:
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     """Gives something that is told how much of everything is done."""
     out = console(stderr=True)
     if not out.is_terminal or out.is_dumb_terminal:
