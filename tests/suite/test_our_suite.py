@@ -6,7 +6,7 @@ import re
 import pytest
 
 from convex_evals.core.distribution import checkout_root
-from convex_evals.suite import Suite, load_suite
+from convex_evals.suite import Suite, load_suite, read_answer
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def test_nothing_in_it_is_broken(suite: Suite) -> None:
 def test_every_answer_resolves_to_the_same_versions_for_ever(suite: Suite) -> None:
     assert suite.settings.packages_before is not None  # so that a caret means one version, not the newest
     for each in suite.evals:
-        package = json.loads((each.answer / "package.json").read_text())
+        package = json.loads(read_answer(each, suite.settings.answer_files)["package.json"])
         for name, version in package["dependencies"].items():
             assert re.fullmatch(r"[~^]?\d+\.\d+\.\d+", version), f"{each.id} leaves {name} open: {version}"
 
