@@ -11,6 +11,7 @@ from starlette.types import ASGIApp
 
 from convex_evals.backend.admin_keys import AdminKeys, new_secret
 from convex_evals.backend.auth import JwtVerifier
+from convex_evals.backend.cleaning import Cleaner
 from convex_evals.backend.clock import DeploymentClock
 from convex_evals.backend.database import Database
 from convex_evals.backend.deployed import Application, CurrentApplication
@@ -162,10 +163,11 @@ class Deployment:
         analyzer = Analyzer(self.evaluations or self.runtime)
         self.inline_queries = InlineQueries(self.host, analyzer, Sdk(settings.sdk) if settings.sdk else None)
         self.pusher = Pusher(self.database, self.current, analyzer, self.host.urls, clock)
+        self.variables = VariableUpdates(self.database, self.current, analyzer, self.host.urls)
         self.simulation: Simulation | None = None
         if settings.simulation:
-            self.simulation = Simulation(clock, self.scheduler, self.runtime, self.sync, self.host.lockstep)
-        self.variables = VariableUpdates(self.database, self.current, analyzer, self.host.urls)
+            cleaner = Cleaner(self.functions, self.variables)
+            self.simulation = Simulation(clock, self.scheduler, self.runtime, self.sync, self.host.lockstep, cleaner)
 
     @classmethod
     @contextlib.asynccontextmanager

@@ -1,4 +1,4 @@
-"""What graders can do to a deployment that nobody can do to a real one: let time pass, and let things die."""
+"""What graders can do to a deployment that nobody can do to a real one: let time pass, let things die, begin anew."""
 
 import asyncio
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from convex_evals.backend.clock import DeploymentClock
 
 if TYPE_CHECKING:
+    from convex_evals.backend.cleaning import Cleaner
     from convex_evals.backend.functions import Lockstep
     from convex_evals.backend.runtime import FunctionRuntime
     from convex_evals.backend.scheduler import Scheduler
@@ -22,6 +23,7 @@ class Simulation:
     runtime: "FunctionRuntime"
     sync: "SyncServer"
     lockstep: "Lockstep"
+    cleaner: "Cleaner"
 
     async def advance(self, nanoseconds: int, seconds: float) -> bool:
         """Moves the clock ahead, from one planned run to the next, so that each sees the time it was planned for.
@@ -43,6 +45,10 @@ class Simulation:
     def kill_actions(self) -> int:
         """Kills the process of every action that is running, as if its machine had died. How many there were."""
         return self.runtime.kill_actions()
+
+    async def clean(self) -> None:
+        """Empties it; the code stays."""
+        await self.cleaner.clean()
 
     async def restart(self) -> None:
         """As if the deployment had crashed and been started again: what is committed is there, and nothing else is.

@@ -77,5 +77,7 @@ def linked_packages(folder: Path, tools: Tools) -> tuple[Path, ...]:
 
 
 def tool_environment(home: Path) -> dict[str, str]:
-    """Garbage collection of the Go programs (tsc, tsgolint) only starts when memory becomes scarce: they are short."""
-    return base_environment(home, {"CI": "1", "TMPDIR": str(home), "GOGC": "off", "GOMEMLIMIT": "1500MiB"})
+    """Garbage collection of the Go programs (tsc, tsgolint, esbuild) only starts when memory becomes scarce: they are
+    short. More threads would cost processor time, and other gradings and steps keep the other cores busy."""
+    go = {"GOGC": "off", "GOMEMLIMIT": "1500MiB", "GOMAXPROCS": "1"}
+    return base_environment(home, {"CI": "1", "TMPDIR": str(home), **go})

@@ -4,10 +4,11 @@ Running them is the scheduler's business; it watches the same rows.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import Final, Literal, cast
 
 import orjson
 
+from convex_evals.backend.database import Bound, Transaction
 from convex_evals.backend.deployed import Application, FunctionPath
 from convex_evals.backend.errors import DeveloperError
 from convex_evals.backend.functions.calls import ScheduledJob
@@ -15,9 +16,6 @@ from convex_evals.backend.functions.targets import is_callable
 from convex_evals.backend.ids import SYSTEM_TABLE_NUMBERS, DocumentId
 from convex_evals.backend.limits import MAX_SCHEDULE_SECONDS, scheduled_too_far
 from convex_evals.backend.values import Value, decode, dumps, size_of
-
-if TYPE_CHECKING:
-    from convex_evals.backend.database import Transaction
 
 SCHEDULED_JOBS: Final = "_scheduled_jobs"
 NANOSECONDS: Final = 1_000_000_000
@@ -46,7 +44,7 @@ def plan(application: Application | None, path: FunctionPath, args: object, seco
     return Job(path, [decode(args)], seconds)
 
 
-def schedule(transaction: "Transaction", namespace: str, job: Job, parent: ScheduledJob | None = None) -> str:
+def schedule(transaction: Transaction, namespace: str, job: Job, parent: ScheduledJob | None = None) -> str:
     """Writes the row in the namespace of the component that schedules, and counts it. The id of the row.
 
     `parent` is the job that schedules this one: what a cancelled job schedules is cancelled from the start.
@@ -69,11 +67,32 @@ def schedule(transaction: "Transaction", namespace: str, job: Job, parent: Sched
     return transaction.system.insert(namespace, SCHEDULED_JOBS, row).id
 
 
-def cancel_job(transaction: "Transaction", namespace: str, job_id: str) -> None:
+def cancel_job(transaction: Transaction, namespace: str, job_id: str) -> None:
     """Jobs that are over, or gone, stay as they are."""
     end_job(
         transaction, ScheduledJob(job_id, namespace), {"type": "canceled"}, round(transaction.started_ms * 1_000_000)
     )
+
+
+def cancel_jobs(
+    transaction: Transaction,
+    namespace: str,
+    path: str | None = None,
+    *,
+    first: int = 0,
+    before: int | None = None,
+) -> None:
+    """All that are planned in a component, or those of one function, or those due from `first` and `before`, in ns."""
+    lower = Bound(first, included=True)
+    upper = None if before is None else Bound(before, included=False)
+    for row in transaction.system.scan(namespace, SCHEDULED_JOBS, "by_next_ts", lower=lower, upper=upper):
+        if path in (None, row.value["udfPath"]):
+            cancel_job(transaction, namespace, row.id)
+
+
+def delete_jobs(transaction: Transaction, namespace: str) -> None:
+    for row in transaction.system.scan(namespace, SCHEDULED_JOBS):
+        transaction.system.delete(namespace, SCHEDULED_JOBS, row.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +108,7 @@ class JobRow:
         return cast(int, self.attempts["systemErrors"])
 
 
-def read_job(transaction: "Transaction", key: ScheduledJob) -> JobRow | None:
+def read_job(transaction: Transaction, key: ScheduledJob) -> JobRow | None:
     row = transaction.system.get(key.namespace, SCHEDULED_JOBS, key.id)
     if row is None:
         return None
@@ -103,12 +122,12 @@ def read_job(transaction: "Transaction", key: ScheduledJob) -> JobRow | None:
     )
 
 
-def job_state(transaction: "Transaction", key: ScheduledJob) -> State | None:
+def job_state(transaction: Transaction, key: ScheduledJob) -> State | None:
     row = transaction.system.get(key.namespace, SCHEDULED_JOBS, key.id)
     return None if row is None else _state_of(row.value)
 
 
-def begin_job(transaction: "Transaction", key: ScheduledJob, request_id: str) -> bool:
+def begin_job(transaction: Transaction, key: ScheduledJob, request_id: str) -> bool:
     """Whether it was pending; if so, it is marked as running."""
     if job_state(transaction, key) != "pending":
         return False
@@ -116,29 +135,29 @@ def begin_job(transaction: "Transaction", key: ScheduledJob, request_id: str) ->
     return True
 
 
-def end_job(transaction: "Transaction", key: ScheduledJob, state: dict[str, Value], now: int) -> None:
+def end_job(transaction: Transaction, key: ScheduledJob, state: dict[str, Value], now: int) -> None:
     """Jobs that are over, or gone, stay as they are."""
     if job_state(transaction, key) in ("pending", "inProgress"):
         _end(transaction, key, state, now)
 
 
-def succeed_job(transaction: "Transaction", key: ScheduledJob, now: int) -> None:
+def succeed_job(transaction: Transaction, key: ScheduledJob, now: int) -> None:
     """In the transaction of the job itself, whatever that did to its row."""
     _end(transaction, key, SUCCESS, now)
 
 
-def postpone_job(transaction: "Transaction", job: JobRow, until: int) -> None:
+def postpone_job(transaction: Transaction, job: JobRow, until: int) -> None:
     """After a failure of our own, which is counted."""
     if job_state(transaction, job.key) == "pending":
         attempts: dict[str, Value] = {**job.attempts, "systemErrors": job.system_errors + 1}
         _patch(transaction, job.key, {"nextTs": until, "attempts": attempts})
 
 
-def _end(transaction: "Transaction", key: ScheduledJob, state: dict[str, Value], now: int) -> None:
+def _end(transaction: Transaction, key: ScheduledJob, state: dict[str, Value], now: int) -> None:
     _patch(transaction, key, {"state": state, "nextTs": None, "completedTs": now})
 
 
-def _patch(transaction: "Transaction", key: ScheduledJob, fields: dict[str, Value]) -> None:
+def _patch(transaction: Transaction, key: ScheduledJob, fields: dict[str, Value]) -> None:
     transaction.system.patch(key.namespace, SCHEDULED_JOBS, key.id, fields)
 
 

@@ -7,10 +7,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from convex_evals.backend.database import Bound, Database, Transaction, delete_tables
+from convex_evals.backend.database import Database, Transaction, delete_tables
 from convex_evals.backend.environment import CanonicalUrls, Destination, VariableChange, write_paused, write_url
 from convex_evals.backend.errors import DeveloperError, RequestError
-from convex_evals.backend.functions import SCHEDULED_JOBS, cancel_job, check_job_id
+from convex_evals.backend.functions import SCHEDULED_JOBS, cancel_job, cancel_jobs, check_job_id, delete_jobs
 from convex_evals.backend.http.bodies import Fields, read_json
 from convex_evals.backend.http.clients import client_of, identify_admin, reads_structured_logs
 from convex_evals.backend.http.limits import LONGEST_POLL_SECONDS
@@ -59,24 +59,12 @@ class Administration:
         fields = await self._read(request)
         namespace, path = _namespace(fields), fields.optional_text("udfPath")
         start, end = fields.optional_number("startNextTs"), fields.optional_number("endNextTs")
-        lower = Bound(0 if start is None else int(start), included=True)
-        upper = None if end is None else Bound(int(end), included=False)
-
-        def cancel_all(transaction: Transaction) -> None:
-            for row in transaction.system.scan(namespace, SCHEDULED_JOBS, "by_next_ts", lower=lower, upper=upper):
-                if path in (None, row.value["udfPath"]):
-                    cancel_job(transaction, namespace, row.id)
-
-        return self._write(cancel_all)
+        first, before = int(start or 0), None if end is None else int(end)
+        return self._write(lambda transaction: cancel_jobs(transaction, namespace, path, first=first, before=before))
 
     async def _delete_jobs(self, request: Request) -> Response:
         namespace = _namespace(await self._read(request))
-
-        def delete_all(transaction: Transaction) -> None:
-            for row in transaction.system.scan(namespace, SCHEDULED_JOBS):
-                transaction.system.delete(namespace, SCHEDULED_JOBS, row.id)
-
-        return self._write(delete_all)
+        return self._write(lambda transaction: delete_jobs(transaction, namespace))
 
     async def _shapes(self, request: Request) -> Response:
         """Shapes are guesses about documents; `Unknown` is always right."""

@@ -28,6 +28,7 @@ class SimulationRoutes:
         return [
             Route("/api/simulation/clock", self._clock),
             Route("/api/simulation/advance_clock", self._advance, methods=["POST"]),
+            Route("/api/simulation/clean", self._clean, methods=["POST"]),
             Route("/api/simulation/kill_actions", self._kill_actions, methods=["POST"]),
             Route("/api/simulation/lockstep", self._lockstep, methods=["POST"]),
             Route("/api/simulation/restart", self._restart, methods=["POST"]),
@@ -47,6 +48,11 @@ class SimulationRoutes:
         allowed = min(DEFAULT_SECONDS if seconds is None else seconds, LONGEST_SECONDS)
         is_settled = await self._simulation.advance(round(milliseconds * 1e6), allowed)
         return json_response({"now": self._simulation.clock.now_ms(), "isSettled": is_settled})
+
+    async def _clean(self, request: Request) -> Response:
+        await identify_admin(self._authenticator, request)
+        await self._simulation.clean()
+        return json_response(None)
 
     async def _kill_actions(self, request: Request) -> Response:
         await identify_admin(self._authenticator, request)

@@ -15,8 +15,6 @@ from convex_evals.pipeline.typecheck import SOURCES, Area
 from convex_evals.suite import Eval
 
 _QUOTED: Final = 15
-# Other gradings and steps keep the other cores busy; more threads cost processor time and gain hardly any.
-_ONE_THREAD: Final = {"GOMAXPROCS": "1"}
 SUITE_CONFIGS: Final = {"convex": "eslint.config.mjs", "src": "src.eslint.config.mjs"}
 _CONFIG: Final = """\
 import tseslint from "typescript-eslint";
@@ -84,7 +82,7 @@ async def run_oxlint(step: RunningStep, folder: Path, area: Area) -> list[Diagno
         ],
         cwd=folder,
         read=(folder, toolchain.packages.folder, config, *linked_packages(folder, step.tools)),
-        environment={"OXLINT_TSGOLINT_PATH": str(toolchain.binary("tsgolint")), **_ONE_THREAD},
+        environment={"OXLINT_TSGOLINT_PATH": str(toolchain.binary("tsgolint"))},
     )
     report = _oxlint_report(step, result)
     expected = _sources(folder / area.folder)

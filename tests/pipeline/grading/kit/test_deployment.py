@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from convex_evals.pipeline.grading.kit import CallFailed, Deployment, Int64, Reply, Route, WebServer, trace, wait_until
-from convex_evals.pipeline.grading.kit.contents import clean
+from convex_evals.pipeline.grading.kit.contents import clean, clean_step_by_step
 from convex_evals.pipeline.grading.kit.errors import CallTimedOut, DeploymentLost, EvalBroken, Refused
 from convex_evals.pipeline.grading.kit.transport import Clock, Transport
 
@@ -316,12 +316,16 @@ CHANGES: dict[str, Callable[[Deployment], object]] = {
 }
 
 
+@pytest.mark.parametrize("way", [clean, clean_step_by_step], ids=["at once", "step by step"])
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_cleaning_leaves_nothing(
-    project: Deployment, transport: Transport, change: Callable[[Deployment], object]
+    project: Deployment,
+    transport: Transport,
+    change: Callable[[Deployment], object],
+    way: Callable[[Transport], None],
 ) -> None:
     change(project)
-    clean(transport)
+    way(transport)
     assert [project.documents(table) for table in project.tables()] == [[], []]
     assert (project.storage.files(), project.scheduled(), project.env.all()) == ([], [], {})
 
