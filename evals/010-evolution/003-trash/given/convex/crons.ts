@@ -1,0 +1,12 @@
+import { cronJobs } from "convex/server";
+import { internal } from "./_generated/api";
+
+const crons = cronJobs();
+
+crons.daily(
+  "remind everybody",
+  { hourUTC: 6, minuteUTC: 0 },
+  internal.reports.remind,
+);
+
+export default crons;

@@ -1,0 +1,31 @@
+import { ConvexError } from "convex/values";
+import type { Id } from "./_generated/dataModel";
+import type { QueryCtx } from "./_generated/server";
+
+const notFound = () => new ConvexError({ code: "NOT_FOUND" });
+
+export async function projectById(ctx: QueryCtx, id: Id<"projects">) {
+  const project = await ctx.db.get("projects", id);
+  if (project === null) throw notFound();
+  return project;
+}
+
+export async function taskById(ctx: QueryCtx, id: Id<"tasks">) {
+  const task = await ctx.db.get("tasks", id);
+  if (task === null) throw notFound();
+  return task;
+}
+
+export async function commentById(ctx: QueryCtx, id: Id<"comments">) {
+  const comment = await ctx.db.get("comments", id);
+  if (comment === null) throw notFound();
+  return comment;
+}
+
+export async function requireFreeName(ctx: QueryCtx, name: string) {
+  const other = await ctx.db
+    .query("projects")
+    .withIndex("by_name", (q) => q.eq("name", name))
+    .first();
+  if (other !== null) throw new ConvexError({ code: "NAME_TAKEN" });
+}
