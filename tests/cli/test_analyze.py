@@ -199,7 +199,9 @@ def person(tmp_path: Path) -> Iterator[Callable[[str], "pexpect.spawn[str]"]]:
 
 
 def before_the_question(person: "pexpect.spawn[str]") -> None:
-    person.expect_exact("discuss specific failures in more detail?")
+    person.expect(
+        r"discuss(\s|\x1b\[[0-9;?]*[A-Za-z])+specific failures in more detail\?"
+    )  # wherever the line is broken
     person.expect_exact("Leave")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from convex_evals import __version__
-from convex_evals.analysis.defaults import PROBE_SECONDS
+from convex_evals.analysis import PROBE_SECONDS
 from convex_evals.analysis.isolation.minimise import BoundReached
 from convex_evals.core.files import write_file
 from convex_evals.core.ids import new_id

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from convex_evals.analysis.defaults import PROBE_SECONDS
+from convex_evals.analysis import PROBE_SECONDS
 from convex_evals.cli.completion import complete_model, complete_run
 from convex_evals.cli.options import (
     RUN_HELP,
