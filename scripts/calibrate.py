@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "calibration.md"
 BEGIN, END = "<!-- attempts -->", "<!-- end of attempts -->"
 LEVELS = ("hard", "medium", "medium", "easy")
-"""By how many of three attempts passed."""
+"""By the share of attempts that passed."""
 
 Attempts = list[dict[str, Any]]
 
