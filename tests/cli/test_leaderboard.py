@@ -89,12 +89,18 @@ def test_a_version_is_minted_only_from_a_suite_that_is_proven(
     refused = convex_evals("benchmark", "mint", "v1")
     assert refused.returncode == 2
     assert "run `convex-evals validate` first" in refused.stderr
+    part = convex_evals("benchmark", "mint", "v1", "-c", "basics", "--filter", "^000.*[01]-hello$")
+    assert "run `convex-evals validate -c basics -f '^000.*[01]-hello$'` first" in part.stderr
+    unknown = convex_evals("benchmark", "show", "v9").stderr
+    assert "no benchmark version 'v9'; `convex-evals benchmark mint v9` makes it." in unknown
     assert "No benchmark version is minted" in convex_evals("leaderboard").stderr
 
 
 def test_a_part_of_the_suite_can_be_a_version(convex_evals: Command, minted: Path) -> None:
     made = convex_evals("benchmark", "mint", "small", "--filter", "00[01]-hello")
     assert made.stdout.startswith("Minted small: 2 evals")
+    assert convex_evals("run", "-m", "reference").returncode == 0
+    assert "of reference: other evals: 1 more than those of small" in convex_evals("leaderboard").stdout
     assert convex_evals("benchmark", "mint", "none", "--filter", "nothing").returncode == 2
 
 

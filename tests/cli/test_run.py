@@ -58,7 +58,7 @@ def test_people_get_a_line_per_eval_a_summary_and_what_to_do_next(
     missed, headline, more, last = result.stdout.splitlines()
     assert headline.startswith(f"run {run} · reference · 1 of 2 passed, 1 failed · ")
     assert missed.startswith("  000-basics/001-hello  tests 1/2: ✗ test_says_it_to_the_right_one")
-    assert more == f"`convex-evals show {run} 000-basics/001-hello` shows everything about the first of them."
+    assert more == f"`convex-evals show {run} 001-hello` shows everything about the first of them."
     assert last == f"`convex-evals analyze {run}` explains the failures; `convex-evals serve` shows them in a browser."
 
 

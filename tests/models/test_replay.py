@@ -52,6 +52,13 @@ def test_a_model_without_recordings_is_refused(samples: Path, slug: str) -> None
         RecordedModel.named(slug, samples)
 
 
+def test_a_recorded_model_that_is_misspelt_is_suggested(samples: Path) -> None:
+    with pytest.raises(UsageError, match=r"no recorded model 'sample/pupl'; did you mean sample/pupil\?"):
+        RecordedModel.named("sample/pupl", samples)
+    with pytest.raises(UsageError, match=r"no recorded model 'sample/zzzzzz'; there are: sample/pupil\."):
+        RecordedModel.named("sample/zzzzzz", samples)
+
+
 def test_our_samples_are_beside_the_suite() -> None:
     assert (samples_folder() / "apprentice" / "README.md").is_file()
 

@@ -22,7 +22,8 @@ from convex_evals.cli.runs.as_json import runs_json
 from convex_evals.cli.runs.comparison import meaning_lines
 from convex_evals.cli.runs.lookup import can_resume, result_details
 from convex_evals.cli.runs.options import RunOptions
-from convex_evals.cli.runs.session import carry_out
+from convex_evals.cli.runs.plans import Prepared, prepare
+from convex_evals.cli.runs.session import carry_out_plans
 from convex_evals.cli.runs.summaries import headline, reason
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.ids import prefix
@@ -276,10 +277,15 @@ def perform_demo(asked: RunOptions) -> int:
     """Runs it and returns the exit code: 0 although evals fail, which is what the demo shows."""
     # With JSON on standard output, words for people go to standard error.
     story = Story(console(stderr=asked.json == "-"))
-    story.introduce(MODEL)
     with ScoresStore.open(asked.scores) as store:
         settings = read_settings()
-        session = carry_out(asked, settings, store)
+
+        def plan() -> Prepared:
+            prepared = prepare(asked, store, settings)  # a mistake in the options is said without the story
+            story.introduce(MODEL)
+            return prepared
+
+        session = carry_out_plans(plan, (), asked, settings, store)
         run, *others = session.runs
         why = explain(store, settings, run) if run.counts.failed else None
         story.tell(store, run, why, others[0] if others else None)

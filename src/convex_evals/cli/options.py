@@ -142,7 +142,12 @@ Budget = Annotated[float | None, budget_option("Stop generating once this many d
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, help="Answers to grade in parallel (default: one per core).")
 ]
-Trials = Annotated[int | None, typer.Option("--trials", min=1, metavar="N", help="Trials per task (default: 1).")]
+MOST_TRIALS = 1000
+"""More would tell nothing, and only planning them takes minutes."""
+Trials = Annotated[
+    int | None,
+    typer.Option("--trials", min=1, max=MOST_TRIALS, metavar="N", help="Trials per task (default: 1)."),
+]
 Backend = Annotated[
     str | None,
     typer.Option(

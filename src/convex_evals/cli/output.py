@@ -36,6 +36,7 @@ __all__ = [
     "print_text",
     "remark",
     "table",
+    "table_lines",
     "visible",
     "write_json",
     "write_text",

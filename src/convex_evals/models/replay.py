@@ -1,6 +1,7 @@
 """Models that repeat answers: `replay:RUN` of an earlier run, `replay:DIR` of a folder, `sample/NAME` of recordings."""
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
@@ -117,7 +118,10 @@ class RecordedModel:
         name = slug.removeprefix(SAMPLE)
         folder = (samples or samples_folder()) / name
         if not name or "/" in name or not folder.is_dir():
-            raise UsageError(f"There is no recorded model {slug!r}: {folder} is not a folder of recordings.")
+            known = sorted(f"{SAMPLE}{each.name}" for each in (samples or samples_folder()).iterdir() if each.is_dir())
+            near = get_close_matches(slug, known, n=1)
+            advice = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}."
+            raise UsageError(f"There is no recorded model {slug!r}; {advice}")
         return cls(folder, slug)
 
     @property

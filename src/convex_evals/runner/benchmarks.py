@@ -1,7 +1,8 @@
 """Versions of the benchmark: what is minted, and which runs belong to one."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
@@ -46,22 +47,27 @@ def mint_benchmark(
             for each in experiments.values()
         },
         pipeline,
-        _toolchain_of_proof(store, evals, pipeline),
+        _toolchain_of_proof(store, evals, pipeline, selection),
         datetime.now(UTC),
     )
     store.mint_benchmark(benchmark)
     return benchmark
 
 
-def _toolchain_of_proof(store: "ScoresStore", evals: Sequence[PlannedEval], pipeline: str) -> str:
+def _toolchain_of_proof(store: "ScoresStore", evals: Sequence[PlannedEval], pipeline: str, selection: Selection) -> str:
     """That of a `validate` run of these evals, and perhaps others, in which all passed."""
     for run in store.runs():
         proves = VALIDATE in run.labels and run.counts.passed == run.counts.total and run.fingerprints.toolchain
         if proves and run.fingerprints.pipeline == pipeline and set(store.planned(run.id)) >= set(evals):
             return str(run.fingerprints.toolchain)
-    raise UsageError(
-        "These scores have no run that shows that every reference answer passes; run `convex-evals validate` first."
-    )
+    validate = " ".join(["convex-evals validate", *_as_options(selection)])
+    raise UsageError(f"These scores have no run that shows that every reference answer passes; run `{validate}` first.")
+
+
+def _as_options(selection: Selection) -> Iterator[str]:
+    given = [("-c", selection.categories), ("--name", selection.names), ("--tag", selection.tags)]
+    given.append(("-f", [selection.pattern] if selection.pattern is not None else []))
+    yield from (f"{option} {shlex.quote(value)}" for option, values in given for value in values)
 
 
 def find_benchmark(store: "ScoresStore", name: str | None) -> Benchmark | None:
@@ -71,8 +77,9 @@ def find_benchmark(store: "ScoresStore", name: str | None) -> Benchmark | None:
         return known[0] if known else None
     found = [each for each in known if each.name == name]
     if not found:
-        names = ", ".join(each.name for each in known) or "none yet; `convex-evals benchmark mint NAME` makes one"
-        raise UsageError(f"There is no benchmark version {name!r}; there are: {names}.")
+        names = ", ".join(each.name for each in known)
+        advice = f"there are: {names}." if names else f"`convex-evals benchmark mint {name}` makes it."
+        raise UsageError(f"There is no benchmark version {name!r}; {advice}")
     return found[0]
 
 
@@ -84,8 +91,10 @@ def why_not_ranked(run: RunRecord, planned: Iterable[PlannedEval], benchmark: Be
     if not run.is_complete:
         return missing_text(run)
     matching = set(planned) & set(benchmark.evals)
-    if len(matching) < len(benchmark.evals) or run.evals != len(benchmark.evals):
+    if len(matching) < len(benchmark.evals):
         return f"other evals: {len(matching)} of {len(benchmark.evals)} are those of {benchmark.name}"
+    if run.evals > len(benchmark.evals):
+        return f"other evals: {run.evals - len(benchmark.evals)} more than those of {benchmark.name}"
     if (run.fingerprints.pipeline or "") != benchmark.pipeline:
         return "graded with other options or another version of convex-evals"
     if (run.fingerprints.toolchain or "") != benchmark.toolchain:

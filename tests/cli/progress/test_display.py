@@ -87,6 +87,25 @@ def test_done_evals_stay_above_and_those_under_way_below() -> None:
     assert any("… 7 more" in line for line in lines)
 
 
+def test_an_eval_that_is_done_is_never_shown_as_under_way_too() -> None:
+    item, screen = make_item("000-b"), io.StringIO()
+    console = Console(file=screen, width=100, height=8, force_terminal=True, color_system=None)
+    with LiveTable([item, make_item("001-b")], Board(total=2), console) as table:
+        table(Grading(item))
+        screen.truncate(0)
+        table(Finished(item, Outcome("passed")))
+        assert screen.getvalue().count("000-a/000-b") == 1
+
+
+def test_on_a_narrow_screen_the_reason_stands_below_the_name(hello_suite: MakeSuite, tmp_path: Path) -> None:
+    hello_suite(2, wrong=(1,))
+    program = str(Path(sys.executable).parent / "convex-evals")
+    seen = on_terminal([program, "run", "-m", "reference", "--jobs", "1"], tmp_path, COLUMNS="48")
+    lines = [line.rstrip() for line in CONTROL.sub("", seen).splitlines()]
+    where = lines.index("  000-basics/001-hello")
+    assert lines[where + 1].startswith("    tests 1/2: ✗ test_says")
+
+
 def test_long_names_are_cut_on_the_left_where_there_is_no_room() -> None:
     item = make_item(f"000-{'long' * 30}")
     screen = io.StringIO()

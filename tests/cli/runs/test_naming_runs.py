@@ -58,7 +58,9 @@ def test_a_run_that_is_not_there_is_one_sentence(convex_evals: Command, runs: li
     assert "-8 names no run: there are 3;" in convex_evals("show", "-8").stderr
     result = convex_evals("show", "latest:c/three")
     assert result.returncode == 2
-    assert "latest:c/three names no run of c/three: there is none;" in result.stderr
+    assert "There is no run of c/three in these scores; `convex-evals status` lists the runs." in result.stderr
+    assert "no run of b/twoo in these scores; did you mean b/two?" in convex_evals("show", "latest:b/twoo").stderr
+    assert "latest:b/two~4 names no run of b/two: there is 1;" in convex_evals("show", "latest:b/two~4").stderr
 
 
 def test_runs_that_are_continued_graded_again_or_replayed_are_named_alike(

@@ -22,6 +22,7 @@ from convex_evals.cli.options import (
     takes,
 )
 from convex_evals.cli.tree import Commands, OurGroup
+from convex_evals.core.errors import UsageError
 from convex_evals.core.verdicts import FailureClass
 
 DEFAULT = "run"
@@ -31,7 +32,12 @@ class WithDefault(OurGroup):
     """`analyze RUN` means `analyze run RUN`: whatever is not the name of a command is given to that one."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+        if not args:
+            raise UsageError(
+                "Name the run to explain, as in `convex-evals analyze latest`; "
+                "`convex-evals analyze --help` shows what else there is."
+            )
+        if args[0] not in self.commands and args[0] not in ctx.help_option_names:
             args = [DEFAULT, *args]
         return super().parse_args(ctx, args)
 
@@ -90,7 +96,12 @@ def label(
     run: Run,
     eval: Annotated[str, EVAL_OF_RUN],
     failure_class: Annotated[
-        FailureClass, typer.Argument(metavar="CLASS", case_sensitive=False, help="Your classification.")
+        FailureClass,
+        typer.Argument(
+            metavar="CLASS",
+            case_sensitive=False,
+            help="MODEL_FAULT, OVERLY_STRICT, AMBIGUOUS_TASK or KNOWN_GAP.",
+        ),
     ],
     why: Why,
     trial: Trial = 1,

@@ -134,7 +134,7 @@ def service(
 ) -> None:
     """Benchmark `serve` under load: runners record while readers look, then both sides are compared.
 
-    Exits with 1 if anything was lost, refused or not answered.
+    The exit code is 1 when anything was lost, refused or not answered.
 
     Examples:
     convex-evals bench service

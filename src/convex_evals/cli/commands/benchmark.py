@@ -123,10 +123,10 @@ def show(name: Version, json: Json = False, scores: Scores = None) -> None:
 @benchmark.command("diff")
 def diff(
     before: Annotated[
-        str, typer.Argument(metavar="VERSION", autocompletion=complete_benchmark, help="The older version.")
+        str, typer.Argument(metavar="OLDER", autocompletion=complete_benchmark, help="The older version.")
     ],
     after: Annotated[
-        str, typer.Argument(metavar="VERSION", autocompletion=complete_benchmark, help="The newer version.")
+        str, typer.Argument(metavar="NEWER", autocompletion=complete_benchmark, help="The newer version.")
     ],
     json: Json = False,
     scores: Scores = None,
@@ -136,7 +136,7 @@ def diff(
     Examples:
       convex-evals benchmark diff v1 v2
     """
-    from convex_evals.cli.output import print_json
+    from convex_evals.cli.output import count, print_json
     from convex_evals.cli.runs.lookup import existing_scores
     from convex_evals.runner import compare_benchmarks
 
@@ -149,7 +149,8 @@ def diff(
         if name != "same":
             for each in found:
                 print_lines([f"{_LABELS[name]:<15}{each}"])
-    print_lines([f"{len(changed.same)} evals are the same in both and stay comparable"])
+    same, one = count(len(changed.same), "eval"), len(changed.same) == 1
+    print_lines([f"{same} {'is' if one else 'are'} the same in both and {'stays' if one else 'stay'} comparable"])
 
 
 def _find(store: "ScoresStore", name: str) -> "Benchmark":

@@ -16,7 +16,7 @@ Read = Literal["open", "token"]
 
 def serve(
     host: Annotated[
-        str, typer.Option("--host", metavar="ADDRESS", help="The address to listen on (0.0.0.0: all).")
+        str, typer.Option("--host", metavar="ADDRESS", help="The address to listen on; 0.0.0.0 is every network.")
     ] = "127.0.0.1",
     port: Annotated[
         int | None,

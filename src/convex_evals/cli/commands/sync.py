@@ -11,7 +11,7 @@ from convex_evals.cli.options import Json, Scores, To
 def sync(
     runs: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[RUN …]", autocompletion=complete_run, help="Send all of these runs."),
+        typer.Argument(metavar="[RUN…]", autocompletion=complete_run, help="Send all of these runs."),
     ] = None,
     to: To = None,
     json: Json = False,

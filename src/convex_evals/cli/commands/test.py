@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 def test(
     arguments: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PYTEST_ARGUMENT", help="Arguments for pytest, after --."),
+        typer.Argument(metavar="[PYTEST_ARGUMENT…]", help="Arguments for pytest, after --."),
     ] = None,
     fast: Annotated[bool, typer.Option("--fast", help="Skip tests that take more than a few seconds.")] = False,
     everything: Annotated[

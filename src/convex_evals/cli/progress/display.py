@@ -182,6 +182,8 @@ class LiveTable:
         )
 
     def __call__(self, event: Event) -> None:
+        # First, because printing draws what is under way again.
+        self._board.take(event)
         match event:
             case StepFinished(item, step):
                 self._steps.setdefault(item, {})[step.name] = step.status
@@ -195,7 +197,6 @@ class LiveTable:
                 self._console.print(Text(halted(model, reason), style="red"))
             case Notice(text):
                 self._console.print(Text(visible(text), style="yellow"))
-        self._board.take(event)
 
     def __enter__(self) -> Self:
         self._console.print(heading(self._labels))

@@ -1,7 +1,7 @@
 """Opening scores to look at them, and finding what a user means."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Final
@@ -65,13 +65,25 @@ def find_run(store: ScoresStore, reference: str) -> RunRecord:
     if relative is None:
         return store.find_run(reference)
     back = int(relative["back"] or 0) if relative["nth"] is None else int(relative["nth"]) - 1
-    found = [run for run in model_runs(store.runs()) if is_of(run, relative["model"])]
+    runs = model_runs(store.runs())
+    found = [run for run in runs if is_of(run, relative["model"])]
     if back < len(found):
         return found[back]
+    if relative["model"] and not found:
+        raise UsageError(
+            f"There is no run of {relative['model']} in these scores; {model_advice(relative['model'], runs)}"
+        )
     of_model = f" of {relative['model']}" if relative["model"] else ""
-    there = f"there are {len(found)}" if found else "there is none"
+    there = f"there {'is' if len(found) == 1 else 'are'} {len(found)}" if found else "there is none"
     shown = f"-{back + 1}" if back and not of_model else reference
     raise UsageError(f"{shown} names no run{of_model}: {there}; `convex-evals status` lists them.")
+
+
+def model_advice(wanted: str, runs: Iterable[RunRecord]) -> str:
+    """What to do when no run is of the model."""
+    names = {run.model for run in runs}
+    close = get_close_matches(wanted, sorted(names | {name.partition("/")[2] for name in names}), n=1)
+    return f"did you mean {close[0]}?" if close else "`convex-evals status` lists the runs."
 
 
 def compared_runs(store: ScoresStore, references: Sequence[str]) -> list[RunRecord]:

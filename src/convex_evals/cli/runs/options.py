@@ -15,6 +15,7 @@ import typer
 
 from convex_evals.cli.completion import complete_run
 from convex_evals.cli.options import (
+    MOST_TRIALS,
     AdminKey,
     AnswerFiles,
     Backend,
@@ -107,6 +108,7 @@ class RunOptions:
         typer.Option(
             "--trials",
             min=1,
+            max=MOST_TRIALS,
             metavar="N",
             help="Trials per task (default: 1); with --until-sure the most per task (default: 5).",
         ),
@@ -159,7 +161,11 @@ class RunOptions:
     fail_under: Annotated[
         float | None,
         typer.Option(
-            "--fail-under", min=0, max=1, metavar="RATE", help="Exit code 1 when less than this passed (0.8)."
+            "--fail-under",
+            min=0,
+            max=1,
+            metavar="RATE",
+            help="Exit with code 1 when less than this passed, such as 0.8.",
         ),
     ] = None
     json: JsonFile = None

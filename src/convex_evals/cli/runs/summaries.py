@@ -1,10 +1,10 @@
 """What is said when a run is over, and what asking took or is going to take. What is not known is never shown as 0."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from convex_evals.cli.output import count, visible
+from convex_evals.cli.output import count, table, table_lines, visible
 from convex_evals.cli.progress import clock_time
 from convex_evals.cli.runs.lookup import can_resume, result_details
 from convex_evals.core.ids import prefix
@@ -127,7 +127,8 @@ def _next_lines(store: ScoresStore, run: RunRecord, missed: Sequence[AttemptDeta
     if missed:
         first = missed[0].attempt
         trial = f" --trial {first.trial}" if first.trial > 1 else ""
-        yield f"`convex-evals show {this} {first.eval}{trial}` shows everything about the first of them."
+        name = short_name(first.eval, (each.eval for each in store.planned(run.id)))
+        yield f"`convex-evals show {this} {name}{trial}` shows everything about the first of them."
     if run.counts.failed and not NOT_SCORES & set(run.labels):
         yield f"`convex-evals analyze {this}` explains the failures; `convex-evals serve` shows them in a browser."
     if can_resume(store, run):
@@ -144,9 +145,16 @@ def _missed_lines(missed: Sequence[AttemptDetails], results: Sequence[AttemptDet
         name: f" (passed {trials[name] - lost[name]} of {trials[name]} trials)" if several else "" for name in lost
     }
     names = {name: f"{name}{passed[name]}" for name in lost}
-    width = max(map(len, names.values()), default=0)
+    rows = table(("eval", "why"), fold="why")
     for name, shown in names.items():
-        yield f"  {shown:<{width}}  {reason(first[name])}".rstrip()
+        rows.add_row(f"  {shown}", reason(first[name]))
+    yield from table_lines(rows)[1:]
+
+
+def short_name(eval: str, others: Iterable[str]) -> str:
+    """Its name without the category, if no other eval has the same, so that a command line with it is short."""
+    name = eval.partition("/")[2]
+    return name if sum(each.partition("/")[2] == name for each in others) == 1 else eval
 
 
 def scored_lines(run: RunRecord, found: RunScore) -> Iterator[str]:
