@@ -27,12 +27,16 @@ def test_a_hidden_run_is_listed_when_it_is_asked_for(convex_evals: Command, run_
     done = convex_evals("runs", "hide", run_id[:8], "--why", "Wrong guidelines.", *SIGNED)
     assert done.stdout == f"Run {run_id[:8]} is hidden, by Ada: Wrong guidelines.\n"
     assert (listed(convex_evals), listed(convex_evals, "--hidden")) == ([], [run_id])
+    assert convex_evals("status", "--hidden").stdout.splitlines()[1].endswith("  hidden")
     convex_evals("runs", "unhide", run_id[:8], "--why", "They were right.", *SIGNED)
     assert listed(convex_evals) == [run_id]
 
 
 def test_a_run_is_labelled_and_deleted_with_a_reason(convex_evals: Command, run_id: str, tmp_path: Path) -> None:
     assert convex_evals("runs", "label", run_id, "baseline", "--why", "The first.", *SIGNED).returncode == 0
+    assert convex_evals("status").stdout.splitlines()[1].endswith("  baseline")
+    assert convex_evals("status", "--csv").stdout.splitlines()[1].endswith(",baseline")
+    assert "\nlabels: baseline\n" in convex_evals("show", run_id[:8]).stdout
     refused = convex_evals("runs", "delete", run_id, "--why", " ", *SIGNED)
     assert refused.stderr == "convex-evals: A decision about a run needs a reason; say it with --why.\n"
     assert convex_evals("runs", "delete", run_id, "--why", "A mistake.", *SIGNED).returncode == 0

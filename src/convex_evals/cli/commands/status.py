@@ -29,8 +29,8 @@ def status(
 ) -> None:
     """Show the latest runs: counts, scores, state and how to resume them, and what has not been sent to services yet.
 
-    Only complete runs of the suite have a score. The last run of a model is one of all evals: those of some evals and
-    those of `validate`, `models check` and `ablate` do not count.
+    Only complete runs of the suite have a score. The last run of a model is its newest of all evals or, if there is
+    none, of some; those of `validate`, `models check` and `ablate` do not count.
 
     Examples:
       convex-evals status

@@ -8,7 +8,7 @@ from convex_evals.cli.output import console, count, print_lines, print_table, ta
 from convex_evals.cli.progress import SHORT_STEPS, SIGNS
 from convex_evals.cli.runs.as_json import eval_json, run_summary_json
 from convex_evals.cli.runs.lookup import can_resume, condition, result_details
-from convex_evals.cli.runs.summaries import reason, scored_lines, spending_line
+from convex_evals.cli.runs.summaries import labels_text, reason, scored_lines, spending_line
 from convex_evals.cli.tables import Table
 from convex_evals.core.ids import prefix
 from convex_evals.core.steps import StepResult
@@ -33,6 +33,7 @@ def print_run(store: ScoresStore, run: RunRecord) -> None:
     first, *more = scored_lines(run, RunScore.of(run, store.results(run.id)))
     lines = ["", f"{first} · {condition(store, run)}{f' ({run.reason})' if run.reason else ''}", *more]
     lines += [spent] if spent is not None else []
+    lines += [f"labels: {labels}"] if (labels := labels_text(run)) else []
     if can_resume(store, run):
         lines.append(f"`convex-evals run --resume {prefix(run.id)}` continues what has no verdict.")
     print_lines(lines)

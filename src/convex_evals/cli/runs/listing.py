@@ -8,7 +8,14 @@ from convex_evals.cli.options import Shape
 from convex_evals.cli.output import csv_text, markdown_table, print_json, print_lines, print_table, table, write_text
 from convex_evals.cli.runs.as_json import eval_json, run_score_json, run_summary_json
 from convex_evals.cli.runs.lookup import can_resume, condition, result_details
-from convex_evals.cli.runs.summaries import cost_text, headline, reason, short_interval_text, spending_json
+from convex_evals.cli.runs.summaries import (
+    cost_text,
+    headline,
+    labels_text,
+    reason,
+    short_interval_text,
+    spending_json,
+)
 from convex_evals.cli.runs.unsent import unsent_json, unsent_lines
 from convex_evals.core.ids import prefix
 from convex_evals.runner import RunScore, Spending, why_no_score
@@ -20,11 +27,12 @@ HEADINGS: Final = (
     *("run", "model", "experiment", "status", "passed", "failed", "no verdict", "evals", "score", "cost"),
     "started (UTC)",
 )
-NARROW: Final = ("cost", "started (UTC)", "no verdict", "experiment", "evals", "score", "failed")
+LABELS: Final = "labels"
+NARROW: Final = ("cost", "started (UTC)", "no verdict", "experiment", "evals", LABELS, "score", "failed")
 """Columns that are left out where the terminal is narrow, the first of them first."""
 COLUMNS: Final = (
     *("run", "model", "experiment", "status", "evals", "trials", "passed", "failed", "no_verdict"),
-    *("score", "low", "high", "cost_usd", "started_at"),
+    *("score", "low", "high", "cost_usd", "started_at", LABELS),
 )
 FAILURES: Final = ("run", "model", "experiment", "eval", "trial", "why")
 
@@ -37,7 +45,8 @@ def print_runs(store: ScoresStore, runs: Sequence[RunRecord], evals: Path | None
         case "csv":
             write_text(csv_text(COLUMNS, (_csv_row(store, run, scores.get(run.id)) for run in runs)), "-")
         case "markdown":
-            write_text(markdown_table(HEADINGS, (_row(store, run, scores.get(run.id)) for run in runs)), "-")
+            rows = ((*_row(store, run, scores.get(run.id)), labels_text(run)) for run in runs)
+            write_text(markdown_table((*HEADINGS, LABELS), rows), "-")
         case "text":
             _print_runs(store, runs, scores)
 
@@ -62,9 +71,11 @@ def _print_runs(store: ScoresStore, runs: Sequence[RunRecord], scores: dict[str,
     if not runs:
         print_lines(["No such run was found; `convex-evals status --all --hidden` lists every run."])
         return
-    rows = table(HEADINGS, drop=NARROW)
+    marked = any(map(labels_text, runs))
+    headings = (*HEADINGS, LABELS) if marked else HEADINGS
+    rows = table(headings, drop=[name for name in NARROW if name in headings])
     for run in runs:
-        rows.add_row(*_row(store, run, scores.get(run.id)))
+        rows.add_row(*_row(store, run, scores.get(run.id)), *([labels_text(run)] if marked else []))
     print_table(rows)
     if any(run.counts.total > run.evals for run in runs):
         print_lines(["", "With several trials, what passed and failed is counted in trials."])
@@ -94,6 +105,7 @@ def _csv_row(store: ScoresStore, run: RunRecord, score: Score | None) -> Iterato
     yield from (interval.low, interval.high) if interval else (None, None)
     yield Spending.of(store.generations(run.id)).cost.value
     yield run.started_at.isoformat(timespec="seconds")
+    yield labels_text(run)
 
 
 def _evals(run: RunRecord) -> str:
@@ -137,7 +149,7 @@ def _print_failures(runs: Sequence[RunRecord], failed: Mapping[str, Sequence[Att
         return
     last = runs[0] if len(runs) == 1 else None
     where = f"run {prefix(last.id)} of {last.model}" if last else "the last run of any model"
-    print_lines([f"No eval failed in {where}." if runs else "No model has run all evals yet, so none failed."])
+    print_lines([f"No eval failed in {where}." if runs else "No model has a run yet, so no eval failed."])
 
 
 def _runs_json(store: ScoresStore, runs: Sequence[RunRecord], scores: dict[str, Score]) -> dict[str, Any]:

@@ -200,6 +200,11 @@ def headline(run: RunRecord) -> str:
     return " · ".join(parts)
 
 
+def labels_text(run: RunRecord) -> str:
+    """What was said about the run: `baseline, hidden`."""
+    return visible(", ".join([*run.labels, *(["hidden"] if run.hidden else [])]))
+
+
 def counted(run: RunRecord) -> str:
     """`61 of 66 passed, 5 failed`; with several trials `66 evals × 2 trials: 120 of 132 trials passed, 12 failed`."""
     counts = run.counts
