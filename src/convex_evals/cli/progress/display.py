@@ -182,7 +182,6 @@ class LiveTable:
         )
 
     def __call__(self, event: Event) -> None:
-        # First, because printing draws what is under way again.
         self._board.take(event)
         match event:
             case StepFinished(item, step):
@@ -192,6 +191,7 @@ class LiveTable:
                 self._console.print(Text(f"{self._labels.label(item)}  tried again: {reason}", style="yellow"))
             case Finished(item, outcome):
                 remark = "without verdict" if outcome.status == "infrastructure" else ""
+                self._live.refresh()  # printing repeats what was drawn last below the line, this row included
                 self._console.print(line(self._labels, item, self._steps.pop(item, {}), remark=remark))
             case Halted(_, model, reason):
                 self._console.print(Text(halted(model, reason), style="red"))
