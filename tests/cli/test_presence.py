@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from tests.web.serving import serving
+from tests.web.served_site import serving
 
 from convex_evals.core.settings import read_settings
 from convex_evals.scores import ScoresStore

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from tests.web.serving import serving
+from tests.web.served_site import serving
 
 from convex_evals.scores import Benchmark, LabelRecord, ScoresStore
 from convex_evals.suite import load_suite

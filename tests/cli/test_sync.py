@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.web.serving import serving
+from tests.web.served_site import serving
 
 from convex_evals.scores import ScoresStore, encode
 from convex_evals.web import Site

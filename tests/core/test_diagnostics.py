@@ -5,6 +5,7 @@ from convex_evals.core.diagnostics import (
     Place,
     TestResult,
     bundler_error,
+    compared,
     failed_test,
     finding,
     refusal,
@@ -58,3 +59,20 @@ def test_a_fingerprint_fits_into_an_index() -> None:
 def test_a_place_is_as_exact_as_it_is_known() -> None:
     assert [str(place) for place in (Place("a.ts", 3, 1), Place("a.ts"), Place())] == ["a.ts:3", "a.ts", ""]
     assert type_error("TS1", "no", Place("a.ts", 3, 1)).place == "a.ts:3"
+
+
+@pytest.mark.parametrize(
+    ("message", "expected", "received"),
+    [
+        ("x\n  expected: [3, 2]\n  received: [9, 2]", "[3, 2]", "[9, 2]"),
+        ("index:get args: expected v.string(), received v.number()", "v.string()", "v.number()"),
+        ("expected { a: 1 } to deeply equal { a: 2 }", "{ a: 2 }", "{ a: 1 }"),
+        ("expected a call to fail with 'Too heavy', but all calls succeeded", "an error 'Too heavy'", "success"),
+        ("CallFailed: index:get failed on the project deployment: Uncaught Error: no", "success", "Uncaught Error: no"),
+        ("of 300 it read 30\nassert 30 <= 3", "<= 3", "30"),
+        ("assert 'a' == 'b'", "'b'", "'a'"),
+        ("something else entirely", None, None),
+    ],
+)
+def test_both_sides_of_a_comparison_are_found(message: str, expected: str | None, received: str | None) -> None:
+    assert compared(message) == (expected, received)

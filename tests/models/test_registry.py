@@ -5,7 +5,7 @@ import pytest
 
 from convex_evals.core.errors import UsageError
 from convex_evals.core.settings import PROVIDER_VARIABLES
-from convex_evals.models.pricing import estimate_cost
+from convex_evals.models.costs import estimate_cost
 from convex_evals.models.registry import ModelEntry, Price, Registry, load_registry
 
 

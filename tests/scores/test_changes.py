@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from convex_evals.scores import Benchmark, LabelRecord, Outcome, ScoresStore, attempts
-from convex_evals.scores.migrations.counters import COUNTED
+from convex_evals.scores.migrations.triggers import COUNTED
 
 EVALS = ("000-a/000-b", "000-a/001-c")
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -7,7 +7,7 @@ import msgspec
 
 from convex_evals.core.diagnostics import Diagnostic, TestResult
 from convex_evals.scores import LabelRecord, Outcome, RunPlan, ScoresStore
-from convex_evals.scores.migrations.outbox import FOLLOWED
+from convex_evals.scores.migrations.triggers import FOLLOWED
 from convex_evals.scores.outbox import Parcel
 from convex_evals.scores.transfer import ANY_RECORD, ROWS, encode
 

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 import pytest_asyncio
-from tests.web.serving import serving
+from tests.web.served_site import serving
 
 from convex_evals.core.settings import Destination, Secret
 from convex_evals.runner import Service

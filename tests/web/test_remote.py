@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from tests.web.serving import serving
+from tests.web.served_site import serving
 
 from convex_evals.core.errors import InfrastructureError, UsageError
 from convex_evals.core.settings import Secret

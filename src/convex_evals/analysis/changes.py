@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from convex_evals.core.errors import InfrastructureError, UsageError
 from convex_evals.core.files import write_file
-from convex_evals.core.wording import listed
+from convex_evals.core.text import listed
 from convex_evals.suite import Eval
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from convex_evals.core.diagnostics import Diagnostic
+from convex_evals.core.text import listed, shortened
 from convex_evals.core.verdicts import StepName
-from convex_evals.core.wording import listed, shortened
 from convex_evals.models import BUILT_IN
 from convex_evals.scores import AttemptDetails, RunRecord
 

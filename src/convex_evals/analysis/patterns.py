@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from convex_evals.analysis.report.types import FailureReport, Pattern
-from convex_evals.core.wording import count, listed
+from convex_evals.core.text import count, listed
 
 LEAST = 2
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from convex_evals.analysis.evidence import Action, PriorFinding
 from convex_evals.analysis.report.files import read_report
 from convex_evals.analysis.report.types import PriorReport, Report
-from convex_evals.core.wording import listed
+from convex_evals.core.text import listed
 
 
 @dataclass(frozen=True, slots=True)

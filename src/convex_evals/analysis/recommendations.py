@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from convex_evals.analysis.patterns import title_of
 from convex_evals.analysis.report.types import FailureReport, Recommendations, Report
+from convex_evals.core.text import count, listed
 from convex_evals.core.verdicts import CLASSES
-from convex_evals.core.wording import count, listed
 
 
 def recommend(failures: Sequence[FailureReport]) -> Recommendations:

@@ -11,7 +11,6 @@ from starlette.types import ASGIApp
 
 from convex_evals.backend.admin_keys import AdminKeys, new_secret
 from convex_evals.backend.auth import JwtVerifier
-from convex_evals.backend.cleaning import Cleaner
 from convex_evals.backend.clock import DeploymentClock
 from convex_evals.backend.database import Database
 from convex_evals.backend.deployed import Application, CurrentApplication
@@ -49,7 +48,7 @@ from convex_evals.backend.logs import FunctionLog
 from convex_evals.backend.push import Analyzer, Pusher, RememberedEvaluations, VariableUpdates, load_application
 from convex_evals.backend.runtime import FunctionRuntime, Network, NetworkPolicy, OwnDeployment
 from convex_evals.backend.scheduler import Scheduler
-from convex_evals.backend.simulation import Simulation
+from convex_evals.backend.simulation import Cleaner, Simulation
 from convex_evals.backend.storage import BlobStore, Files, UploadTokens
 from convex_evals.backend.sync import History, SyncServer
 from convex_evals.backend.system import SystemLibrary

@@ -1,29 +1,107 @@
-"""What graders can do to a deployment that nobody can do to a real one: let time pass, let things die, begin anew."""
+"""What graders can do to a deployment and nobody can to a real one: pass time, kill, restart, empty it in one call."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 from convex_evals.backend.clock import DeploymentClock
-
-if TYPE_CHECKING:
-    from convex_evals.backend.cleaning import Cleaner
-    from convex_evals.backend.functions import Lockstep
-    from convex_evals.backend.runtime import FunctionRuntime
-    from convex_evals.backend.scheduler import Scheduler
-    from convex_evals.backend.sync import SyncServer
+from convex_evals.backend.database import Transaction
+from convex_evals.backend.environment import VariableChange
+from convex_evals.backend.errors import SystemFailure
+from convex_evals.backend.functions import (
+    Call,
+    CallOutcome,
+    FunctionRunner,
+    Lockstep,
+    cancel_jobs,
+    delete_jobs,
+    parse_path,
+)
+from convex_evals.backend.identity import ADMIN
+from convex_evals.backend.push import VariableUpdates
+from convex_evals.backend.runtime import FunctionRuntime
+from convex_evals.backend.scheduler import Scheduler
+from convex_evals.backend.sync import SyncServer
+from convex_evals.backend.values import Value, encode, loads
 
 POLL_SECONDS: Final = 0.002
+PAGE = 1000.0
+SOURCE = "_simulation"
+
+
+class Cleaner:
+    def __init__(self, functions: FunctionRunner, variables: VariableUpdates) -> None:
+        self._functions = functions
+        self._variables = variables
+
+    async def clean(self) -> None:
+        """Code and cron jobs stay. Scheduled functions go first, so that none of them writes into a table that is
+        already clean; those that are due run before that, as before any call of an administrator."""
+        found = await self._query("frontend/components:list")
+        components: list[str] = [component["id"] for component in found]
+        for component in components:
+            self._write(lambda transaction, namespace=component: cancel_jobs(transaction, namespace))  # type: ignore[misc]
+        for component in components:
+            await self._clear_tables(component)
+            self._write(lambda transaction, namespace=component: delete_jobs(transaction, namespace))  # type: ignore[misc]
+        await self._delete_files()
+        await self._variables.update(VariableChange(name, None) for name in self._variables.all())
+
+    async def _clear_tables(self, component: str) -> None:
+        options = {"numItems": PAGE, "cursor": None}
+        tables = await self._query("cli/tables", paginationOpts=options, componentId=component or None)
+        for table in tables["page"]:
+            cursor, has_more = None, True
+            while has_more:
+                page = await self._mutation(
+                    "frontend/clearTablePage", tableName=table["name"], cursor=cursor, componentId=component or None
+                )
+                cursor, has_more = page["continueCursor"], page["hasMore"]
+                await asyncio.sleep(0)  # others have their turn, too
+
+    async def _delete_files(self) -> None:
+        is_done = False
+        while not is_done:
+            options = {"numItems": PAGE, "cursor": None}
+            page = await self._query("frontend/fileStorageV2:fileMetadata", paginationOpts=options)
+            ids = [file["_id"] for file in page["page"]]
+            if ids:
+                await self._mutation("frontend/fileStorageV2:deleteFiles", storageIds=ids)
+            is_done = page["isDone"]
+
+    async def _query(self, path: str, **args: Any) -> Any:
+        return _value(await self._functions.query(_call(path, args)))
+
+    async def _mutation(self, path: str, **args: Any) -> Any:
+        return _value(await self._functions.mutation(_call(path, args)))
+
+    def _write(self, work: Callable[[Transaction], None]) -> None:
+        """Cannot conflict, because nothing here awaits."""
+        database = self._functions.host.database
+        transaction = database.begin()
+        work(transaction)
+        database.commit(transaction, SOURCE)
+
+
+def _call(path: str, args: dict[str, Value]) -> Call:
+    return Call(parse_path(f"_system/{path}"), [encode(args)], identity=ADMIN)
+
+
+def _value(outcome: CallOutcome) -> Any:
+    if outcome.failure is not None or outcome.value is None:
+        raise SystemFailure(f"The deployment cannot be emptied: {outcome.failure}")
+    return loads(outcome.value)
 
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
     clock: DeploymentClock
-    scheduler: "Scheduler"
-    runtime: "FunctionRuntime"
-    sync: "SyncServer"
-    lockstep: "Lockstep"
-    cleaner: "Cleaner"
+    scheduler: Scheduler
+    runtime: FunctionRuntime
+    sync: SyncServer
+    lockstep: Lockstep
+    cleaner: Cleaner
 
     async def advance(self, nanoseconds: int, seconds: float) -> bool:
         """Moves the clock ahead, from one planned run to the next, so that each sees the time it was planned for.

@@ -28,8 +28,8 @@ from convex_evals.cli.runs.summaries import headline, reason
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.ids import prefix
 from convex_evals.core.settings import Settings, read_settings
+from convex_evals.core.text import shortened
 from convex_evals.core.verdicts import Status
-from convex_evals.core.wording import shortened
 from convex_evals.models import RecordedModel
 from convex_evals.runner import (
     RunResults,

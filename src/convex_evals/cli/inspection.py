@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from convex_evals.core.ids import prefix
-from convex_evals.core.wording import count, listed
+from convex_evals.core.text import count, listed
 from convex_evals.scores import BrokenReference, DamagedArtifact, Inspection
 
 

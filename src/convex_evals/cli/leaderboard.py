@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from convex_evals.cli.output import count, csv_text, markdown_table, table, table_lines, visible
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
-from convex_evals.core.wording import points
+from convex_evals.core.text import points
 from convex_evals.runner import Guidelines, Leaderboard, RankedModel, find_benchmark, read_leaderboard
 from convex_evals.scores import RemoteScores, ScoresStore
 from convex_evals.suite import Suite

@@ -1,12 +1,13 @@
-"""Carries out `models`: which there are, and whether one can be asked."""
+"""Carries out `models`: which there are, whether one can be asked, and which others providers list (`discover`)."""
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from convex_evals.cli.output import print_table, remark, table, visible
+from convex_evals.cli.output import count, print_json, print_table, remark, table, visible
 from convex_evals.cli.runs.as_json import cost_json, eval_json, usage_json
 from convex_evals.cli.runs.lookup import last_address, result_details
 from convex_evals.cli.runs.options import LOCAL, RunOptions
@@ -18,6 +19,7 @@ from convex_evals.core.settings import Settings, key_variables
 from convex_evals.models import (
     AskOptions,
     AskSettings,
+    Discovered,
     ModelEntry,
     Prompt,
     ProviderError,
@@ -25,7 +27,10 @@ from convex_evals.models import (
     Registry,
     Reply,
     RequestPolicy,
+    as_toml,
+    discover,
     has_key,
+    listing_providers,
     located,
     open_provider,
 )
@@ -252,3 +257,50 @@ def _usage_line(usage: Usage) -> str:
     known = ["unknown" if tokens is None else f"{tokens:,}" for tokens in (usage.input_tokens, usage.output_tokens)]
     cost = "unknown" if usage.cost_usd is None else f"{dollars(usage.cost_usd)} ({usage.cost_source})"
     return f"{took}{known[0]} tokens in, {known[1]} out · cost {cost}"
+
+
+def discover_models(registry: Registry, settings: Settings, names: Sequence[str], since: str | None, json: bool) -> int:
+    """The exit code."""
+    day = _day(since)
+    providers = listing_providers(registry, settings, names)
+    if not providers:
+        raise UsageError("There is no key of a provider that lists its models; set OPENROUTER_API_KEY, for example.")
+    found, code = list[Discovered](), 0
+    for provider in providers:
+        try:
+            new = discover(provider, registry, settings, day)
+        except InfrastructureError as error:
+            remark(str(error))
+            code = error.exit_code
+            continue
+        remark(f"{provider.name}: {count(len(new), 'model')} that the registry does not know")
+        found += new
+    _show(found, json)
+    return code
+
+
+def _show(found: Sequence[Discovered], json: bool) -> None:
+    if json:
+        print_json({"models": [_as_json(each) for each in found]})
+        return
+    today = datetime.now(UTC).date()
+    print("\n\n".join(as_toml(each, today) for each in found))
+
+
+def _as_json(found: Discovered) -> dict[str, object]:
+    return {
+        "slug": found.slug,
+        "provider": found.provider,
+        "model": found.model,
+        "name": found.name,
+        "created": found.created.isoformat() if found.created else None,
+        "contextTokens": found.context_tokens,
+        "price": {"input": found.price.input, "output": found.price.output} if found.price else None,
+    }
+
+
+def _day(given: str | None) -> date | None:
+    try:
+        return None if given is None else date.fromisoformat(given)
+    except ValueError as error:
+        raise UsageError(f"--since must be a day like 2026-11-01, but it is {given!r}.") from error

@@ -21,7 +21,7 @@ from convex_evals.cli.completion import (
     complete_run,
 )
 from convex_evals.core.errors import UsageError
-from convex_evals.core.wording import listed
+from convex_evals.core.text import listed
 
 Options = TypeVar("Options")
 OPTIONS: Final = "options"

@@ -18,7 +18,7 @@ from convex_evals.cli.paragraphs import reflowed, wrapped
 from convex_evals.cli.tables import Table
 from convex_evals.core.distribution import invoked_name
 from convex_evals.core.errors import UsageError
-from convex_evals.core.wording import count, visible
+from convex_evals.core.text import count, visible
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from convex_evals.cli.paragraphs import wrapped
-from convex_evals.core.wording import shortened
+from convex_evals.core.text import shortened
 
 GAP = "  "
 INDENT = "    "

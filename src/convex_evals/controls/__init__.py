@@ -1,12 +1,19 @@
 """Do graders tell right from wrong? Answers whose verdict is known beforehand are graded, and the verdicts compared."""
 
 from convex_evals.controls.checkup import Case, Checkup, Watcher, check, plan_checkup
-from convex_evals.controls.control import Control, read_control
+from convex_evals.controls.control import Control, controls_folder, load_controls, read_control, strays
 from convex_evals.controls.draft import Draft
-from convex_evals.controls.findings import Findings, Judged, findings_json
-from convex_evals.controls.library import controls_folder, load_controls, strays
+from convex_evals.controls.findings import (
+    FILE,
+    Caught,
+    Findings,
+    Judged,
+    RecordedCheck,
+    RecordedControls,
+    findings_json,
+    read_recorded,
+)
 from convex_evals.controls.mutants import OPERATORS, Mutant, generate_mutants, select_mutants
-from convex_evals.controls.recorded import FILE, Caught, RecordedCheck, RecordedControls, read_recorded
 from convex_evals.controls.scaffold import Scaffold, plan_eval, suite_for_writing
 from convex_evals.controls.survival import TARGET, JudgedMutant, Survival, catch_rate, share
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
+from convex_evals.controls.control import EvalControls, load_controls
 from convex_evals.controls.findings import Findings, Judged, judge_empty, judge_passing, judge_wrong
-from convex_evals.controls.library import EvalControls, load_controls
 from convex_evals.controls.mutants import Mutant, generate_mutants, select_mutants
 from convex_evals.controls.survival import FILE_NAME, Survival, judge_mutants, read_equivalents
 from convex_evals.pipeline import Assignment, Grade, GradingOptions

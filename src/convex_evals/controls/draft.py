@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from convex_evals.controls.control import KINDS, SUFFIX, Control, Kind, read_control
-from convex_evals.controls.library import DRAFT, controls_folder
+from convex_evals.controls.control import DRAFT, KINDS, SUFFIX, Control, Kind, controls_folder, read_control
 from convex_evals.controls.patches import make_patch
 from convex_evals.core.errors import UsageError
 from convex_evals.core.files import remove_folder

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
-from convex_evals.controls.library import PACKAGED, controls_folder
+from convex_evals.controls.control import PACKAGED, controls_folder
 from convex_evals.core.errors import SuiteError, UsageError
 from convex_evals.suite import EVAL_EXAMPLE, NUMBERED_NAME, find_suite, read_texts
 

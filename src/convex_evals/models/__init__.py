@@ -3,25 +3,27 @@
 Importing this costs little; the libraries that speak to providers are loaded when a model is first asked.
 """
 
-from convex_evals.models.ablation import Variant, VariantKind, plan_variants
 from convex_evals.models.cache import ResponseCache
-from convex_evals.models.discovery import Discovered, as_toml, discover, listing_providers
-from convex_evals.models.experiments import (
-    DEFAULT_EXPERIMENT,
-    AskOptions,
-    Experiment,
-    find_experiment,
-    load_experiments,
-)
-from convex_evals.models.lookup import UNASKED, Connections, find_model, located, prompt_fingerprint_of, takes_base_url
-from convex_evals.models.model import BUILT_IN, Model
-from convex_evals.models.pricing import (
+from convex_evals.models.costs import (
     CHARACTERS_PER_TOKEN,
     Expected,
     OutputBasis,
     expect_generation,
     output_basis,
 )
+from convex_evals.models.discovery import Discovered, as_toml, discover, listing_providers
+from convex_evals.models.experiments import (
+    DEFAULT_EXPERIMENT,
+    AskOptions,
+    Experiment,
+    Variant,
+    VariantKind,
+    find_experiment,
+    load_experiments,
+    plan_variants,
+)
+from convex_evals.models.lookup import UNASKED, Connections, find_model, located, prompt_fingerprint_of, takes_base_url
+from convex_evals.models.model import BUILT_IN, Model
 from convex_evals.models.prompt import Prompt, prompt_fingerprint, prompt_for
 from convex_evals.models.providers import (
     AskSettings,

@@ -1,4 +1,7 @@
-"""Experiments: the ways of asking that are compared. Configuration: ours, and the user's ./experiments.toml."""
+"""Experiments: the ways of asking that are compared. Configuration: ours, and the user's ./experiments.toml.
+
+An ablation is a set of them: with all guidelines, and without each section, to see what a section is worth.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,6 +13,7 @@ from urllib.parse import urlsplit
 
 from convex_evals.core.errors import UsageError
 from convex_evals.core.toml_file import TomlTable, read_toml
+from convex_evals.models.costs import count_tokens
 from convex_evals.models.prompt import Delivery, Guidelines, PromptSettings, built_in_guidelines, read_guidelines
 
 BUILT_IN: Final = "built-in"
@@ -187,3 +191,37 @@ def _check_url(url: str) -> None:
         raise UsageError(f"--base-url must be a URL such as http://127.0.0.1:8080/v1, but it is {url!r}.")
     if parts is not None and parts.password is not None:
         raise UsageError("--base-url must not have a password in it, since it is recorded with the run.")
+
+
+VariantKind = Literal["all", "without", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """`tokens` is roughly how long the part is that is left out."""
+
+    kind: VariantKind
+    experiment: Experiment
+    section: str | None = None
+    tokens: int = 0
+
+
+def plan_variants(experiment: Experiment, sections: Sequence[str] = ()) -> tuple[Variant, ...]:
+    """With everything first, then without each section (of all, or of the chosen ones), then without anything.
+
+    Raises UsageError when there are no guidelines, or no such section.
+    """
+    guidelines = experiment.read_guidelines()
+    if guidelines is None:
+        raise UsageError(f"The experiment {experiment.name} has no guidelines, so there are no sections to leave out.")
+    texts = {section.title: section.text for section in guidelines.sections}
+    chosen = tuple(dict.fromkeys(sections)) or tuple(texts)
+    if not chosen:
+        raise UsageError(f"{guidelines.name} has no sections; they begin with an h2 heading, as in ## Queries.")
+    for title in chosen:
+        guidelines.without(title)  # says which sections there are
+    return (
+        Variant("all", experiment),
+        *(Variant("without", experiment.without_section(title), title, count_tokens(texts[title])) for title in chosen),
+        Variant("none", experiment.without_guidelines(), None, count_tokens(guidelines.text)),
+    )

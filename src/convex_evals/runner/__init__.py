@@ -11,7 +11,7 @@ from convex_evals.runner.benchmarks import (
     mint_benchmark,
     why_not_ranked,
 )
-from convex_evals.runner.budget import Budget, Spending, Sum, dollars
+from convex_evals.runner.budget import Budget, Estimate, Spending, Sum, dollars, open_budget
 from convex_evals.runner.cluster import Cluster, open_cluster
 from convex_evals.runner.comparison import (
     Change,
@@ -21,9 +21,7 @@ from convex_evals.runner.comparison import (
     compare,
     compare_runs,
 )
-from convex_evals.runner.estimates import Estimate, open_budget
 from convex_evals.runner.execution import Execution, RunContext
-from convex_evals.runner.figures import UNMINTED, RunFigures, read_figures, unminted_benchmark
 from convex_evals.runner.leaderboard import (
     WITH_GUIDELINES,
     WITHOUT_GUIDELINES,
@@ -58,13 +56,17 @@ from convex_evals.runner.plans import (
 from convex_evals.runner.pool import GradingPool, open_workspace
 from convex_evals.runner.results import (
     NOT_SCORES,
+    UNMINTED,
+    RunFigures,
     RunScore,
     Standing,
     last_failures,
     last_run,
+    read_figures,
     scored_runs,
     standings,
     tallies,
+    unminted_benchmark,
     why_no_score,
 )
 from convex_evals.runner.until_sure import LOOKS, UntilSure
@@ -86,8 +88,7 @@ from convex_evals.runner.work import (
 )
 
 if TYPE_CHECKING:
-    from convex_evals.runner.courier import Courier, catch_up, outcome
-    from convex_evals.runner.sender import sending
+    from convex_evals.runner.courier import Courier, catch_up, outcome, sending
     from convex_evals.runner.service import Service
 
 __all__ = [
@@ -182,5 +183,5 @@ __all__ = [
 
 # These need an HTTP client.
 __getattr__ = load_on_demand(
-    __name__, {"courier": ("Courier", "catch_up", "outcome"), "sender": ("sending",), "service": ("Service",)}
+    __name__, {"courier": ("Courier", "catch_up", "outcome", "sending"), "service": ("Service",)}
 )

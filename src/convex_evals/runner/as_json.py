@@ -5,9 +5,9 @@ The shapes are promised: fields are added and never renamed.
 
 from typing import Any
 
-from convex_evals.core.wording import points
-from convex_evals.runner.figures import UNMINTED
+from convex_evals.core.text import points
 from convex_evals.runner.leaderboard import Guidelines, Leaderboard, RankedModel
+from convex_evals.runner.results import UNMINTED
 from convex_evals.statistics import Comparison, Durations, Score
 
 

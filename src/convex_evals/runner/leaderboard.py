@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 from convex_evals.runner.benchmarks import why_not_ranked
 from convex_evals.runner.budget import Sum
-from convex_evals.runner.figures import RunFigures, by_category, by_tag, category_scores, group_scores, read_figures
-from convex_evals.runner.results import NOT_SCORES
+from convex_evals.runner.results import (
+    NOT_SCORES,
+    RunFigures,
+    by_category,
+    by_tag,
+    category_scores,
+    group_scores,
+    read_figures,
+)
 from convex_evals.scores import Answer, Benchmark, RunRecord
 from convex_evals.statistics import (
     Comparison,

@@ -2,9 +2,8 @@
 
 from convex_evals.schedule.agenda import Agenda, agenda_json, read_agenda
 from convex_evals.schedule.facts import SCHEDULED, candidates, newest_minting, spent_this_month
-from convex_evals.schedule.policy import Candidate, Spent, State, Turn, interval, plan
+from convex_evals.schedule.policy import Candidate, SimulatedRun, Spent, State, Turn, interval, plan, simulate
 from convex_evals.schedule.rules import ModelRule, Rules, read_rules
-from convex_evals.schedule.simulation import SimulatedRun, simulate
 
 __all__ = [
     "SCHEDULED",

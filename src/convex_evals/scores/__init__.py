@@ -39,25 +39,26 @@ from convex_evals.scores.records import (
 
 if TYPE_CHECKING:
     from convex_evals.scores.backup import back_up, restore
-    from convex_evals.scores.batches import (
-        Batch,
-        LeaseRenewal,
-        MissingArtifacts,
-        Received,
-        Wanted,
-        batch_of,
-        decode_batch,
-    )
     from convex_evals.scores.changes import Change, Pulse, differences
+    from convex_evals.scores.database import counted_statements
     from convex_evals.scores.integrity import BrokenReference, DamagedArtifact, Inspection, check_database
     from convex_evals.scores.leases import RENEWAL_SECONDS, Holder
     from convex_evals.scores.outbox import Parcel, Unsent
     from convex_evals.scores.pages import GridRow, GridStep, NamedModel, NamedRun, PageQueries, RunGrid
     from convex_evals.scores.remote import RemoteScores, checked_url, is_service
     from convex_evals.scores.schema import database_status, migrate_data, upgrade_database
-    from convex_evals.scores.statements import counted_statements
     from convex_evals.scores.store import ScoresStore
-    from convex_evals.scores.transfer import artifacts_of, encode
+    from convex_evals.scores.transfer import (
+        Batch,
+        LeaseRenewal,
+        MissingArtifacts,
+        Received,
+        Wanted,
+        artifacts_of,
+        batch_of,
+        decode_batch,
+        encode,
+    )
     from convex_evals.scores.uploads import PART
 
 __all__ = [
@@ -142,16 +143,25 @@ __getattr__ = load_on_demand(
     {
         "backup": ("back_up", "restore"),
         "changes": ("Change", "Pulse", "differences"),
-        "batches": ("Batch", "LeaseRenewal", "MissingArtifacts", "Received", "Wanted", "batch_of", "decode_batch"),
+        "database": ("counted_statements",),
         "leases": ("RENEWAL_SECONDS", "Holder"),
         "outbox": ("Parcel", "Unsent"),
         "integrity": ("BrokenReference", "DamagedArtifact", "Inspection", "check_database"),
         "pages": ("GridRow", "GridStep", "NamedModel", "NamedRun", "PageQueries", "RunGrid"),
         "remote": ("RemoteScores", "checked_url", "is_service"),
         "schema": ("database_status", "migrate_data", "upgrade_database"),
-        "statements": ("counted_statements",),
         "store": ("ScoresStore",),
-        "transfer": ("artifacts_of", "encode"),
+        "transfer": (
+            "Batch",
+            "LeaseRenewal",
+            "MissingArtifacts",
+            "Received",
+            "Wanted",
+            "artifacts_of",
+            "batch_of",
+            "decode_batch",
+            "encode",
+        ),
         "uploads": ("PART",),
     },
 )

@@ -1,4 +1,4 @@
-"""One database, SQLite or PostgreSQL: where it is, its transactions, and its trouble in one sentence each."""
+"""One database, SQLite or PostgreSQL: where it is, which deployment it belongs to, its transactions, and its errors."""
 
 import os
 import sqlite3
@@ -6,10 +6,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import URL, Connection, Engine, Pool, create_engine, event, literal, make_url
+from sqlalchemy import URL, Connection, Engine, Pool, create_engine, event, literal, make_url, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -17,7 +18,8 @@ from sqlalchemy.orm import Session
 
 from convex_evals.core.distribution import POSTGRES
 from convex_evals.core.errors import ConvexEvalsError, InfrastructureError, UsageError
-from convex_evals.scores.rows import Row
+from convex_evals.scores.grants import UNMARKED
+from convex_evals.scores.rows import DeploymentRow, Row
 
 DEFAULT: Final = Path("scores") / "scores.db"
 _POSTGRESQL: Final = ("postgresql", "postgres", "postgresql+psycopg")
@@ -220,3 +222,39 @@ def _postgresql_engine(location: Location) -> Engine:
 
 def _snapshots(engine: Engine) -> Engine:
     return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+
+
+@contextmanager
+def counted_statements() -> Iterator[list[str]]:
+    """Every statement that any store of this process sends meanwhile."""
+    statements: list[str] = []
+
+    def note(connection: Any, cursor: Any, statement: str, *rest: Any) -> None:
+        statements.append(statement)
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        yield statements
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+
+
+class Deployment:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def name(self) -> str:
+        with self._database.reading() as session:
+            return read_deployment(session)
+
+    def mark(self, name: str) -> None:
+        """Once and for all: scores of one deployment never become those of another. Raises UsageError."""
+        with self._database.writing() as session:
+            insert_if_new(session, DeploymentRow, id=1, name=name, marked_at=datetime.now(UTC))
+            marked = read_deployment(session)
+        if marked != name:
+            raise UsageError(f"These scores are marked {marked!r} and cannot become {name!r}; name another database.")
+
+
+def read_deployment(session: Session) -> str:
+    return session.scalar(select(DeploymentRow.name)) or UNMARKED

@@ -1,6 +1,6 @@
 """The outbox: what services have not got yet of the runs that are sent to them.
 
-Triggers fill it in the transaction that records something (`migrations/outbox.py`). An entry says where records are,
+Triggers fill it in the transaction that records something (`migrations/triggers.py`). An entry says where records are,
 not what they are, so what is sent is always their latest version. It stays until that version has arrived.
 """
 

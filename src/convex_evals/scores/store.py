@@ -11,9 +11,8 @@ from sqlalchemy.orm import Session
 from convex_evals.core.steps import StepResult
 from convex_evals.scores import artifacts, attempts, benchmarks, generations, locks, runs, steps
 from convex_evals.scores.changes import Changes
-from convex_evals.scores.database import Database, find_location
+from convex_evals.scores.database import Database, Deployment, find_location
 from convex_evals.scores.decisions import Decisions
-from convex_evals.scores.deployment import Deployment
 from convex_evals.scores.history import History
 from convex_evals.scores.intake import Intake
 from convex_evals.scores.jobs import Jobs
@@ -42,8 +41,7 @@ from convex_evals.scores.records import (
     Upgrade,
 )
 from convex_evals.scores.schema import REVISIONS, Revisions, make_folder, read_state, upgrade_schema
-from convex_evals.scores.sessions import Sessions
-from convex_evals.scores.tokens import Tokens
+from convex_evals.scores.tokens import Sessions, Tokens
 from convex_evals.scores.uploads import Uploads
 
 

@@ -1,4 +1,4 @@
-"""Tokens: kept as a hash, checked in constant time and in the database, so that revoking takes effect at once."""
+"""Tokens, and sessions of users who logged in with one. Only hashes are kept; revoking a token takes effect at once."""
 
 import hashlib
 import hmac
@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from sqlalchemy import select, update
+from sqlalchemy import delete, insert, select, update
 
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import ALPHABET, new_id
-from convex_evals.scores.database import Database, insert_if_new
-from convex_evals.scores.deployment import read_deployment
+from convex_evals.scores.database import Database, insert_if_new, read_deployment
 from convex_evals.scores.grants import TOKEN_MARK, Grant, NewToken, Right, TokenRecord
-from convex_evals.scores.rows import TokenRow
+from convex_evals.scores.rows import SessionRow, TokenRow
 
 _SECRET_BYTES: Final = 32
 _FORM: Final = re.compile(rf"{TOKEN_MARK}([{ALPHABET}]{{32}})_[\w-]{{43}}", re.ASCII)
@@ -91,8 +90,8 @@ def grant_of(row: TokenRow, now: datetime) -> Grant | None:
     return Grant(row.name, tuple(row.rights), row.deployment, row.expires_at)
 
 
-def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode(errors="replace")).hexdigest()
 
 
 def _values(record: TokenRecord) -> dict[str, object]:
@@ -115,3 +114,38 @@ def _record(row: TokenRow) -> TokenRecord:
         row.used_at,
         row.revoked_at,
     )
+
+
+SESSION_LIFETIME: Final = timedelta(days=14)
+
+
+class Sessions:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def begin(self, grant: Grant) -> str:
+        """The secret of a new session; only its hash is kept. Sessions that are over are forgotten."""
+        secret, now = secrets.token_urlsafe(_SECRET_BYTES), datetime.now(UTC)
+        with self._database.writing() as session:
+            session.execute(delete(SessionRow).where(SessionRow.expires_at < now))
+            token_id = select(TokenRow.id).where(TokenRow.name == grant.name).scalar_subquery()
+            values = {
+                "sha256": _hash(secret),
+                "token_id": token_id,
+                "created_at": now,
+                "expires_at": now + SESSION_LIFETIME,
+            }
+            session.execute(insert(SessionRow).values(values))
+        return secret
+
+    def verify(self, secret: str) -> Grant | None:
+        """What the token behind it allows now."""
+        now = datetime.now(UTC)
+        known = select(TokenRow).join(SessionRow, SessionRow.token_id == TokenRow.id)
+        with self._database.reading() as session:
+            row = session.scalar(known.where(SessionRow.sha256 == _hash(secret), SessionRow.expires_at > now))
+            return grant_of(row, now) if row is not None else None
+
+    def end(self, secret: str) -> None:
+        with self._database.writing() as session:
+            session.execute(delete(SessionRow).where(SessionRow.sha256 == _hash(secret)))

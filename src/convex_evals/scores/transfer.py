@@ -1,4 +1,4 @@
-"""How the records of a run travel from one database to another: as rows, typed by their tables.
+"""How the records of a run travel from one database to another: as rows, typed by their tables, in requests.
 
 A record is a row without what only one database knows (the number of a model, whether a run is hidden, its counts). Its
 type is made from the table, so a column that is added travels, too.
@@ -6,15 +6,18 @@ type is made from the table, so a column that is added travels, too.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Union, cast, get_args, get_type_hints
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Raw, Struct
 from sqlalchemy import JSON, Column, String, Table, func, select
 from sqlalchemy.orm import Session
 
+from convex_evals.core.errors import OutdatedError
 from convex_evals.scores import counts
+from convex_evals.scores.leases import Holder
 from convex_evals.scores.rows import (
     ID,
     SHA256,
@@ -32,6 +35,7 @@ from convex_evals.scores.rows import (
     UsageRow,
     WorkPeriodRow,
 )
+from convex_evals.scores.schema import REVISIONS
 
 ROWS: Final[tuple[type[Row], ...]] = (
     RunRow,
@@ -180,3 +184,71 @@ RECORD_TYPES: Final[Mapping[type[Row], type[Record]]] = {row: _record_type(row) 
 ANY_RECORD: Final[Any] = Union[tuple(RECORD_TYPES.values())]  # noqa: UP007 - made while running
 """The type of a record of any table, told apart by its field `table`."""
 _ROWS_BY_TYPE: Final[Mapping[type[Record], type[Row]]] = {record: row for row, record in RECORD_TYPES.items()}
+
+
+MOST_ARTIFACTS: Final = 1000
+MOST_RUNS: Final = 100
+
+Id = Annotated[str, Meta(pattern="^[0-9a-z_-]+$", max_length=32)]
+Hash = Annotated[str, Meta(pattern="^[0-9a-f]+$", min_length=64, max_length=64)]
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    run_id: Id
+    revision: Annotated[str, Meta(pattern="^[0-9]+$", max_length=8)]
+    records: Raw
+    holder: Holder | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Records of one run, in an order in which they can be recorded. `revision` is that of the sender's tables."""
+
+    run_id: Id
+    revision: str
+    records: Sequence[Any]
+    holder: Holder | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    artifacts: Annotated[list[Hash], Meta(max_length=MOST_ARTIFACTS)]
+
+
+@dataclass(frozen=True, slots=True)
+class MissingArtifacts:
+    missing: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseRenewal:
+    runs: Annotated[list[Id], Meta(max_length=MOST_RUNS)]
+    holder: Holder
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """How much of it was new."""
+
+    new: int
+
+
+def batch_of(run_id: str, records: Sequence[Record], holder: Holder | None = None) -> Batch:
+    return Batch(run_id, REVISIONS.head, records, holder)
+
+
+def decode_batch(body: bytes) -> Batch:
+    """Raises msgspec.DecodeError, or OutdatedError when the sender's tables are newer than these."""
+    envelope = msgspec.json.decode(body, type=Envelope)
+    if int(envelope.revision) > int(REVISIONS.head):
+        raise OutdatedError(
+            f"The tables of this server have version {REVISIONS.head}, and records of version {envelope.revision} were "
+            "sent; update the server."
+        )
+    found: tuple[Record, ...] = msgspec.json.decode(envelope.records, type=tuple[ANY_RECORD, ...])
+    try:
+        records = tuple(plain(record) for record in found)
+    except ValueError as error:
+        raise msgspec.ValidationError("a field that holds JSON holds something else") from error
+    return Batch(envelope.run_id, envelope.revision, records, envelope.holder)

@@ -2,7 +2,7 @@
 
 from convex_evals.statistics.comparison import RESAMPLES, SEED, SIGNIFICANT, Comparison, Needed, Verdict, compare
 from convex_evals.statistics.intervals import Interval, wilson_interval
-from convex_evals.statistics.ranking import Ranked, holm, rank
+from convex_evals.statistics.ranks import Ranked, holm, rank
 from convex_evals.statistics.scores import (
     Durations,
     Flakiness,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from convex_evals.statistics.comparison import SIGNIFICANT, Comparison, Verdict, compare
-from convex_evals.statistics.ranking import holm
+from convex_evals.statistics.ranks import holm
 from convex_evals.statistics.scores import Tallies, Tally
 
 AGREED: Final = 3

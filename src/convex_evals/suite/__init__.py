@@ -1,14 +1,20 @@
 """What is asked: evals loaded from a folder, selected, and fingerprinted."""
 
-from convex_evals.suite.answers import is_chosen, read_changes, read_texts
+from convex_evals.suite.answers import (
+    Given,
+    is_chosen,
+    read_answer,
+    read_changes,
+    read_given,
+    read_question,
+    read_texts,
+)
 from convex_evals.suite.eval import Eval, Grader, GraderKind, SuiteSettings
 from convex_evals.suite.eval_settings import Difficulty, DifficultySource, Pipeline, Tags
 from convex_evals.suite.files import BrokenError, Problem, children, files_below, read_text
 from convex_evals.suite.fingerprints import Entry, EvalFingerprints, fingerprint, fingerprint_entry
-from convex_evals.suite.folder import pack_eval, unpack_eval
-from convex_evals.suite.given import Given, read_answer, read_given, read_question
 from convex_evals.suite.locations import EVAL_EXAMPLE, NUMBERED_NAME, find_suite, own_suite
-from convex_evals.suite.parcel import SuiteParcel, moved, root_of
+from convex_evals.suite.parcel import SuiteParcel, moved, pack_eval, root_of, unpack_eval
 from convex_evals.suite.selection import Selection, select, spellings
 from convex_evals.suite.suite import Suite, load_suite
 

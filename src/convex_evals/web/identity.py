@@ -175,7 +175,6 @@ def requires(right: Right) -> Callable[[Request], Awaitable[Visitor]]:
 
 Labeller = Annotated[Visitor, Depends(requires("label"))]
 Recorder = Annotated[Visitor, Depends(requires("record"))]
-Admin = Annotated[Visitor, Depends(requires("admin"))]
 
 
 def _too_many(wait: int, what: str) -> RequestRefused:

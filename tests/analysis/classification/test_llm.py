@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from convex_evals.analysis.classification import choose_engine, engines_beside
-from convex_evals.analysis.classification.both import BothEngine
-from convex_evals.analysis.classification.choice import Analyst
+from convex_evals.analysis.classification.choice import Analyst, BothEngine
 from convex_evals.analysis.classification.llm import LlmEngine, MalformedReply, read_judgement
 from convex_evals.analysis.evidence import Cause, Evidence, Example
 from convex_evals.analysis.scoring import LabelledCase, score_engine, score_lines

@@ -20,8 +20,7 @@ from convex_evals.backend.functions.calls import (
     QueryOutcome,
     SessionRequest,
 )
-from convex_evals.backend.http.app import main_app
-from convex_evals.backend.http.sync_route import sync_routes
+from convex_evals.backend.http.app import main_app, sync_routes
 from convex_evals.backend.identity import Authenticator, User
 from convex_evals.backend.sync import SyncServer
 from convex_evals.core.http import LoopbackServer

@@ -1,4 +1,4 @@
-"""`http/sync_route.py`: where the socket is found, and who finds it."""
+"""`http/app.py`: where the socket is found, and who finds it."""
 
 from typing import Any
 

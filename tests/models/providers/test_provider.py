@@ -19,7 +19,7 @@ HEAVY = ["anthropic", "genai_prices", "google.genai", "httpx2", "openai", "pydan
 
 
 @pytest.mark.parametrize(
-    "module", ["convex_evals.models", "convex_evals.models.providers", "convex_evals.models.pricing"]
+    "module", ["convex_evals.models", "convex_evals.models.providers", "convex_evals.models.costs"]
 )
 def test_importing_models_loads_nothing_that_speaks_to_providers(module: str) -> None:
     source = f"import sys, {module}; print(*(name for name in {HEAVY} if name in sys.modules))"

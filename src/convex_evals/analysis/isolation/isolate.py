@@ -8,7 +8,7 @@ from convex_evals.analysis.evidence import Cause, Difference, Evidence, Hunk
 from convex_evals.analysis.isolation.minimise import BoundReached, Minimum, minimise
 from convex_evals.analysis.isolation.patches import LineHunk, Patch, Patches, line_hunks, shown_hunk, with_hunks
 from convex_evals.analysis.isolation.probes import Bound, Probe
-from convex_evals.core.wording import count
+from convex_evals.core.text import count
 
 _CALLED: Final = "called "
 

@@ -1,6 +1,5 @@
 """The report: what is in it, how it reads, where it is kept."""
 
-from convex_evals.analysis.report.codec import report_from_json, report_json
 from convex_evals.analysis.report.files import (
     KeptReport,
     find_report,
@@ -9,6 +8,8 @@ from convex_evals.analysis.report.files import (
     open_report,
     record_action,
     report_folder,
+    report_from_json,
+    report_json,
     report_paths,
 )
 from convex_evals.analysis.report.markdown import report_markdown

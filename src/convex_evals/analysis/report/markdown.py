@@ -14,7 +14,7 @@ from convex_evals.analysis.report.types import (
     RunFacts,
 )
 from convex_evals.core.ids import prefix
-from convex_evals.core.wording import count, visible
+from convex_evals.core.text import count, visible
 
 _SPECIAL = re.compile(r"([\\`*\[\]|<>&~]|(?<!\w)_|_(?!\w)|^[#+>-])")
 

@@ -11,8 +11,7 @@ from convex_evals.analysis.evidence import Cause, Evidence, Found, Parity
 from convex_evals.analysis.investigation import complete
 from convex_evals.analysis.lint import OURS, is_rule
 from convex_evals.analysis.surface import Surface
-from convex_evals.core.comparisons import compared
-from convex_evals.core.diagnostics import Diagnostic, Place, TestResult, failed_test, finding, stated
+from convex_evals.core.diagnostics import Diagnostic, Place, TestResult, compared, failed_test, finding, stated
 from convex_evals.core.errors import UsageError
 from convex_evals.core.plain import from_plain, to_plain
 from convex_evals.core.steps import StepResult, TestCounts

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from convex_evals.backend.auth.answers import Answers
 from convex_evals.backend.auth.errors import (
     keys_not_fetched,
     missing_audience,
@@ -15,7 +14,7 @@ from convex_evals.backend.auth.errors import (
     wrong_audience,
     wrong_issuer,
 )
-from convex_evals.backend.auth.fetcher import Answer, Unanswered
+from convex_evals.backend.auth.fetcher import Answer, Answers, Unanswered
 from convex_evals.backend.auth.keys import KeySet, VerificationKey, data_of, find_key, is_data_url
 from convex_evals.backend.auth.providers import CustomJwtProvider, canonical_issuer
 from convex_evals.backend.auth.tokens import Jwt

@@ -9,8 +9,7 @@ from urllib.parse import unquote_to_bytes
 
 import orjson
 
-from convex_evals.backend.auth.answers import Answers
-from convex_evals.backend.auth.fetcher import Answer, Answered
+from convex_evals.backend.auth.fetcher import Answer, Answered, Answers
 from convex_evals.backend.auth.tokens import Jwt
 
 if TYPE_CHECKING:

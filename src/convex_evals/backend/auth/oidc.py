@@ -6,9 +6,8 @@ from typing import Final
 
 import orjson
 
-from convex_evals.backend.auth.answers import Answers
 from convex_evals.backend.auth.errors import discovery_failed, quoted, unverified_id_token
-from convex_evals.backend.auth.fetcher import Answer, Answered, Unanswered
+from convex_evals.backend.auth.fetcher import Answer, Answered, Answers, Unanswered
 from convex_evals.backend.auth.keys import KeySet, find_key
 from convex_evals.backend.auth.providers import OidcProvider, canonical_issuer
 from convex_evals.backend.auth.tokens import IdToken, Jwt

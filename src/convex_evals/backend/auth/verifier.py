@@ -3,10 +3,9 @@
 import time
 from collections.abc import Callable
 
-from convex_evals.backend.auth.answers import Answers
 from convex_evals.backend.auth.custom_jwt import CustomJwtVerifier
 from convex_evals.backend.auth.errors import no_provider
-from convex_evals.backend.auth.fetcher import TIMEOUT_SECONDS, Fetcher
+from convex_evals.backend.auth.fetcher import TIMEOUT_SECONDS, Answers, Fetcher
 from convex_evals.backend.auth.oidc import OidcVerifier
 from convex_evals.backend.auth.providers import CustomJwtProvider, OidcProvider, first_match, provider_of
 from convex_evals.backend.auth.tokens import Jwt

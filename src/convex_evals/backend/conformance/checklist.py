@@ -60,7 +60,7 @@ def check(
     owns_deployment: bool = False,
     embedded_only: bool = False,
 ) -> Callable[[Body], Body]:
-    """Registers a check. Its section is the first letter of the module it stands in (`a_calling` -> A)."""
+    """Registers a check. Its section is the first letter of the module it stands in (`a_calls` -> A)."""
 
     def register(body: Body) -> Body:
         if number in _checks:

@@ -1,6 +1,7 @@
 """What a push leaves behind: modules, their functions, component definitions and the tree of mounted components."""
 
 from convex_evals.backend.deployed.application import (
+    ROOT,
     Application,
     ComponentDefinition,
     ComponentInstance,
@@ -22,6 +23,7 @@ from convex_evals.backend.deployed.functions import (
 )
 
 __all__ = [
+    "ROOT",
     "AnalyzedFunction",
     "AnalyzedModule",
     "Application",

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from convex_evals.backend.deployed.functions import AnalyzedFunction, AnalyzedModule, FunctionPath, Module
 
-ROOT = ""
+ROOT: Final = ""
+"""The namespace of the app itself; mounted components have their instance ids."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,11 +32,11 @@ from convex_evals.backend.functions.jobs import (
     read_job,
     succeed_job,
 )
-from convex_evals.backend.functions.lockstep import Lockstep
 from convex_evals.backend.functions.records import TRANSIENT_ERROR, record_failure
 from convex_evals.backend.functions.runner import FunctionRunner
 from convex_evals.backend.functions.system_calls import SystemCall
 from convex_evals.backend.functions.targets import find_target, parse_path
+from convex_evals.backend.functions.turns import Lockstep
 
 __all__ = [
     "ROUTABLE_METHODS",

@@ -8,9 +8,8 @@ from convex_evals.backend.clock import DeploymentClock
 from convex_evals.backend.deployed import Application, CurrentApplication
 from convex_evals.backend.environment import CanonicalUrls
 from convex_evals.backend.errors import SystemFailure
-from convex_evals.backend.functions.lockstep import Lockstep
 from convex_evals.backend.functions.targets import Handles
-from convex_evals.backend.functions.turns import Turns
+from convex_evals.backend.functions.turns import Lockstep, Turns
 from convex_evals.backend.logs import FunctionLog
 
 if TYPE_CHECKING:

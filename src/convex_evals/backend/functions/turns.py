@@ -3,12 +3,15 @@
 A retry holds the turn from its snapshot to its commit. No other mutation commits in that time, so it cannot lose again.
 A function that has lost a conflict is "hot" for a while: its calls, first attempts and retries alike, queue before they
 take their snapshot, instead of running twice each. A retry of a hot function waits in that queue, then for the turn.
+
+For graders there are races on purpose: in lockstep, actions that run at the same time take their steps together.
 """
 
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from convex_evals.backend.deployed import FunctionPath
 
@@ -66,3 +69,40 @@ class Turns:
             del self._hot[path]
             return None
         return line.lock
+
+
+PATIENCE_SECONDS: Final = 2.0
+
+
+class Lockstep:
+    """After each call that an action makes, it waits until as many actions have come as far, so that all of them have
+    read before any of them writes. Whoever has waited long enough lets all go on: some may have ended by then."""
+
+    def __init__(self) -> None:
+        self._size = 0
+        self._waiting = 0
+        self._step = asyncio.Event()
+
+    def set_size(self, size: int) -> None:
+        """How many actions wait for one another; 0 or 1: none."""
+        self._size = size
+        self._go_on()
+
+    async def wait(self) -> None:
+        if self._size < 2:
+            return
+        self._waiting += 1
+        if self._waiting >= self._size:
+            self._go_on()
+            return
+        step = self._step
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                await step.wait()
+        if step is self._step:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        self._waiting = 0
+        self._step.set()
+        self._step = asyncio.Event()

@@ -1,4 +1,4 @@
-"""What the CLI and dashboards ask of a deployment, besides pushes. Administrators only."""
+"""What the CLI and dashboards ask of a deployment, pushes included. Administrators only."""
 
 import hashlib
 from collections.abc import Callable
@@ -11,13 +11,13 @@ from convex_evals.backend.database import Database, Transaction, delete_tables
 from convex_evals.backend.environment import CanonicalUrls, Destination, VariableChange, write_paused, write_url
 from convex_evals.backend.errors import DeveloperError, RequestError
 from convex_evals.backend.functions import SCHEDULED_JOBS, cancel_job, cancel_jobs, check_job_id, delete_jobs
-from convex_evals.backend.http.bodies import Fields, read_json
+from convex_evals.backend.http.bodies import Fields, read_encoded_json, read_json
 from convex_evals.backend.http.clients import client_of, identify_admin, reads_structured_logs
-from convex_evals.backend.http.limits import LONGEST_POLL_SECONDS
+from convex_evals.backend.http.limits import FUNCTION_BODY_BYTES, LONGEST_POLL_SECONDS
 from convex_evals.backend.http.responses import json_response
 from convex_evals.backend.identity import Authenticator
 from convex_evals.backend.logs import Completion, FunctionLog
-from convex_evals.backend.push import VariableUpdates
+from convex_evals.backend.push import Pusher, PushRequest, VariableUpdates
 
 SOURCE = "dashboard"
 
@@ -216,3 +216,55 @@ def _request_id(request: Request) -> str | None:
     if session is None or counter is None:
         return None
     return hashlib.sha256(f"{session}|{counter}".encode()).hexdigest()[:16]
+
+
+Json = dict[str, object]
+
+
+class DeployRoutes:
+    def __init__(self, pusher: Pusher, authenticator: Authenticator) -> None:
+        self._pusher = pusher
+        self._authenticator = authenticator
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/api/get_config_hashes", self._get_config_hashes, methods=["POST"]),
+            Route("/api/deploy2/start_push", self._start_push, methods=["POST"]),
+            Route("/api/deploy2/evaluate_push", self._evaluate_push, methods=["POST"]),
+            Route("/api/deploy2/wait_for_schema", self._wait_for_schema, methods=["POST"]),
+            Route("/api/deploy2/finish_push", self._finish_push, methods=["POST"]),
+            Route("/api/deploy2/report_push_completed", self._report_push_completed, methods=["POST"]),
+        ]
+
+    async def _get_config_hashes(self, request: Request) -> Response:
+        await self._read(request)
+        return json_response(self._pusher.config_hashes())
+
+    async def _start_push(self, request: Request) -> Response:
+        return json_response(await self._pusher.start(PushRequest.parse(await self._read(request))))
+
+    async def _evaluate_push(self, request: Request) -> Response:
+        return json_response(await self._pusher.evaluate(PushRequest.parse(await self._read(request))))
+
+    async def _wait_for_schema(self, request: Request) -> Response:
+        body = await self._read(request)
+        return json_response(await self._pusher.schema_status(body.get("schemaChange")))
+
+    async def _finish_push(self, request: Request) -> Response:
+        body = await self._read(request)
+        return json_response(await self._pusher.finish(body.get("startPush"), dry_run=body.get("dryRun") is True))
+
+    async def _report_push_completed(self, request: Request) -> Response:
+        """Accepts the timings that a hosted deployment would keep."""
+        await self._read(request)
+        return json_response(None)
+
+    async def _read(self, request: Request) -> Json:
+        """The body of an administrator's request. The key is in the header, in the body, or in both."""
+        if "authorization" in request.headers:
+            await identify_admin(self._authenticator, request)
+            return await read_encoded_json(request)
+        body = await read_encoded_json(request, FUNCTION_BODY_BYTES)  # the limit for everybody, until the key is known
+        key = body.get("adminKey")
+        await identify_admin(self._authenticator, request, key if isinstance(key, str) else None)
+        return body

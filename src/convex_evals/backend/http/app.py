@@ -1,4 +1,4 @@
-"""The main port's ASGI app: the routes of every area behind the gate, and the routes that need no identity."""
+"""The main port's ASGI app: the routes of every area behind the gate, the WebSocket, and routes without identity."""
 
 from collections.abc import Sequence
 from importlib.metadata import version as version_of
@@ -7,20 +7,25 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import ASGIApp
+from starlette.websockets import WebSocket
 
 from convex_evals.backend.errors import BackendError, DeveloperError, RequestError
 from convex_evals.backend.http.bodies import read_bytes
+from convex_evals.backend.http.clients import ClientVersion
 from convex_evals.backend.http.gate import Gate
 from convex_evals.backend.http.limits import FUNCTION_BODY_BYTES
 from convex_evals.backend.http.responses import (
+    envelope,
     on_developer_error,
     on_disconnect,
     on_failure,
     on_http_exception,
     on_request_error,
 )
+from convex_evals.backend.identity import Authenticator
+from convex_evals.backend.sync import AcceptedSocket, SessionSettings, SyncServer
 from convex_evals.core.http import THIS_MACHINE, Access
 
 
@@ -60,3 +65,28 @@ def health_routes(instance_name: str) -> list[Route]:
         Route("/instance_version", version),
         Route("/echo", echo, methods=["POST"]),
     ]
+
+
+def sync_routes(server: SyncServer, authenticator: Authenticator) -> list[BaseRoute]:
+    async def serve(websocket: WebSocket) -> None:
+        await websocket.accept()
+        settings = SessionSettings(joins_chunks=client_of(websocket).joins_chunks)
+        await server.serve(AcceptedSocket(websocket), settings, authenticator)
+
+    paths = ("/api/sync", "/api/{version}/sync")
+    return [
+        *(WebSocketRoute(path, serve) for path in paths),
+        *(Route(path, refuse_plain_request, methods=["GET"]) for path in paths),
+    ]
+
+
+async def refuse_plain_request(request: Request) -> Response:
+    return envelope(RequestError(400, "InvalidConnectionHeader", "Connection header did not include upgrade"))
+
+
+def client_of(websocket: WebSocket) -> ClientVersion:
+    """npm clients are known by the path they use, others by a header; anybody is welcome."""
+    version = websocket.path_params.get("version")
+    if isinstance(version, str):
+        return ClientVersion.of_path(version)
+    return ClientVersion.of_header(websocket.headers.get("convex-client"))

@@ -16,6 +16,7 @@ import orjson
 
 from convex_evals.backend.database import Transaction
 from convex_evals.backend.deployed import (
+    ROOT,
     AnalyzedModule,
     Application,
     ComponentDefinition,
@@ -27,7 +28,6 @@ from convex_evals.backend.deployed import (
 )
 from convex_evals.backend.values import Value
 
-ROOT = ""
 CONFIG, SOURCES, DEFINITIONS = "_udf_config", "_source_packages", "_component_definitions"
 COMPONENTS, AUTH = "_components", "_auth"
 

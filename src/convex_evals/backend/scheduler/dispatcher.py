@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, cast
 
 from convex_evals.backend.database import Bound, Transaction
-from convex_evals.backend.deployed import Application
+from convex_evals.backend.deployed import ROOT, Application
 from convex_evals.backend.environment import is_paused
 from convex_evals.backend.functions import Host
 
 logger = logging.getLogger(__name__)
 
-ROOT = ""
 ANY_TIME = Bound(0, included=True)  # rows that are over have no time, and stand before it
 
 MAX_PARALLEL: Final = 8

@@ -1,4 +1,4 @@
-"""Every socket of one deployment."""
+"""Every socket of one deployment, each as sessions see it: text in, text out, one error when the client is gone."""
 
 import asyncio
 from typing import TYPE_CHECKING
@@ -11,6 +11,9 @@ from convex_evals.backend.sync.session import Session
 
 if TYPE_CHECKING:
     from convex_evals.backend.database import Commit
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from convex_evals.backend.sync.errors import BrokenInvariant, Disconnected
 
 
 class SyncServer:
@@ -61,3 +64,29 @@ class SyncServer:
             session.stop()
         await asyncio.gather(*running, return_exceptions=True)
         await self._background.stop()
+
+
+class AcceptedSocket:
+    def __init__(self, websocket: WebSocket) -> None:
+        self._websocket = websocket
+
+    async def receive(self) -> str:
+        message = await self._websocket.receive()
+        if message["type"] == "websocket.disconnect":
+            raise Disconnected
+        text = message.get("text")
+        if not isinstance(text, str):
+            raise BrokenInvariant("a binary frame is no message of the sync protocol")
+        return text
+
+    async def send(self, text: str) -> None:
+        await self._send({"type": "websocket.send", "text": text})
+
+    async def close(self, code: int | None, reason: str) -> None:
+        await self._send({"type": "websocket.close", "code": code, "reason": reason})
+
+    async def _send(self, message: dict[str, object]) -> None:
+        try:
+            await self._websocket.send(message)
+        except (WebSocketDisconnect, RuntimeError) as error:  # starlette's answer to sending after the end
+            raise Disconnected from error

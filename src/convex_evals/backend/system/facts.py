@@ -1,5 +1,6 @@
 """Small facts about the deployment, its environment variables, and areas an embedded deployment keeps no records of."""
 
+from convex_evals.backend.deployed import ROOT
 from convex_evals.backend.environment import CanonicalUrls, is_paused
 from convex_evals.backend.ids import PUBLIC_SYSTEM_TABLE_NUMBERS
 from convex_evals.backend.system.declarations import PAGINATION, Context, Declarations, object_of, optional
@@ -9,7 +10,6 @@ from convex_evals.backend.values import Value
 
 functions = Declarations()
 
-APP = ""
 VARIABLES = "_environment_variables"
 
 
@@ -103,12 +103,12 @@ def no_deployment_events(context: Context, **_: Value) -> Value:
 @functions.query("cli/queryEnvironmentVariables", in_component=False)
 def list_variables(context: Context) -> Value:
     """By name; built-in ones are not among them."""
-    return [dict(row.value) for row in context.transaction.system.scan(APP, VARIABLES, "by_name")]
+    return [dict(row.value) for row in context.transaction.system.scan(ROOT, VARIABLES, "by_name")]
 
 
 @functions.query("cli/queryEnvironmentVariables:get", in_component=False, name=STRING)
 def get_variable(context: Context, name: str) -> Value:
-    row = context.transaction.system.first(APP, VARIABLES, "by_name", (name,))
+    row = context.transaction.system.first(ROOT, VARIABLES, "by_name", (name,))
     if row is not None:
         return {"name": name, "value": row.value["value"]}
     built_in = urls(context).variables

@@ -41,7 +41,7 @@ from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
 from convex_evals.core.plain import to_plain
 from convex_evals.core.settings import Settings, read_settings
-from convex_evals.core.wording import listed, shortened
+from convex_evals.core.text import listed, shortened
 from convex_evals.scores import AttemptDetails, ScoresStore
 
 

@@ -16,8 +16,8 @@ from convex_evals.cli.menu import Offer, ask_one, ask_text
 from convex_evals.cli.output import print_lines, visible
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
+from convex_evals.core.text import shortened
 from convex_evals.core.verdicts import CLASSES, FailureClass
-from convex_evals.core.wording import shortened
 
 QUESTION: Final = (
     "These are my findings. Would you like me to implement any of these recommendations, or would you like to discuss "

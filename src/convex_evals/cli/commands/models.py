@@ -105,7 +105,7 @@ def discover(
     Examples:
       convex-evals models discover --since 2026-11-01
     """
-    from convex_evals.cli.discovery import discover_models
+    from convex_evals.cli.models import discover_models
     from convex_evals.core.settings import read_settings
     from convex_evals.models import load_registry
 

@@ -64,8 +64,8 @@ def show(
     from convex_evals.cli.runs.display import print_eval, print_run, shown_json
     from convex_evals.cli.runs.evidence import Wanted, print_evidence
     from convex_evals.cli.runs.exports import run_csv, run_markdown, runs_junit
-    from convex_evals.cli.runs.listing import print_failures
     from convex_evals.cli.runs.lookup import existing_scores, find_attempt, find_run
+    from convex_evals.cli.runs.status import print_failures
     from convex_evals.core.errors import UsageError
 
     only_one(json=json, csv=csv, markdown=markdown, junit=junit)

@@ -41,14 +41,13 @@ def status(
     """
     from itertools import islice
 
-    from convex_evals.cli.runs import listing
     from convex_evals.cli.runs.lookup import existing_scores
-    from convex_evals.cli.runs.selection import Wanted
+    from convex_evals.cli.runs.status import Wanted, print_failures, print_runs
 
     shape = options.shape
     wanted = Wanted(model, experiment, status, since, everything, hidden)
     with existing_scores(options.scores) as store:
         if failed:
-            listing.print_failures(store, tuple(wanted.last_of_each_model(store)), shape)
+            print_failures(store, tuple(wanted.last_of_each_model(store)), shape)
         else:
-            listing.print_runs(store, tuple(islice(wanted.runs(store), limit)), evals, shape)
+            print_runs(store, tuple(islice(wanted.runs(store), limit)), evals, shape)

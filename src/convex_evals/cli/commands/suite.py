@@ -74,7 +74,7 @@ def _print_table(suite: "Suite", chosen: tuple["Eval", ...]) -> None:
 
 def _first_line(each: "Eval", opening: str) -> str:
     """Without the words that nearly all begin with, which would tell them apart by nothing."""
-    from convex_evals.core.wording import shortened
+    from convex_evals.core.text import shortened
 
     line = each.task.strip().splitlines()[0]
     return shortened(f"…{line.removeprefix(opening)}" if opening and line.startswith(opening) else line, LONGEST_LINE)

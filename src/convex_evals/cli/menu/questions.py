@@ -11,7 +11,7 @@ from questionary import Choice, Style
 from convex_evals.cli.models import ListedModel, score
 from convex_evals.cli.output import count
 from convex_evals.cli.paragraphs import wrapped
-from convex_evals.core.wording import shortened
+from convex_evals.core.text import shortened
 from convex_evals.suite import Eval
 
 STYLE: Final = Style([("selected", "noreverse bold"), ("disabled", "fg:ansibrightblack")])

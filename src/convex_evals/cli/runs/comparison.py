@@ -7,7 +7,7 @@ from convex_evals.cli.output import count, csv_text, markdown_table, table, tabl
 from convex_evals.cli.runs.as_json import compared_json, run_summary_json
 from convex_evals.cli.runs.summaries import headline, interval_text, named, standing
 from convex_evals.core.ids import prefix
-from convex_evals.core.wording import points
+from convex_evals.core.text import points
 from convex_evals.runner import ActiveRun, ComparedEval, ComparedRuns, RunResults, RunScore, UntilSure, comparison_json
 from convex_evals.scores import RunRecord, ScoresStore
 from convex_evals.statistics import SIGNIFICANT, Comparison, Look

@@ -1,13 +1,14 @@
-"""Sends runs to a scores service while they go on, and says so among the progress."""
+"""Sends runs to a scores service while they go on, and says what a service has not got yet."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import groupby
 from typing import Final
 
 from convex_evals.cli.output import remark
 from convex_evals.cli.runs.options import Purpose, RunOptions
-from convex_evals.core.settings import Settings
+from convex_evals.core.settings import Destination, Settings, read_settings
 from convex_evals.runner import Notice, Plan, Watcher
 from convex_evals.scores import RunPlan, ScoresStore
 
@@ -52,3 +53,21 @@ def sending_plans(
         follow = store.outbox.follow if isinstance(plan.run, RunPlan) else store.outbox.send_again
         follow(plan.run.id, destination.url)
     return sending(store, destination, [plan.run.id for plan in plans], say)
+
+
+def unsent_lines(store: ScoresStore) -> list[str]:
+    """One per service that lacks something."""
+    from convex_evals.runner import outcome
+
+    settings, found = read_settings(), sorted(store.outbox.unsent(), key=lambda each: each.destination)
+    return [
+        outcome(settings.destination(url) or Destination(url), tuple(unsent))
+        for url, unsent in groupby(found, key=lambda each: each.destination)
+    ]
+
+
+def unsent_json(store: ScoresStore) -> list[dict[str, object]]:
+    return [
+        {"url": each.destination, "run": each.run_id, "records": each.entries, "refused": each.refused}
+        for each in store.outbox.unsent()
+    ]

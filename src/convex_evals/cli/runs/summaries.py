@@ -8,7 +8,7 @@ from convex_evals.cli.output import count, table, table_lines, visible
 from convex_evals.cli.progress import clock_time
 from convex_evals.cli.runs.lookup import can_resume, result_details
 from convex_evals.core.ids import prefix
-from convex_evals.core.wording import shortened
+from convex_evals.core.text import shortened
 from convex_evals.models import CHARACTERS_PER_TOKEN
 from convex_evals.runner import NOT_SCORES, VALIDATE, Estimate, RunScore, Spending, Standing, Sum, dollars
 from convex_evals.scores import AttemptDetails, RunRecord, ScoresStore

@@ -4,12 +4,14 @@ from convex_evals.core.processes.confinement import (
     DEVICES,
     LIBRARIES,
     SYSTEM,
+    SYSTEM_PATH,
     UNCONFINED,
     Confinement,
+    Limits,
     Sandbox,
+    base_environment,
     use_sandbox,
 )
-from convex_evals.core.processes.environment import SYSTEM_PATH, Limits, base_environment
 from convex_evals.core.processes.execution import PipedProcess, ProcessResult, run, start_piped
 from convex_evals.core.processes.output import Output
 from convex_evals.core.processes.process import Ended, Process, Usage, start

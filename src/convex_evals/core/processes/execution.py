@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from convex_evals.core.errors import ProcessError
-from convex_evals.core.processes.confinement import UNCONFINED, Confinement
-from convex_evals.core.processes.environment import Limits
+from convex_evals.core.processes.confinement import UNCONFINED, Confinement, Limits
 from convex_evals.core.processes.output import EXCERPT_BYTES, Log, Output
 from convex_evals.core.processes.process import UNLIMITED, Argument, Ended, Process, Usage, start
 from convex_evals.core.processes.relay import relayed

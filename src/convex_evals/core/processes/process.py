@@ -13,8 +13,7 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 from convex_evals.core.errors import ProcessError, ProcessLimitError
-from convex_evals.core.processes.confinement import UNCONFINED, Confinement
-from convex_evals.core.processes.environment import Limits
+from convex_evals.core.processes.confinement import UNCONFINED, Confinement, Limits
 from convex_evals.core.processes.spawner import spawner
 from convex_evals.core.supervisor import wire
 

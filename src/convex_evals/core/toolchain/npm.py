@@ -10,7 +10,7 @@ from typing import Final
 
 from convex_evals.core.errors import ToolchainError
 from convex_evals.core.processes import Confinement, Limits, ProcessResult, base_environment, run
-from convex_evals.core.processes.environment import SYSTEM_PATH
+from convex_evals.core.processes.confinement import SYSTEM_PATH
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain.node import Node
 from convex_evals.core.toolchain.registry_settings import RegistrySettings

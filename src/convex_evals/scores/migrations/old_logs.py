@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from convex_evals.core.comparisons import compared
 from convex_evals.core.diagnostics import (
     NOWHERE,
     Diagnostic,
@@ -15,6 +14,7 @@ from convex_evals.core.diagnostics import (
     TestResult,
     TestStatus,
     bundler_error,
+    compared,
     failed_test,
     finding,
     refusal,

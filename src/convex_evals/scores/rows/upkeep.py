@@ -117,7 +117,7 @@ class DataMigrationRow(Row):
 
 
 class ChangeCountRow(Row):
-    """How often one connection has changed a run. Triggers count; see `migrations/counters.py`."""
+    """How often one connection has changed a run. Triggers count; see `migrations/triggers.py`."""
 
     __tablename__ = "change_counts"
 

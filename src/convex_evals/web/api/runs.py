@@ -1,11 +1,11 @@
-"""Runs: the list of them, and everything that was recorded of one."""
+"""Runs: the list of them, everything that was recorded of one, and events while they happen."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query
-from starlette.responses import Response
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response, StreamingResponse
 
 from convex_evals.scores import (
     AttemptDetails,
@@ -18,6 +18,7 @@ from convex_evals.scores import (
     RunStatus,
 )
 from convex_evals.web.api.answers import REFUSALS, Cursor, Limit, Name, Page, Position, RunName, Served, answer, page_of
+from convex_evals.web.events import Broadcast
 
 runs = APIRouter(tags=["runs"], responses=REFUSALS)
 EvalName = Annotated[str | None, Query(max_length=200, description="Only of this eval, category/name.")]
@@ -108,3 +109,22 @@ def list_answers(site: Served, run: RunName, limit: Limit = 500, cursor: Positio
     run_id = site.store.find_run(run).id
     found = [AnswerTaken(*each) for each in site.store.history.answers([run_id])[run_id]]
     return answer(page_of(found, limit, cursor))
+
+
+events = APIRouter(tags=["events"], responses=REFUSALS)
+
+
+@events.get(
+    "/events",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    summary="Listen to what happens",
+)
+def listen(
+    site: Served, request: Request, run: Annotated[str | None, Query(max_length=64)] = None
+) -> StreamingResponse:
+    """Server-sent events named `change`, with `kind` and `run` as JSON; of one run, or of all."""
+    broadcast: Broadcast = request.app.state.broadcast
+    chosen = site.store.find_run(run).id if run else None
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    return StreamingResponse(broadcast.stream(chosen), headers=headers, media_type="text/event-stream")

@@ -1,14 +1,16 @@
-"""Models, versions of the benchmark, who is better, and what changed."""
+"""Models, versions of the benchmark, who is better, what changed, and which models are due."""
 
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
 from starlette.responses import Response
 
+from convex_evals.models import load_registry
 from convex_evals.runner import Change, ComparedRuns, Leaderboard, RunResults, compare_runs, find_benchmark
+from convex_evals.schedule import agenda_json, read_agenda
 from convex_evals.scores import Benchmark, RunRecord
 from convex_evals.statistics import Comparison
 from convex_evals.web.api.answers import REFUSALS, Limit, Page, Position, Served, answer, page_of
@@ -115,3 +117,11 @@ def _pair(found: ComparedRuns) -> PairOfRuns:
         evals,
         found.changed,
     )
+
+
+schedule = APIRouter(tags=["schedule"], responses=REFUSALS)
+
+
+@schedule.get("/schedule", response_model=dict[str, Any], summary="Show which models are due, when and why")
+def show_schedule(site: Served) -> Response:
+    return answer(agenda_json(read_agenda(site.store, site.settings, load_registry())))

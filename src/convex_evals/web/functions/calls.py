@@ -9,10 +9,9 @@ from starlette.requests import HTTPConnection
 from convex_evals.backend import DeveloperError, decode, encode
 from convex_evals.core.plain import from_plain
 from convex_evals.web.functions.debug import DEBUG
-from convex_evals.web.functions.function import Context, Function, Kind
-from convex_evals.web.functions.recording import RECORDING
+from convex_evals.web.functions.function import API_SPEC, Context, Function, Kind, api_spec
+from convex_evals.web.functions.records import RECORDING
 from convex_evals.web.functions.scores import SCORES
-from convex_evals.web.functions.spec import API_SPEC, api_spec
 from convex_evals.web.identity import Doorkeeper, Visitor, address_of
 from convex_evals.web.results import Results, ResultsCache
 

@@ -20,7 +20,6 @@ from convex_evals.web.site import Site, site_of
 
 router = APIRouter()
 MOST: Final = 6
-FLIPPED: Final = ("worse", "better")
 COLUMNS: Final = (
     *("before", "after", "eval", "change", "before_passed", "before_failed", "before_failed_step"),
     *("after_passed", "after_failed", "after_failed_step"),

@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from convex_evals.core.wording import shortened
+from convex_evals.core.text import shortened
 from convex_evals.web.errors import NotFound, RequestRefused
 from convex_evals.web.pages.addresses import as_it_is, links_of
 from convex_evals.web.pages.frame import Crumb, page, show

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 from convex_evals import runner
-from convex_evals.core.wording import count
+from convex_evals.core.text import count
 
 UNKNOWN: Final = "unknown"
 

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from convex_evals.core.ids import prefix
-from convex_evals.core.wording import count, shortened, visible
+from convex_evals.core.text import count, shortened, visible
 from convex_evals.web.pages import addresses, figures
 from convex_evals.web.pages.text import clipped, shown, with_code
 from convex_evals.web.pages.twins import SUFFIXES, Twin, form_of, twin_response

@@ -7,7 +7,7 @@ import nh3
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from convex_evals.core.wording import visible
+from convex_evals.core.text import visible
 
 _TAGS: Final = {
     *("a", "blockquote", "br", "code", "del", "em", "hr", "li", "ol", "p", "pre", "s", "strong", "ul"),

@@ -10,7 +10,7 @@ from convex_evals.analysis.classification.llm.reply import Judgement, MalformedR
 from convex_evals.analysis.classification.rules import RulesEngine
 from convex_evals.analysis.classification.types import Classification, EngineName
 from convex_evals.analysis.evidence import Evidence
-from convex_evals.core.wording import shortened
+from convex_evals.core.text import shortened
 from convex_evals.models import AskSettings, ModelUnusableError, Prompt, ProviderError, Question, Transport
 
 AT_ONCE: Final = 4

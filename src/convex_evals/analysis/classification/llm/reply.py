@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from convex_evals.analysis.classification.types import FAULTS, Fault, class_of
+from convex_evals.core.text import shortened, visible
 from convex_evals.core.verdicts import FailureClass
-from convex_evals.core.wording import shortened, visible
 
 MOST_SUMMARY: Final = 200
 MOST_REASONING: Final = 1200

@@ -24,7 +24,7 @@ from convex_evals.analysis.evidence import Evidence
 from convex_evals.analysis.task import read_task
 from convex_evals.analysis.terms import words_of
 from convex_evals.core.diagnostics import Diagnostic
-from convex_evals.core.wording import listed
+from convex_evals.core.text import listed
 
 _NOTHINGS: Final = frozenset({"null", "none", "[]", "undefined", "{}", '""', "''", "false", "0"})
 _SCALES: Final = (10.0, 60.0, 100.0, 1000.0, 3600.0, 60_000.0, 86_400.0, 3_600_000.0)

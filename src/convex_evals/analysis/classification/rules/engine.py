@@ -34,7 +34,7 @@ from convex_evals.analysis.classification.types import Classification, EngineNam
 from convex_evals.analysis.evidence import Evidence, GapMatch
 from convex_evals.analysis.gaps import match_gap
 from convex_evals.analysis.lint import is_about_any
-from convex_evals.core.wording import listed, shortened
+from convex_evals.core.text import listed, shortened
 
 RULES: Final[tuple[Rule, ...]] = (
     outside_trouble,

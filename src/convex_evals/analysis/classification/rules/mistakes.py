@@ -6,7 +6,7 @@ from typing import Final
 from convex_evals.analysis.classification.rules.opinion import Complaint, Opinion
 from convex_evals.analysis.evidence import Evidence
 from convex_evals.analysis.task import read_task
-from convex_evals.core.wording import listed, shortened
+from convex_evals.core.text import listed, shortened
 
 _PATH: Final = re.compile(r"(?<![\w./-])((?:src|convex|app|pages|components|lib)/[\w./-]+\.(?:tsx?|jsx?))\b")
 

@@ -9,7 +9,7 @@ from convex_evals.analysis.classification.types import Fault
 from convex_evals.analysis.counterfactuals import compares_declarations
 from convex_evals.analysis.evidence import Evidence
 from convex_evals.core.diagnostics import Diagnostic
-from convex_evals.core.wording import shortened
+from convex_evals.core.text import shortened
 
 Kind = Literal["refused", "behaviour", "types", "declarations", "set-up", "lint", "unexplained"]
 SEVERITY: Final[tuple[Kind, ...]] = ("refused", "behaviour", "types", "declarations", "set-up", "lint", "unexplained")

@@ -7,7 +7,7 @@ from convex_evals.analysis.classification.rules.opinion import Complaint, Opinio
 from convex_evals.analysis.evidence import Evidence
 from convex_evals.analysis.lint import is_about_any, is_taste
 from convex_evals.analysis.task import Instruction, read_task
-from convex_evals.core.wording import listed, shortened
+from convex_evals.core.text import listed, shortened
 
 
 def lint_of_taste(complaint: Complaint, evidence: Evidence) -> Opinion | None:

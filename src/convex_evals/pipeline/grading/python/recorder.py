@@ -7,8 +7,7 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from convex_evals.core.comparisons import Comparison, compared
-from convex_evals.core.diagnostics import TestResult, TestStatus
+from convex_evals.core.diagnostics import Comparison, TestResult, TestStatus, compared
 from convex_evals.pipeline.grading.kit import (
     CallFailed,
     CallTimedOut,

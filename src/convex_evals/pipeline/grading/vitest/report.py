@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from convex_evals.core.comparisons import Comparison, compared
-from convex_evals.core.diagnostics import TestResult, TestStatus
+from convex_evals.core.diagnostics import Comparison, TestResult, TestStatus, compared
 from convex_evals.pipeline.grading.types import Report
 
 Compared = dict[str, list[Comparison]]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from convex_evals.core.errors import UsageError
-from convex_evals.core.wording import count
+from convex_evals.core.text import count
 
 
 @dataclass(frozen=True, slots=True)

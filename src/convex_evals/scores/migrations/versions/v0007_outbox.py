@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from convex_evals.scores.migrations.outbox import follow_changes
+from convex_evals.scores.migrations.triggers import follow_changes
 
 revision = "0007"
 down_revision = "0006"

@@ -4,8 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 from convex_evals.scores.migrations.data import COUNT_FINISHED_RUNS, refuse_while_pending
-from convex_evals.scores.migrations.outbox import follow_changes
-from convex_evals.scores.migrations.triggers import allow_deleting_with_its_run, refuse
+from convex_evals.scores.migrations.triggers import allow_deleting_with_its_run, follow_changes, refuse
 
 revision = "0011"
 down_revision = "0010"

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from convex_evals.scores.migrations.counters import count_changes
+from convex_evals.scores.migrations.triggers import count_changes
 
 revision = "0012"
 down_revision = "0011"

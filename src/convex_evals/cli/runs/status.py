@@ -1,13 +1,16 @@
-"""How `status` prints runs and what failed in them: for people, as JSON, as CSV and as Markdown."""
+"""Which runs `status` lists, and how it prints them and their failures: text, JSON, CSV and Markdown."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Any, Final
 
 from convex_evals.cli.options import Shape
 from convex_evals.cli.output import csv_text, markdown_table, print_json, print_lines, print_table, table, write_text
 from convex_evals.cli.runs.as_json import eval_json, run_score_json, run_summary_json
-from convex_evals.cli.runs.lookup import can_resume, condition, result_details
+from convex_evals.cli.runs.delivery import unsent_json, unsent_lines
+from convex_evals.cli.runs.lookup import can_resume, condition, is_of, result_details
 from convex_evals.cli.runs.summaries import (
     cost_text,
     headline,
@@ -16,10 +19,10 @@ from convex_evals.cli.runs.summaries import (
     short_interval_text,
     spending_json,
 )
-from convex_evals.cli.runs.unsent import unsent_json, unsent_lines
+from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
-from convex_evals.runner import RunScore, Spending, why_no_score
-from convex_evals.scores import AttemptDetails, RunRecord, ScoresStore
+from convex_evals.runner import VALIDATE, RunScore, Spending, last_run, why_no_score
+from convex_evals.scores import AttemptDetails, RunFilter, RunRecord, ScoresStore
 from convex_evals.statistics import Score
 from convex_evals.suite import find_suite, load_suite
 
@@ -167,3 +170,44 @@ def _runs_json(store: ScoresStore, runs: Sequence[RunRecord], scores: dict[str, 
         ],
         "unsent": unsent_json(store),
     }
+
+
+BATCH: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which runs are asked for; None is any."""
+
+    model: str | None
+    experiment: str | None
+    status: str | None
+    since: str | None
+    validations: bool
+    hidden: bool
+
+    def runs(self, store: ScoresStore) -> Iterator[RunRecord]:
+        """Newest first, read as far as they are taken."""
+        chosen = RunFilter(experiment=self.experiment, since=self._moment(), limit=BATCH, hidden=self.hidden)
+        while batch := store.runs(chosen):
+            yield from (run for run in batch if self._has(run, store))
+            chosen = replace(chosen, older_than=batch[-1])
+
+    def last_of_each_model(self, store: ScoresStore) -> Iterator[RunRecord]:
+        names = dict.fromkeys((run.model, run.experiment) for run in self.runs(store))
+        return (run for each in names if (run := last_run(store, *each)) is not None)
+
+    def _has(self, run: RunRecord, store: ScoresStore) -> bool:
+        return (
+            is_of(run, self.model)
+            and (self.validations or VALIDATE not in run.labels)
+            and (self.status is None or condition(store, run) == self.status)
+        )
+
+    def _moment(self) -> datetime | None:
+        if self.since is None:
+            return None
+        try:
+            return datetime.combine(date.fromisoformat(self.since), time(), UTC)
+        except ValueError as error:
+            raise UsageError(f"--since must be a day like 2026-11-01, but it is {self.since!r}.") from error

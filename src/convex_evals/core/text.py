@@ -1,4 +1,4 @@
-"""How things are said: numbers, lists, and text that somebody else wrote."""
+"""Text as we print it: counts, lists, differences of scores, and text from outside, shortened and made safe."""
 
 from collections.abc import Iterable
 from typing import Final

@@ -1,6 +1,6 @@
 import pytest
 
-from convex_evals.core.wording import shortened
+from convex_evals.core.text import shortened
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from convex_evals.models.pricing import Cost, Tokens, cost_of, estimate_cost
+from convex_evals.models.costs import Cost, Tokens, cost_of, estimate_cost
 from convex_evals.models.registry import ModelEntry, Price, load_registry
 
 PRICE = Price(input=2.0, output=10.0, cached=0.2)
