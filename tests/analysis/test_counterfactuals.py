@@ -34,7 +34,7 @@ def test_a_term_is_stated_as_it_is_or_as_its_words(term: str, stated: bool) -> N
     assert is_stated(term, TASK) is stated
 
 
-def test_what_an_assertion_insists_on_is_looked_up_in_the_task() -> None:
+def test_what_an_assertion_demands_is_looked_up_in_the_task() -> None:
     test = Diagnostic(
         "test",
         "assert …",
@@ -57,12 +57,12 @@ def test_declarations_that_differ_name_the_part() -> None:
     assert read_demands((test,), "Write a function list.", "") == (Demand("returns", False),)
 
 
-def test_what_the_grader_puts_in_itself_is_no_demand() -> None:
+def test_data_that_the_grader_inserts_is_not_a_demand() -> None:
     test = Diagnostic("tests", "", "test_a", expected="['a long title']")
     assert read_demands((test,), TASK, 'project.insert("posts", {"title": "a long title"})') == ()
 
 
-def test_without_a_task_nothing_is_said() -> None:
+def test_without_a_task_nothing_is_claimed() -> None:
     assert read_demands((Diagnostic("tests", "", "t", expected="'a b c'"),), "", "") == ()
 
 
@@ -158,6 +158,6 @@ def test_the_task_of_a_test_is_about_the_functions_that_it_calls(name: str, asse
         ("notes: expected nothing, received index by_day on day", "There are no indexes.", True),
     ],
 )
-def test_names_of_indexes_and_what_is_added_must_be_stated_word_for_word(message: str, task: str, stated: bool) -> None:
+def test_names_of_indexes_and_what_is_added_must_be_stated_verbatim(message: str, task: str, stated: bool) -> None:
     [*_, last] = read_demands((Diagnostic("tests", message),), task, "")
     assert last.stated is stated

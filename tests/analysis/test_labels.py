@@ -32,7 +32,7 @@ def test_there_need_not_be_any(tmp_path: Path) -> None:
     assert read_labels(tmp_path) == ()
 
 
-def test_a_line_that_is_no_label_is_named(tmp_path: Path) -> None:
+def test_a_line_that_is_not_a_label_is_named(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text('{"eval": "c/e"}\n')
     with pytest.raises(UsageError, match="Line 1 of"):
         read_labels(tmp_path)

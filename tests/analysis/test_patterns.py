@@ -26,7 +26,7 @@ def test_different_inventions_are_one_pattern_of_guessing(make_failure: MakeFail
     assert "v has no tuple and ctx.db has no find" in pattern.detail
 
 
-def test_gaps_strictness_hard_categories_and_repeats_are_told(make_failure: MakeFailure) -> None:
+def test_gaps_strictness_hard_categories_and_repeats_are_reported(make_failure: MakeFailure) -> None:
     failures = [
         make_failure("a/1", "KNOWN_GAP", causes=("test:1",), repeat=True, cure="done"),
         make_failure("a/2", "OVERLY_STRICT", causes=("test:2",)),

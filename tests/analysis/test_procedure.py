@@ -125,7 +125,7 @@ async def test_the_next_report_knows_the_last_one(
     assert any(pattern.title == "Recurring failures" for pattern in report.patterns)
 
 
-async def test_a_label_stands_in_the_report_of_its_run(
+async def test_a_label_appears_in_the_report_of_its_run(
     store: ScoresStore, settings: Settings, record: Record, tmp_path: Path
 ) -> None:
     analysing = Analysing(store, settings, tmp_path)

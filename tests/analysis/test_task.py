@@ -24,7 +24,7 @@ def test_sentences_have_a_polarity() -> None:
 
 
 @pytest.mark.parametrize(("terms", "demanded"), [(("stor",), True), (("lib.ts",), False), (("returns",), False)])
-def test_only_what_must_be_is_demanded(terms: tuple[str, ...], demanded: bool) -> None:
+def test_only_requirements_are_demanded(terms: tuple[str, ...], demanded: bool) -> None:
     assert (TASK.demands(*terms) is not None) is demanded
 
 

@@ -9,7 +9,9 @@ from convex_evals.analysis.trends import find_trends, read_reports
 MakeFailure, MakeReport = Callable[..., FailureReport], Callable[..., Report]
 
 
-def test_what_recurs_comes_first_and_what_is_gone_is_said(make_report: MakeReport, make_failure: MakeFailure) -> None:
+def test_recurring_causes_come_first_and_resolved_ones_are_reported(
+    make_report: MakeReport, make_failure: MakeFailure
+) -> None:
     first = make_report(
         make_failure("a/1", causes=("lint:any",)),
         make_failure("a/2", causes=("test:x",)),

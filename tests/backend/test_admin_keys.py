@@ -147,7 +147,7 @@ def test_a_file_that_holds_no_secret_is_refused_and_left_alone(database: Path, k
     assert kept.read_text() == content
 
 
-def test_a_link_a_folder_and_a_pipe_are_no_secret(database: Path, kept: Path, tmp_path: Path) -> None:
+def test_a_link_a_folder_or_a_pipe_is_not_accepted_as_a_secret(database: Path, kept: Path, tmp_path: Path) -> None:
     secret_beside(tmp_path / "other")
     kept.symlink_to(tmp_path / "other.secret")
     with pytest.raises(UsageError, match="must be a file that its user can read"):
@@ -162,6 +162,6 @@ def test_a_link_a_folder_and_a_pipe_are_no_secret(database: Path, kept: Path, tm
         secret_beside(database)
 
 
-def test_a_folder_that_does_not_exist_is_said_in_one_sentence(tmp_path: Path) -> None:
+def test_a_folder_that_does_not_exist_is_reported_in_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="must be writable for the deployment's secret, but: No such file"):
         secret_beside(tmp_path / "missing" / "convex.db")

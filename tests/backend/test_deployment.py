@@ -44,7 +44,7 @@ async def test_functions_can_be_called(deployment: Deployment) -> None:
     assert (acted.value, acted.log_texts) == ('["there"]', ["[LOG] 'acting'"])
 
 
-async def test_calls_from_here_are_an_administrators_unless_told_otherwise(deployment: Deployment) -> None:
+async def test_calls_from_this_process_are_an_administrators_unless_stated_otherwise(deployment: Deployment) -> None:
     assert (await deployment.query("messages:hidden")).value == '"hidden"'
     assert not (await deployment.query("messages:hidden", identity=ANONYMOUS)).succeeded
     ada = User({"name": "Ada", "tokenIdentifier": "x|ada"})
@@ -85,7 +85,7 @@ async def test_many_clients_of_one_document_all_succeed(deployment: Deployment) 
     ("path", "documents", "index"),
     [("messages:list", 2, "messages.by_channel"), ("messages:scan", 12, "messages.by_creation_time")],
 )
-async def test_the_log_tells_an_index_from_a_scan(
+async def test_the_log_distinguishes_an_index_from_a_scan(
     deployment: Deployment, path: str, documents: int, index: str
 ) -> None:
     for number in range(12):

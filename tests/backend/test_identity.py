@@ -100,7 +100,7 @@ async def test_an_admin_may_act_as_a_user(given: dict[str, object], seen: dict[s
 
 
 @pytest.mark.parametrize("identity", [ANONYMOUS, User({"subject": "ada"})])
-def test_admin_routes_refuse_everybody_else(identity: Identity) -> None:
+def test_admin_routes_refuse_everyone_else(identity: Identity) -> None:
     with pytest.raises(RequestError) as refused:
         require_admin(identity)
     assert (refused.value.status, refused.value.code) == (403, "BadDeployKey")

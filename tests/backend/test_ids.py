@@ -66,7 +66,7 @@ def test_changing_any_character_makes_an_id_invalid(position: int, character: st
         ("j57000820c20a1g7104gm2rc1m70ynr80", "ID wasn't valid base32"),
     ],
 )
-def test_what_is_no_id_is_refused_with_the_reason(text: str, reason: str) -> None:
+def test_invalid_ids_are_refused_with_the_reason(text: str, reason: str) -> None:
     with pytest.raises(DeveloperError) as refusal:
         DocumentId.decode(text)
     assert refusal.value.message == f"Unable to decode ID: {reason}"

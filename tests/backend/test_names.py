@@ -31,7 +31,7 @@ def test_identifiers(text: str) -> None:
         ("x" * 70, "Identifier is too long (70 > maximum 64)"),
     ],
 )
-def test_what_is_no_identifier_gets_the_reason(text: str, reason: str) -> None:
+def test_invalid_identifiers_are_refused_with_the_reason(text: str, reason: str) -> None:
     assert identifier_error(text) == reason
 
 

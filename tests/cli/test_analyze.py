@@ -73,7 +73,7 @@ def test_a_run_is_analysed_and_the_report_ends_with_a_question(
     assert "The task says it." in trends.stdout
 
 
-def test_when_nothing_failed_that_is_said(
+def test_the_report_says_when_nothing_failed(
     convex_evals: Command, record_run: Callable[..., str], tmp_path: Path
 ) -> None:
     run = record_run({"000-a": "passed", "001-b": "infrastructure"})
@@ -86,7 +86,7 @@ def test_when_nothing_failed_that_is_said(
     assert "Infrastructure failures (not classified)" in report
 
 
-def test_a_label_is_by_whom_git_knows_unless_an_author_is_named(
+def test_a_label_is_by_the_git_user_unless_an_author_is_named(
     convex_evals: Command, record_run: Callable[..., str], tmp_path: Path
 ) -> None:
     home, label = tmp_path / "home", ("000-a", "KNOWN_GAP", "--why", "The platform lacks it.")
@@ -216,7 +216,7 @@ def leave(person: "pexpect.spawn[str]") -> None:
     assert person.exitstatus == 0
 
 
-def test_on_a_terminal_the_question_is_asked_and_the_answer_heard(
+def test_on_a_terminal_the_question_is_asked_and_the_answer_obeyed(
     person: Callable[[str], "pexpect.spawn[str]"], failed_run: str, tmp_path: Path
 ) -> None:
     asked = person(run_id(tmp_path)[:8])

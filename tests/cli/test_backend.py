@@ -131,7 +131,7 @@ def test_the_well_known_name_and_secret_yield_the_well_known_key(start: Callable
         ("--allow-host", "a/b", "Expected the name of a host such as convex.example, but got 'a/b'."),
     ],
 )
-def test_an_address_that_cannot_be_is_bad_usage(convex_evals: Command, option: str, value: str, sentence: str) -> None:
+def test_an_invalid_address_is_bad_usage(convex_evals: Command, option: str, value: str, sentence: str) -> None:
     result = convex_evals("backend", *OPTIONS, option, value)
     assert (result.returncode, result.stderr) == (2, f"convex-evals: {sentence}\n")
 
@@ -146,7 +146,7 @@ def test_hosts_and_origins_can_be_allowed(start: Callable[..., subprocess.Popen[
         urllib.request.urlopen(urllib.request.Request(f"{url}/version", headers={"Host": "evil.example"}), timeout=60)
 
 
-def test_a_taken_port_is_said_in_one_sentence(convex_evals: Command) -> None:
+def test_a_taken_port_is_reported_in_one_sentence(convex_evals: Command) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -159,7 +159,7 @@ def test_a_taken_port_is_said_in_one_sentence(convex_evals: Command) -> None:
 
 
 @pytest.mark.parametrize("port", ["-1", "65536", "http"])
-def test_a_port_that_cannot_be_is_bad_usage(convex_evals: Command, port: str) -> None:
+def test_an_invalid_port_is_bad_usage(convex_evals: Command, port: str) -> None:
     result = convex_evals("backend", "--port", port)
     assert result.returncode == 2
     assert result.stderr.startswith("convex-evals: --port must be a whole number from 0 to 65535")

@@ -43,7 +43,7 @@ def test_one_model_or_everything_is_removed(convex_evals: Command, filled: dict[
     assert models(convex_evals, filled) == {}
 
 
-def test_an_empty_cache_is_no_error_and_no_folder(convex_evals: Command, tmp_path: Path) -> None:
+def test_an_empty_cache_is_not_an_error_and_creates_no_folder(convex_evals: Command, tmp_path: Path) -> None:
     result = convex_evals("cache", "list", CONVEX_EVALS_CACHE=str(tmp_path / "none"))
     responses, packages = result.stdout.splitlines()
     assert (result.returncode, responses) == (0, f"0 responses in {tmp_path / 'none' / 'responses'}")

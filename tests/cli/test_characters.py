@@ -35,7 +35,7 @@ class Stream(io.TextIOWrapper):
         ({"TERM": "dumb"}, "utf-8", False, False),
     ],
 )
-def test_a_terminal_tells_what_it_has(
+def test_ascii_is_used_where_the_terminal_shows_nothing_else(
     environment: Mapping[str, str], encoding: str, terminal: bool, expected: bool
 ) -> None:
     assert is_ascii_only(Stream(encoding, terminal=terminal), environment) is expected

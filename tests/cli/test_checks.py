@@ -43,7 +43,7 @@ async def test_a_live_check_prints_while_it_runs(tmp_path: Path, capfd: pytest.C
     assert result.output == ""
 
 
-async def test_a_check_can_run_beside_the_others_and_is_reported_after_them(tmp_path: Path) -> None:
+async def test_a_check_can_run_in_parallel_and_is_reported_after_the_others(tmp_path: Path) -> None:
     beside = python("open('here', 'w').close(); print('found'); exit(1)", beside=True)
     waits = python("import os, time\nwhile not os.path.exists('here'): time.sleep(0.01)")
     passed, results = await results_of(beside, waits, root=tmp_path)
@@ -76,7 +76,7 @@ def test_flaky():
 """
 
 
-async def test_a_test_that_fails_beside_others_and_passes_alone_is_named_as_flaky(
+async def test_a_test_that_fails_in_parallel_and_passes_alone_is_named_as_flaky(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     passed, (result,) = await results_of(pytest_check(tmp_path, FLAKY), root=tmp_path)
@@ -100,7 +100,7 @@ async def test_many_failures_are_not_repeated(tmp_path: Path, capfd: pytest.Capt
     assert capfd.readouterr().out.count(" failed") == 1
 
 
-def test_what_pytest_is_told_by_hand_is_not_repeated(tmp_path: Path) -> None:
+def test_options_given_to_pytest_are_not_repeated(tmp_path: Path) -> None:
     assert checks(tmp_path, ["-k", "one"])[-1].repeat == ()
 
 
@@ -133,7 +133,7 @@ def test_what_mypy_learns_is_kept_for_the_next_clone(tmp_path: Path) -> None:
     assert not (clone / ".mypy_cache").exists()
 
 
-def test_few_and_all_tests_cannot_both_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_fast_and_all_cannot_be_combined(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run(["test", "--fast", "--all"]) == 2
     assert "--fast leaves tests out and --all adds some; choose one of them." in capsys.readouterr().err
 

@@ -35,7 +35,7 @@ def test_what_changed_is_shown_with_both_pass_rates(convex_evals: Command, two_r
     ]
 
 
-def test_a_significant_difference_is_told(convex_evals: Command, record_run: Record) -> None:
+def test_a_significant_difference_is_reported(convex_evals: Command, record_run: Record) -> None:
     names = [f"{number:03}-eval" for number in range(20)]
     worse = record_run({name: "failed" if name < "010" else "passed" for name in names})
     better = record_run(dict.fromkeys(names, "passed"))

@@ -48,7 +48,7 @@ def offered(
         ("convex-evals show ", []),
     ],
 )
-def test_what_there_is_is_offered(
+def test_existing_names_are_offered(
     offered: Callable[[str], list[str]], suite_folder: Path, line: str, expected: list[str]
 ) -> None:
     found = offered(line)

@@ -38,7 +38,7 @@ def test_a_grader_that_tells_right_from_wrong_is_in_order(convex_evals: Command,
     assert written["wrong"][0]["caughtBy"] == "tests"
 
 
-def test_a_control_that_fares_otherwise_is_explained_in_one_line(
+def test_a_control_with_an_unexpected_verdict_is_explained_in_one_line(
     convex_evals: Command, control: Callable[..., Path]
 ) -> None:
     control(header=HEADER.replace("it_to_the_right_one", "hello"))
@@ -76,7 +76,7 @@ def test_malformed_controls_are_a_failure(convex_evals: Command, control: Callab
     assert "2 files broken" in result.stdout
 
 
-def test_controls_without_their_eval_are_told_unless_evals_are_selected(
+def test_controls_without_their_eval_are_reported_unless_evals_are_selected(
     convex_evals: Command, control: Callable[..., Path]
 ) -> None:
     (control().parent.parent / "001-gone").mkdir()
@@ -94,7 +94,7 @@ def test_a_suite_without_controls_is_checked_as_far_as_possible(convex_evals: Co
     assert "2 of 2 answers judged as they must be" in result.stdout
 
 
-def test_mistakes_on_the_command_line_are_told(convex_evals: Command, hello_suite: MakeSuite) -> None:
+def test_mistakes_on_the_command_line_are_reported(convex_evals: Command, hello_suite: MakeSuite) -> None:
     hello_suite(1)
     assert convex_evals("controls", "-f", "nothing").returncode == 2
     result = convex_evals("controls", "--mutants", "5")

@@ -16,7 +16,7 @@ NEWEST = REVISIONS.head
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def test_a_database_is_made_and_its_status_told(convex_evals: Command, tmp_path: Path) -> None:
+def test_a_database_is_created_and_its_status_reported(convex_evals: Command, tmp_path: Path) -> None:
     missing = convex_evals("db", "status")
     assert (missing.returncode, missing.stderr) == (0, "")
     assert missing.stdout.startswith("scores/scores.db: does not exist yet; the first run makes it")
@@ -60,7 +60,7 @@ def test_there_may_be_nothing_to_migrate(convex_evals: Command) -> None:
     assert json.loads(convex_evals("db", "migrate", "--json").stdout)[0]["state"] == "done"
 
 
-def test_a_dry_run_foretells_migrations_of_tables_that_are_not_there_yet(convex_evals: Command, tmp_path: Path) -> None:
+def test_a_dry_run_lists_migrations_of_tables_that_do_not_exist_yet(convex_evals: Command, tmp_path: Path) -> None:
     write_old_database(str(tmp_path / "old.db"), tmp_path / "history")
     plan = ("db", "migrate", "--dry-run", "--scores", "old.db")
     assert convex_evals(*plan).stdout == (

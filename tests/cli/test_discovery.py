@@ -78,7 +78,7 @@ def test_a_provider_that_cannot_be_asked_is_named_with_the_reason(box: Asked, pr
     assert result.returncode == 2 and complaint in result.stderr
 
 
-def test_a_provider_that_does_not_answer_is_no_verdict_on_the_others(box: Asked) -> None:
+def test_a_provider_that_does_not_answer_says_nothing_about_the_others(box: Asked) -> None:
     with (box.folder / "models.toml").open("a") as file:
         file.write('[providers.gone]\napi = "openai-chat"\nbase_url = "http://127.0.0.1:9/v1"\n')
     result = box("models", "discover")

@@ -53,7 +53,7 @@ def test_a_changed_copy_of_the_reference_answer_becomes_a_control(convex_evals: 
         ("alternative-moon", "moon\n", "must pass, but fails at tests: "),
     ],
 )
-def test_an_answer_that_fares_otherwise_stays_to_be_changed(
+def test_an_answer_with_an_unexpected_verdict_is_left_for_editing(
     convex_evals: Command, controls: Path, name: str, text: str, complaint: str | None
 ) -> None:
     convex_evals(*NEW, name)

@@ -124,7 +124,7 @@ def test_names_of_versions_are_plain(name: str, convex_evals: Command, minted: P
     assert "named in small letters" in refused.stderr
 
 
-def test_a_name_is_taken_once_and_unknown_ones_are_told(convex_evals: Command, minted: Path) -> None:
+def test_a_name_is_taken_once_and_unknown_ones_are_reported(convex_evals: Command, minted: Path) -> None:
     assert "already; choose another name" in convex_evals("benchmark", "mint", "v1").stderr
     assert "there are: v1." in convex_evals("leaderboard", "--benchmark", "v9").stderr
     shown = convex_evals("benchmark", "show", "v1").stdout

@@ -86,7 +86,7 @@ def test_filters_choose(convex_evals: Command, suite_folder: Path, filters: list
     assert listed["suite"]["total"] == 3
 
 
-def test_a_suite_elsewhere_can_be_named(convex_evals: Command, suite_folder: Path) -> None:
+def test_a_suite_in_another_folder_can_be_named(convex_evals: Command, suite_folder: Path) -> None:
     elsewhere = suite_folder.parent / "elsewhere"
     elsewhere.mkdir()
     shutil.move(suite_folder, elsewhere / "evals")
@@ -95,7 +95,7 @@ def test_a_suite_elsewhere_can_be_named(convex_evals: Command, suite_folder: Pat
         assert listed["suite"]["root"] == str(elsewhere / "evals")
 
 
-def test_without_a_suite_nearby_the_one_that_comes_along_is_listed(convex_evals: Command) -> None:
+def test_without_a_suite_nearby_the_bundled_one_is_listed(convex_evals: Command) -> None:
     assert "000-empty_functions" in convex_evals("list").stdout
 
 

@@ -92,7 +92,7 @@ def test_debug_also_helps_when_the_command_tree_itself_is_broken(
     assert "ZeroDivisionError" in capsys.readouterr().err.splitlines()[-2]
 
 
-def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
+def test_a_reader_that_leaves_early_is_not_an_error(tmp_path: Path) -> None:
     program = Path(sys.executable).parent / "convex-evals"
     reading, writing = os.pipe()
     os.close(reading)

@@ -38,7 +38,7 @@ def test_a_model_is_asked_and_graded_and_what_it_took_is_kept(asked: Asked) -> N
     assert "$0.05 (estimated)" in asked("status").stdout
 
 
-def test_a_cost_that_nobody_knows_is_called_unknown(asked: Asked) -> None:
+def test_an_unknown_cost_is_shown_as_unknown(asked: Asked) -> None:
     result = asked.run("--name", "000-hello")
     assert (result["run"]["cost"], result["run"]["costSource"], result["run"]["costUnknown"]) == (None, "unknown", 1)
     assert "11 tokens in, 7 out · cost unknown" in asked("show", result["run"]["id"]).stdout

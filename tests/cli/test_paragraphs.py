@@ -16,7 +16,7 @@ def test_lines_are_broken_between_words(width: int) -> None:
     assert all(line.startswith("    ") for line in lines[1:])
 
 
-def test_a_word_that_fits_no_line_goes_on_where_it_is() -> None:
+def test_a_word_too_long_for_a_line_is_not_moved() -> None:
     assert wrapped(f"✗ {TEST} (grader.py:92)", 60, "    ", "        ") == [f"    ✗ {TEST} (grader.py:92)"]
     assert wrapped(f"✗ {TEST} (grader.py:92)", 80, "    ", "        ") == [f"    ✗ {TEST}", "        (grader.py:92)"]
 
@@ -28,7 +28,7 @@ def test_a_dot_between_facts_ends_a_line_and_begins_none() -> None:
     ]
 
 
-def test_paragraphs_and_lists_of_markdown_are_filled_anew() -> None:
+def test_paragraphs_and_lists_of_markdown_are_rewrapped() -> None:
     text = "Write a backend that finds\nflats by city.\n\n- `rent` is the\n  given one.\n- `rooms`\n"
     assert list(reflowed(text, 30)) == [
         "Write a backend that finds",

@@ -33,7 +33,7 @@ def run(convex_evals: Command, server: Any, *options: str) -> subprocess.Complet
     return convex_evals(*arguments, LOCAL_API_KEY=KEY)
 
 
-def test_a_model_at_home_is_asked_and_graded(
+def test_a_local_model_is_asked_and_graded(
     convex_evals: Command, provider_server: Any, hello_suite: Callable[..., Path], tmp_path: Path
 ) -> None:
     provider_server.answer = lambda asked: HELLO

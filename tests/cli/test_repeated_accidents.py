@@ -20,7 +20,7 @@ SENTENCE = (
 )
 
 
-def test_it_has_failed_and_show_tells_of_every_try(
+def test_it_has_failed_and_show_reports_every_try(
     convex_evals: Command, hello_suite: Callable[..., Path], tmp_path: Path
 ) -> None:
     suite = hello_suite(1)

@@ -46,7 +46,7 @@ def test_json_has_the_promised_shape(convex_evals: Command, hello_suite: MakeSui
     assert tests["durationMs"] > 0 and tests["cpuMs"] >= 0
 
 
-def test_people_get_a_line_per_eval_a_summary_and_what_to_do_next(
+def test_users_get_a_line_per_eval_a_summary_and_what_to_do_next(
     convex_evals: Command, hello_suite: MakeSuite, tmp_path: Path
 ) -> None:
     hello_suite(2, wrong=(1,))
@@ -75,7 +75,7 @@ def test_several_models_each_get_a_run_and_empty_fails_everything(
     assert [each["trial"] for each in result["runs"][0]["evals"]] == [1, 2, 1, 2]
 
 
-def test_the_variables_of_the_first_life_work(convex_evals: Command, hello_suite: MakeSuite, tmp_path: Path) -> None:
+def test_legacy_variables_work(convex_evals: Command, hello_suite: MakeSuite, tmp_path: Path) -> None:
     hello_suite(3)
     variables = {
         "MODELS": "empty,reference",

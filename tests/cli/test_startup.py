@@ -39,7 +39,7 @@ def test_nothing_heavy_is_imported(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize("arguments", QUICK[:2], ids=" ".join)
-def test_the_answer_costs_no_more_than_a_few_starts_of_python(arguments: list[str], tmp_path: Path) -> None:
+def test_a_command_starts_in_no_more_than_a_few_starts_of_python(arguments: list[str], tmp_path: Path) -> None:
     """That is a tenth of a second where this was written, and more on a slower machine."""
     program = Path(sys.executable).parent / "convex-evals"
     start = _cpu_seconds([sys.executable, "-c", "pass"], tmp_path)

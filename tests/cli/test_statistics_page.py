@@ -51,7 +51,7 @@ def plain(lines: list[str], folder: Path) -> list[str]:
     return re.sub(r"\b\d+:\d\d\b", "0:00", text).splitlines()
 
 
-def test_there_are_examples_of_trials_a_comparison_and_going_on_until_it_is_sure() -> None:
+def test_there_are_examples_of_trials_a_comparison_and_until_sure() -> None:
     assert [example.commands[-1][0] for example in examples()] == ["run", "compare", "run"]
 
 

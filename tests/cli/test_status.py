@@ -128,7 +128,7 @@ def test_runs_can_be_filtered(convex_evals: Command, record_run: Record, options
     assert [run["model"] for run in listed] == models
 
 
-def test_where_no_run_is_as_asked_that_is_said(convex_evals: Command, record_run: Record) -> None:
+def test_a_filter_that_matches_no_run_says_so(convex_evals: Command, record_run: Record) -> None:
     record_run({"000-first": "passed"})
     assert convex_evals("status", "--model", "nobody").stdout.startswith("No such run was found; ")
     wrong = convex_evals("status", "--since", "yesterday")

@@ -54,7 +54,7 @@ def sync(command: Command, *arguments: str, code: int = 0) -> dict[str, dict[str
     return {each["name"]: each for each in json.loads(done.stdout)["destinations"]}
 
 
-def test_every_service_gets_what_it_has_not(
+def test_every_service_gets_what_it_is_missing(
     convex_evals: Command, record_run: Callable[..., str], services: Services, tmp_path: Path
 ) -> None:
     run = record_run({"000-hello": "passed", "001-hello": "failed"})

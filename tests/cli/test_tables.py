@@ -32,7 +32,7 @@ def test_columns_go_and_texts_are_folded_before_a_name_is_broken(table: Table, w
 
 
 @pytest.mark.parametrize("width", [66, 50])
-def test_a_text_stands_below_its_row_where_its_column_would_be_narrow(table: Table, width: int) -> None:
+def test_a_text_goes_below_its_row_when_its_column_would_be_narrow(table: Table, width: int) -> None:
     shown = lines(table, width)
     assert all(len(line) <= width for line in shown)
     assert shown[:2] == [f"{'run':<10}model", f"{RUN}  {MODEL}"]

@@ -11,7 +11,7 @@ INDEX = "001-queries/000-index"
 
 
 @pytest.mark.parametrize("name", ["000-index", "index", "queries/index", INDEX])
-def test_a_task_is_printed_word_for_word(convex_evals: Command, suite_folder: Path, name: str) -> None:
+def test_a_task_is_printed_verbatim(convex_evals: Command, suite_folder: Path, name: str) -> None:
     (suite_folder / INDEX / "TASK.txt").write_text("Write it.\n\nThen test it.\n")
     result = convex_evals("task", name)
     assert (result.returncode, result.stdout) == (0, "Write it.\n\nThen test it.\n")

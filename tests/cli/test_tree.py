@@ -28,7 +28,7 @@ EXAMPLES = sorted({line for each in CONTEXTS for line in examples_of(each.comman
 
 
 @pytest.mark.parametrize("context", CONTEXTS, ids=lambda context: context.command_path)
-def test_help_has_no_words_of_the_machine(context: typer.Context) -> None:
+def test_help_has_no_type_annotations(context: typer.Context) -> None:
     shown = context.get_help()
     assert isinstance(context.command, (OurCommand, OurGroup)), "make groups with cli.tree.Commands"
     for word in ("<int", "<str", "<path", "range>", "{", "[[", "...\n", "x>=", "[required]"):

@@ -35,7 +35,7 @@ def test_graders_that_do_not_always_pass_their_reference_are_flaky(
     assert "pass@" not in result.stderr
 
 
-def test_graders_that_always_agree_are_said_to_be_stable(convex_evals: Command, hello_suite: MakeSuite) -> None:
+def test_graders_that_always_agree_are_reported_as_stable(convex_evals: Command, hello_suite: MakeSuite) -> None:
     hello_suite(2)
     result = convex_evals("validate", "--trials", "2", "--json", "-")
     assert result.returncode == 0

@@ -107,7 +107,7 @@ def test_tests_of_vitest_graders_are_titles(tmp_path: Path) -> None:
     assert not has_test(Grader(GraderKind.VITEST, path), "oldest first")
 
 
-def test_a_grader_that_is_no_python_has_no_tests(tmp_path: Path) -> None:
+def test_a_grader_that_is_not_python_has_no_tests(tmp_path: Path) -> None:
     path = tmp_path / "grader.py"
     path.write_text("def test_(:")
     assert not has_test(Grader(GraderKind.PYTEST, path), "test_")

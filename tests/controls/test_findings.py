@@ -28,12 +28,12 @@ def test_what_is_as_it_must_be_is_ok(good: Findings) -> None:
     assert (good.ok, good.has_mistakes, good.without_verdict) == (True, False, False)
 
 
-def test_an_answer_that_is_judged_otherwise_is_a_mistake(good: Findings) -> None:
+def test_an_answer_with_an_unexpected_verdict_is_a_mistake(good: Findings) -> None:
     found = replace(good, wrong=(judged("passed", "must fail"),))
     assert (found.ok, found.has_mistakes, found.without_verdict) == (False, True, False)
 
 
-def test_an_accident_is_not_ok_but_no_mistake(good: Findings) -> None:
+def test_an_accident_is_neither_ok_nor_a_mistake(good: Findings) -> None:
     found = replace(good, alternatives=(judged("infrastructure", "must pass"),))
     assert (found.ok, found.has_mistakes, found.without_verdict) == (False, False, True)
 
@@ -100,7 +100,7 @@ def test_right_answers_must_pass_and_empty_projects_must_fail() -> None:
     assert judge_empty("empty project", graded()).complaint == "must fail, but passes every step"
 
 
-def test_a_broken_eval_is_a_mistake_and_an_accident_is_none() -> None:
+def test_a_broken_eval_is_a_mistake_and_an_accident_is_not() -> None:
     broken = Grade("000-a/000-b", "infrastructure", (), broken="the grader\ncannot be loaded")
     judged = judge_passing("reference answer", broken)
     assert (judged.complaint, judged.without_verdict) == (

@@ -7,7 +7,7 @@ from convex_evals.suite import Suite, read_answer
 MakeSuite = Callable[..., Suite]
 
 
-def test_controls_stand_beside_the_suite_or_inside_it(tmp_path: Path) -> None:
+def test_controls_are_next_to_the_suite_or_inside_it(tmp_path: Path) -> None:
     suite = tmp_path / "evals"
     suite.mkdir()
     assert controls_folder(suite) == tmp_path / "controls"
@@ -16,7 +16,7 @@ def test_controls_stand_beside_the_suite_or_inside_it(tmp_path: Path) -> None:
     assert controls_folder(tmp_path / "_evals") == tmp_path / "_controls"
 
 
-def test_controls_of_an_eval_are_read_in_order_and_broken_ones_are_told(hello: MakeSuite, tmp_path: Path) -> None:
+def test_controls_of_an_eval_are_read_in_order_and_broken_ones_are_reported(hello: MakeSuite, tmp_path: Path) -> None:
     suite = hello()
     folder = tmp_path / "controls" / "000-basics" / "000-hello"
     (folder / "notes.md").write_text("Remember this.\n")
@@ -32,7 +32,7 @@ def test_an_eval_without_controls_has_none(hello: MakeSuite, tmp_path: Path) -> 
     assert (found.controls, found.problems) == ((), ())
 
 
-def test_controls_of_an_eval_that_is_gone_are_told(hello: MakeSuite, tmp_path: Path) -> None:
+def test_controls_of_an_eval_that_is_gone_are_reported(hello: MakeSuite, tmp_path: Path) -> None:
     suite = hello()
     assert strays(tmp_path / "controls", suite) == ()
     (tmp_path / "controls" / "000-basics" / "001-gone").mkdir()

@@ -48,7 +48,7 @@ def test_a_diff_of_two_texts_makes_one_of_the_other(
 
 
 @given(texts, texts, st.data())
-def test_a_diff_does_not_apply_when_a_line_it_shows_is_another(
+def test_a_diff_does_not_apply_when_a_line_it_shows_has_changed(
     before: list[str], after: list[str], data: st.DataObject
 ) -> None:
     old, new = "".join(f"{line}\n" for line in before), "".join(f"{line}\n" for line in after)
@@ -73,7 +73,7 @@ def test_a_diff_without_dates_may_begin_with_a_missing_or_an_empty_file() -> Non
     assert patched(patch)["c.txt"] == patched(patch, {"c.txt": ""})["c.txt"] == "y\n"
 
 
-def test_what_the_usual_tools_write_is_understood(tmp_path: Path) -> None:
+def test_what_common_tools_write_is_understood(tmp_path: Path) -> None:
     versions = {"a": FILES, "b": {"a.txt": "one\n2\nthree\n", "c.txt": "new"}}
     for version, files in versions.items():
         (tmp_path / version).mkdir()
@@ -108,7 +108,7 @@ def test_what_the_usual_tools_write_is_understood(tmp_path: Path) -> None:
         ("--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-x\n+y\n" * 2, "it names a file twice"),
     ],
 )
-def test_a_patch_that_is_none_or_does_not_fit_is_refused(patch: str, complaint: str) -> None:
+def test_a_patch_that_is_invalid_or_does_not_fit_is_refused(patch: str, complaint: str) -> None:
     with pytest.raises(PatchError) as caught:
         patched(patch)
     assert complaint in str(caught.value)

@@ -47,13 +47,13 @@ def test_a_new_eval_gets_the_next_free_number(suite: Path, category: str, name: 
         ("querys", "new", "There is no category 'querys'; did you mean queries? A new one would be 003-querys."),
     ],
 )
-def test_names_that_are_taken_or_no_names_are_refused(suite: Path, category: str, name: str, complaint: str) -> None:
+def test_names_that_are_taken_or_invalid_are_refused(suite: Path, category: str, name: str, complaint: str) -> None:
     with pytest.raises(UsageError) as caught:
         plan_eval(suite, category, name)
     assert complaint in str(caught.value)
 
 
-def test_nothing_is_overwritten_and_nothing_is_written_by_halves(suite: Path) -> None:
+def test_nothing_is_overwritten_or_half_written(suite: Path) -> None:
     control = suite.parent / "controls" / "000-basics" / "005-new" / "wrong-scan.patch"
     control.parent.mkdir(parents=True)
     control.write_text("mine")

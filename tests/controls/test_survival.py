@@ -47,7 +47,7 @@ def test_known_equivalents_count_for_nothing(tmp_path: Path) -> None:
     assert survival.problems == ()
 
 
-def test_equivalents_that_are_none_are_told(tmp_path: Path) -> None:
+def test_wrong_equivalents_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "equivalent.txt"
     path.write_text(f"{MUTANTS[0].id} Not really.\n00000000 Long ago.\n{MUTANTS[1].id}\n{MUTANTS[0].id} Again.\n")
     found = [str(problem) for problem in judged(graded("failed", "passed"), path).problems]

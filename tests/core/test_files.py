@@ -42,7 +42,7 @@ async def test_one_holder_at_a_time_and_the_others_say_that_they_wait(tmp_path: 
     assert (most, waits) == (1, 2)
 
 
-async def test_a_killed_holder_gives_the_lock_free(tmp_path: Path) -> None:
+async def test_killing_the_holder_releases_the_lock(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     holder = await asyncio.create_subprocess_exec(
         sys.executable, "-c", HOLDER, str(path), stdout=asyncio.subprocess.PIPE
@@ -150,7 +150,7 @@ def test_a_file_that_cannot_be_replaced_stays_and_nothing_else_is_left(tmp_path:
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
 
 
-def test_a_shared_lock_keeps_out_only_who_wants_the_file_alone(tmp_path: Path) -> None:
+def test_a_shared_lock_blocks_only_exclusive_locks(tmp_path: Path) -> None:
     first = try_lock(tmp_path / "used", shared=True)
     second = try_lock(tmp_path / "used", shared=True)
     assert first is not None and second is not None

@@ -76,7 +76,7 @@ async def test_what_comes_from_the_cache_used_nothing(cache: ResponseCache) -> N
         (QUESTION, ENTRY, "a-run-without-cache"),
     ],
 )
-async def test_another_question_is_asked_anew(
+async def test_a_different_question_is_not_answered_from_the_cache(
     cache: ResponseCache, question: Question, entry: ModelEntry, scope: str | None
 ) -> None:
     await CachingTransport(Wire(), cache, ENTRY).ask(QUESTION)

@@ -16,7 +16,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_everybody_has_the_same_experiments_each_with_a_description(folder: Path) -> None:
+def test_everyone_has_the_same_experiments_each_with_a_description(folder: Path) -> None:
     experiments = load_experiments(folder)
     assert list(experiments) == OURS
     assert all(experiment.description for experiment in experiments.values())
@@ -140,7 +140,7 @@ def test_a_run_that_remembers_nothing_has_its_experiments_name() -> None:
         ("http://me:secret@x/v1", "must not have a password in it"),
     ],
 )
-def test_an_address_that_cannot_be_one_is_refused_without_its_password(url: str, complaint: str) -> None:
+def test_an_invalid_address_is_refused_without_showing_its_password(url: str, complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint) as refused:
         AskOptions(base_url=url)
     assert "secret" not in str(refused.value)

@@ -68,7 +68,7 @@ async def test_a_folder_is_replayed_as_far_as_it_has_answers(store: ScoresStore,
     assert not find_model(f"replay:{tmp_path / 'nothing'}", store).answers(asked, 1)
 
 
-async def test_a_run_is_replayed_word_for_word_and_costs_nothing(store: ScoresStore, asked: Eval) -> None:
+async def test_a_run_is_replayed_verbatim_and_costs_nothing(store: ScoresStore, asked: Eval) -> None:
     run = stored_run(store)
     model = find_model(f"replay:{run[:8]}", store)
     assert model.name == f"replay:{run}"
@@ -115,7 +115,7 @@ def test_a_model_of_a_provider_is_asked_as_the_experiment_wants(store: ScoresSto
     assert prompt_fingerprint_of(model) == prompt_fingerprint(model.prompt_settings)
 
 
-def test_the_address_on_the_command_line_is_for_models_at_home(store: ScoresStore, connections: Connections) -> None:
+def test_the_address_on_the_command_line_is_for_local_models(store: ScoresStore, connections: Connections) -> None:
     asking = AskOptions(base_url="http://127.0.0.1:9/v1")
     addresses = {}
     for name in ("local/tiny", "openai/gpt-5.2"):
@@ -140,7 +140,7 @@ def test_a_model_that_cannot_be_asked_is_one_sentence(
         find_model(name, store, asking=AskOptions(find_experiment(experiment)), connections=connections)
 
 
-def test_a_slip_of_the_pen_in_an_open_list_is_mentioned(store: ScoresStore, tmp_path: Path) -> None:
+def test_a_typo_in_an_open_list_is_mentioned(store: ScoresStore, tmp_path: Path) -> None:
     said: list[str] = []
     environment = {"OPENAI_API_KEY": "sk-test"}
     connections = Connections(read_settings(environment=environment, cwd=tmp_path), said.append)

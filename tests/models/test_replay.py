@@ -59,7 +59,7 @@ def test_a_recorded_model_that_is_misspelt_is_suggested(samples: Path) -> None:
         RecordedModel.named("sample/zzzzzz", samples)
 
 
-def test_our_samples_are_beside_the_suite() -> None:
+def test_our_samples_are_next_to_the_suite() -> None:
     assert (samples_folder() / "apprentice" / "README.md").is_file()
 
 

@@ -239,7 +239,7 @@ def test_what_is_due_becomes_a_matrix(runner: Runner) -> None:
     assert runner.calls[0]["arguments"] == ["schedule", "--json", "--scores", "URL"]
 
 
-def test_nightly_goes_on_after_a_failure_and_names_what_failed(runner: Runner) -> None:
+def test_nightly_continues_after_a_failure_and_names_what_failed(runner: Runner) -> None:
     answers = {"controls": {"says": "one grader sleeps", "exit": 1}}
     result = runner.run("scripts/nightly nightly.log", {}, ANSWERS=json.dumps(answers))
     assert result.returncode == 1 and result.stdout.endswith("\nfailed: controls\n")

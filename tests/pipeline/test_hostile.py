@@ -199,7 +199,7 @@ async def test_no_answer_switches_the_linter_off(grade_files: GradeFiles, files:
     assert step_of(grade, "eslint").status == "failed", shown(grade)
 
 
-async def test_directives_of_the_linter_are_noted_and_texts_about_directives_are_none(grade_files: GradeFiles) -> None:
+async def test_linter_directives_are_noted_and_text_about_directives_is_ignored(grade_files: GradeFiles) -> None:
     quoting = (
         'export const text = "// @ts-ignore and /* eslint-disable */";\nexport const more = `\n// @ts-nocheck\n`;\n'
     )
@@ -266,7 +266,9 @@ export const endless: Grow<Digits, []> = 1;
     ],
     ids=lambda files: next(iter(files))[:20].encode("unicode_escape").decode(),
 )
-async def test_whoever_breaks_our_tools_fails_in_a_few_words(grade_files: GradeFiles, files: dict[str, str]) -> None:
+async def test_an_answer_that_breaks_our_tools_fails_with_a_short_message(
+    grade_files: GradeFiles, files: dict[str, str]
+) -> None:
     grade = await grade_files({**PLAIN, **files})
     assert grade.status == "failed", shown(grade)
     failed = next(step for step in grade.steps if step.status == "failed")

@@ -32,7 +32,7 @@ async def test_messages_arrive_in_order_however_long_they_are() -> None:
 
 
 @pytest.mark.parametrize("last_bytes", [b"", b"\0\0", struct.pack("!I", 9) + b"{"], ids=["nothing", "length", "body"])
-async def test_a_partner_who_goes_away_has_said_nothing_more(last_bytes: bytes) -> None:
+async def test_a_peer_that_disconnects_ends_the_stream(last_bytes: bytes) -> None:
     async with conversation() as (reader, writer):
         writer.write(last_bytes)
         writer.close()

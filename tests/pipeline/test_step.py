@@ -108,7 +108,7 @@ def _kill(argument: str) -> bool:
     return bool(found)
 
 
-def test_a_note_is_told_once_and_logged(step: RunningStep) -> None:
+def test_a_note_is_reported_once_and_logged(step: RunningStep) -> None:
     step.note("assumed")
     step.note("assumed")
     result = step.passed()

@@ -168,7 +168,7 @@ class Says:
         return Reply(self.text, Usage(finish_reason="stop"))
 
 
-def test_a_price_that_nobody_knows_is_no_number_and_no_budget(
+def test_an_unknown_price_is_neither_a_number_nor_a_budget(
     suite: Suite, store: ScoresStore, connections: Connections
 ) -> None:
     planned = plan("local/tiny", suite, store, connections)

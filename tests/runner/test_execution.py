@@ -110,7 +110,7 @@ async def test_every_eval_and_trial_is_answered_graded_and_recorded(bench: Bench
         assert details.logs.keys() == {step.name for step in details.steps}
 
 
-async def test_runs_that_are_carried_out_together_each_come_to_their_end(bench: Bench, make_suite: MakeSuite) -> None:
+async def test_runs_carried_out_together_all_finish(bench: Bench, make_suite: MakeSuite) -> None:
     suite = make_suite(2)
     runs = [bench.begin(find_model(name, bench.store), suite) for name in ("reference", "empty")]
     assert await bench.carry_out(*runs, jobs=2)
@@ -140,7 +140,7 @@ async def test_an_eval_whose_worker_is_killed_is_graded_again_without_asking_the
     assert bench.store.find_run(run.id).counts.passed == 1
 
 
-async def test_where_the_reference_answer_breaks_down_too_there_is_no_verdict(
+async def test_there_is_no_verdict_when_the_reference_answer_breaks_down_too(
     bench: Bench, make_suite: MakeSuite, workers: Workers, no_pauses: None
 ) -> None:
     def kill(event: Event) -> None:
@@ -290,7 +290,7 @@ class RefusedModel(CountingModel):
         return Generation(asked.task, "hello", {"hello.txt": "hello\n"})
 
 
-async def test_a_model_whose_key_is_refused_is_asked_no_more_while_other_runs_go_on(
+async def test_a_model_whose_key_is_refused_is_asked_no_more_while_other_runs_continue(
     bench: Bench, make_suite: MakeSuite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("convex_evals.runner.execution.GENERATORS", 1)

@@ -43,7 +43,7 @@ def test_samples_are_ranked_only_where_there_is_nothing_else(store: ScoresStore)
     assert [each.why for each in found.left_out] == ["a sample, not a model"]
 
 
-def test_runs_of_a_model_count_together_and_their_spread_is_told(store: ScoresStore) -> None:
+def test_runs_of_a_model_count_together_and_their_spread_is_reported(store: ScoresStore) -> None:
     record(store, "real", 2)
     record(store, "real", 4)
     (standing,) = read_leaderboard(store, V1, "default").standings

@@ -71,7 +71,7 @@ async def test_answers_are_graded_by_as_few_workers_as_it_takes(
     assert workers() == []
 
 
-async def test_whoever_grades_is_told_of_every_try_and_each_has_a_folder_of_its_own(
+async def test_every_try_is_reported_and_has_a_folder_of_its_own(
     make_suite: MakeSuite, settings: Settings, tmp_path: Path
 ) -> None:
     (asked,) = make_suite(1, grader=CRASHES).evals

@@ -88,7 +88,7 @@ CONVICTED = ("failed", "tests", "accident-repeats")
         ([graded(tests="tool-crashed")] * 2, graded(deploy="deploy-refused"), ("infrastructure", None, "tool-crashed")),
     ],
 )
-async def test_what_follows_from_the_tries(
+async def test_the_verdict_follows_from_the_tries(
     settings: Settings,
     tmp_path: Path,
     assignment: Assignment,
@@ -115,7 +115,7 @@ async def test_an_answer_is_graded_three_times_at_most_whatever_happens(
     assert longest == GRADING.tries == 3
 
 
-async def test_the_reference_answer_is_not_its_own_witness(
+async def test_the_reference_answer_is_not_compared_with_itself(
     settings: Settings, tmp_path: Path, assignment: Assignment
 ) -> None:
     same = replace(assignment, files={"hello.txt": "hello\n"})

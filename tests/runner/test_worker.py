@@ -42,7 +42,7 @@ def process_of(worker: GradingWorker) -> psutil.Process:
     return psutil.Process(worker._process.process.pid)
 
 
-async def test_a_worker_grades_one_submission_after_the_other_and_tells_of_every_step(
+async def test_a_worker_grades_one_submission_after_the_other_and_reports_every_step(
     make_suite: MakeSuite, settings: Settings, tmp_path: Path
 ) -> None:
     suite = make_suite(1)

@@ -48,7 +48,7 @@ def record(store: ScoresStore, model: str, cost: float | None) -> str:
     return run
 
 
-def test_the_newest_complete_run_says_how_sure_and_how_dear(store: ScoresStore, registry: Registry) -> None:
+def test_the_newest_complete_run_gives_certainty_and_cost(store: ScoresStore, registry: Registry) -> None:
     known, unknown, never = asked(registry)[:3]
     record(store, known, 9.0)
     run, _ = record(store, known, 0.25), record(store, unknown, None)

@@ -123,7 +123,7 @@ def test_a_cheap_model_is_run_as_often_as_the_rules_say() -> None:
     assert [run.why for run in runs][:2] == ["never run", "every 7 days"]
 
 
-def test_a_month_of_simulated_runs_keeps_to_its_budget_and_the_next_begins_anew() -> None:
+def test_a_month_of_simulated_runs_keeps_to_its_budget_and_the_next_month_starts_from_zero() -> None:
     models = [Candidate(f"a/{n}", "default", cost=10.0) for n in range(10)]
     rules = Rules(budget_per_month=30, runs_per_tick=10, budget_per_tick=100)
     runs = simulate(models, rules, START, 61, spent=Spent(10.0))

@@ -49,7 +49,7 @@ def test_attempts_come_by_eval_trial_and_number(scene: Any) -> None:
     assert listed == sorted((name, trial) for name in evals for trial in (1, 2))
 
 
-def test_an_open_attempt_is_no_result_and_neither_is_an_interrupted_one(scene: Any) -> None:
+def test_an_open_attempt_is_not_a_result_and_neither_is_an_interrupted_one(scene: Any) -> None:
     run_id = scene.run(trials=2)
     scene.attempt(run_id, trial=1, status="infrastructure")
     for trial in (1, 2):

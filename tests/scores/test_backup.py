@@ -151,7 +151,7 @@ def test_a_backup_of_an_earlier_version_is_upgraded_on_the_way_and_stays_as_it_w
         (lambda folder: (folder / "backup.db").write_text("prose " * 1000), "is not a database"),
     ],
 )
-def test_what_is_no_backup_gets_one_sentence_and_makes_nothing(
+def test_a_file_that_is_not_a_backup_gets_one_sentence_and_restores_nothing(
     make: Callable[[Path], None], sentence: str, tmp_path: Path
 ) -> None:
     make(tmp_path)

@@ -91,7 +91,7 @@ def migrating(where: str, batch: int) -> Iterator["subprocess.Popen[str]"]:
             process.kill()
 
 
-def test_readers_and_writers_go_on_while_it_is_killed_and_shared(
+def test_readers_and_writers_continue_while_it_is_killed_and_shared(
     old: tuple[str, Scene], server: Any, previous: Revisions
 ) -> None:
     where, scene = old

@@ -79,7 +79,7 @@ def fill(store: ScoresStore, scene_step: Callable[[bytes], Any], attempt_id: str
     raise AssertionError("the disk was not full")
 
 
-def test_a_full_disk_loses_nothing_and_work_goes_on_when_there_is_space(
+def test_a_full_disk_loses_nothing_and_work_continues_when_there_is_space(
     scene: Any, server: Any, crowded: str, small_disk: SmallDisk
 ) -> None:
     with ScoresStore.open(crowded) as store:
@@ -153,7 +153,7 @@ def no_folder(path: Path, engine: Engine) -> None:
         (no_folder, InfrastructureError, "{} cannot be opened; check that its folder exists"),
     ],
 )
-def test_trouble_with_a_file_is_one_sentence(
+def test_a_problem_with_a_file_is_one_sentence(
     trouble: Callable[[Path, Engine], None],
     kind: type[ConvexEvalsError],
     sentence: str,
@@ -174,7 +174,7 @@ def test_trouble_with_a_file_is_one_sentence(
     assert str(raised.value).startswith(sentence.format(path))
 
 
-def test_what_is_a_bug_is_not_made_to_look_like_trouble(tmp_path: Path) -> None:
+def test_a_bug_is_not_disguised_as_a_problem_of_the_database(tmp_path: Path) -> None:
     location = find_location(tmp_path / "a.db")
     engine = database.sqlite_engine(location)
     with pytest.raises(DBAPIError), said_plainly(location), engine.begin() as connection:
@@ -182,9 +182,7 @@ def test_what_is_a_bug_is_not_made_to_look_like_trouble(tmp_path: Path) -> None:
     engine.dispose()
 
 
-def test_a_lock_while_opening_a_new_file_is_waited_for_and_then_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lock_on_a_new_file_is_waited_for_and_then_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "scores.db"
     monkeypatch.setattr(schema, "BUSY_SECONDS", 0.2)
     monkeypatch.setattr(database, "BUSY_SECONDS", 0.2)
@@ -214,7 +212,7 @@ def test_a_server_that_does_not_answer_is_one_sentence(
 
 
 @pytest.mark.parametrize("server", ["postgresql"], indirect=True)
-def test_a_store_survives_that_its_connections_are_cut(scene: Any, server: Any) -> None:
+def test_a_store_survives_cut_connections(scene: Any, server: Any) -> None:
     run_id = scene.run()
     cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'convex-evals'"
     server.execute(server.url("postgres"), cut)

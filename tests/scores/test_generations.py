@@ -43,7 +43,7 @@ def test_a_cost_and_its_source_must_agree(cost: float | None, source: Any) -> No
         Usage(cost_usd=cost, cost_source=source)
 
 
-def test_an_attempt_has_one_generation_for_ever(scene: Any) -> None:
+def test_an_attempt_has_one_generation_forever(scene: Any) -> None:
     run_id = scene.run()
     begun = scene.store.begin_attempt(run_id, EVAL)
     scene.store.record_generation(begun.id, scene.generation())

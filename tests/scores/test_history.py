@@ -8,7 +8,7 @@ from convex_evals.scores import history as module
 EVALS = ("000-a/000-b", "000-a/001-c")
 
 
-def test_runs_come_newest_first_with_what_tells_whether_they_changed(scene: Any, store: ScoresStore) -> None:
+def test_runs_come_newest_first_with_a_mark_that_changes_with_them(scene: Any, store: ScoresStore) -> None:
     first, second = scene.run(*EVALS), scene.run(*EVALS)
     assert [key.id for key in store.history.index()] == [second, first]
     before = store.history.index()

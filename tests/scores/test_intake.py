@@ -110,7 +110,7 @@ def test_a_label_of_a_run_that_was_given_here_stays(
     assert team.find_run(run_id).labels == ("kept",)
 
 
-def test_two_runners_on_one_run_are_told_so(team: ScoresStore, run_id: str, records: tuple[Record, ...]) -> None:
+def test_two_runners_on_one_run_get_an_error(team: ScoresStore, run_id: str, records: tuple[Record, ...]) -> None:
     team.intake.take_in(run_id, records, DESK)
     with pytest.raises(LeaseError, match=r"by another runner \(desk.example.com\)"):
         team.intake.take_in(run_id, records, LAPTOP)
@@ -119,7 +119,7 @@ def test_two_runners_on_one_run_are_told_so(team: ScoresStore, run_id: str, reco
     team.intake.take_in(run_id, records, DESK)
 
 
-def test_what_is_no_record_is_named(run_id: str, records: tuple[Record, ...]) -> None:
+def test_invalid_records_are_refused(run_id: str, records: tuple[Record, ...]) -> None:
     sent = msgspec.json.decode(encode(records))
     for change in ({"status": "great"}, {"id": "x" * 33}, {"id": "\u0000"}, {"unknown": 1}, {"trials": 2**31}):
         with pytest.raises(msgspec.ValidationError):

@@ -49,7 +49,7 @@ def flipped(content: bytes, bit: int) -> bytes:
     return bytes(changed)
 
 
-def test_sound_scores_are_said_to_be(recorded: str, where: str) -> None:
+def test_sound_scores_are_reported_as_sound(recorded: str, where: str) -> None:
     told: list[tuple[int, int]] = []
     found = check_database(where, lambda done, total: told.append((done, total)))
     assert found.sound

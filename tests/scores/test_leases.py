@@ -28,7 +28,7 @@ def test_a_run_whose_runner_is_gone_says_so(scene: Any, short: Leases) -> None:
     assert short.end_overdue() == ()
 
 
-def test_a_runner_that_comes_back_goes_on(scene: Any, short: Leases) -> None:
+def test_a_runner_that_comes_back_continues(scene: Any, short: Leases) -> None:
     run_id = scene.run()
     before = scene.store.outbox.records(run_id)
     short.renew([run_id], DESK)
@@ -49,7 +49,7 @@ def test_what_the_runner_says_later_wins_over_the_mark(scene: Any, team: ScoresS
     assert team.outbox.records(run_id) == told
 
 
-def test_another_runner_can_go_on_when_a_lease_is_over(scene: Any, short: Leases) -> None:
+def test_another_runner_can_continue_when_a_lease_has_expired(scene: Any, short: Leases) -> None:
     run_id = scene.run()
     scene.store.leases.renew([run_id], DESK)
     with pytest.raises(LeaseError):

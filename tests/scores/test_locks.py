@@ -53,7 +53,7 @@ def test_a_hold_ends_with_its_process(scene: Any, where: str) -> None:
         pass
 
 
-def test_of_many_that_want_it_one_gets_it_each_time(scene: Any) -> None:
+def test_one_of_many_competitors_gets_it_each_time(scene: Any) -> None:
     run_id = scene.run()
     inside: list[int] = []
 
@@ -74,7 +74,7 @@ def test_of_many_that_want_it_one_gets_it_each_time(scene: Any) -> None:
     assert inside == []
 
 
-def test_nothing_is_left_behind_beside_a_file(scene: Any, server: Any, where: str) -> None:
+def test_no_temporary_file_is_left_next_to_a_file(scene: Any, server: Any, where: str) -> None:
     with scene.store.hold_run(scene.run()):
         pass
     if server.name == "sqlite":

@@ -113,7 +113,7 @@ def test_the_log_of_vitest_is_understood_too() -> None:
     assert found.assertion == 'expect(spec).toContain("run every second");'
 
 
-def test_without_a_log_the_excerpt_has_to_do() -> None:
+def test_without_a_log_the_excerpt_is_used() -> None:
     (found,) = read("tests", "", excerpt=EXCERPT)
     assert (found.name, found.place) == ("test_an_update", "grader.py:47")
     assert (found.expected, found.received) == ("{'bio': None}", "{'bio': 'Engines'}")
@@ -136,7 +136,7 @@ def test_findings_have_rule_and_place_and_count_once() -> None:
     ]
 
 
-def test_of_a_deployment_only_what_the_cli_said_about_the_project_is_read() -> None:
+def test_only_what_the_cli_says_about_the_project_is_read() -> None:
     (found,) = read("deploy", DEPLOY)
     assert found.place == "convex/schema.ts:25"
     assert found.message.startswith("Uncaught TypeError: o.map is not a function")
@@ -163,9 +163,7 @@ def test_the_excerpt_at_the_end_of_a_log_is_not_read_as_a_second_complaint() -> 
         ("tests", "grader-crashed", "the grader ended without a report", "test:the grader ended without a report"),
     ],
 )
-def test_a_step_that_nobody_can_parse_speaks_for_itself(
-    step: StepName, failure: str, excerpt: str, fingerprint: str
-) -> None:
+def test_an_unparseable_step_is_quoted_as_it_is(step: StepName, failure: str, excerpt: str, fingerprint: str) -> None:
     (found,) = read(step, "", failure, excerpt)
     assert (found.step, found.message, found.fingerprint) == (step, excerpt, fingerprint)
 

@@ -68,7 +68,7 @@ def test_every_table_that_travels_is_followed_by_triggers(server: Any, where: st
     assert names <= {name for (name,) in server.execute(where, query[server.name])}
 
 
-def test_a_run_arrives_as_it_is_while_it_goes_on(scene: Any, team: ScoresStore) -> None:
+def test_a_run_arrives_unchanged_while_it_is_under_way(scene: Any, team: ScoresStore) -> None:
     store, run_id = scene.store, follow(scene)
     assert deliver(store, team) == 1
     assert_same(store, team, run_id)

@@ -29,7 +29,7 @@ def test_a_run_comes_back_as_it_was_planned(store: ScoresStore, fingerprints: Fi
     ("changes", "sentence"),
     [({"trials": 0}, "at least one trial"), ({"evals": (PlannedEval("a"), PlannedEval("a"))}, "each eval once")],
 )
-def test_a_plan_that_cannot_be_is_refused(changes: dict[str, Any], sentence: str) -> None:
+def test_an_impossible_plan_is_refused(changes: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         RunPlan(**{"model": "m", "provider": "p", "experiment": "e", "evals": (), **changes})
 
@@ -152,7 +152,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def test_the_time_between_two_sessions_is_no_work(scene: Any, clock: Clock) -> None:
+def test_the_time_between_two_sessions_is_not_counted_as_work(scene: Any, clock: Clock) -> None:
     store: ScoresStore = scene.store
     run = scene.run()
     clock.seconds = 60
@@ -236,7 +236,7 @@ def test_resuming_marks_what_was_left_open_and_only_that(scene: Any) -> None:
     assert scene.store.begin_attempt(run_id, B).number == 2
 
 
-def test_a_stopped_run_goes_on(scene: Any) -> None:
+def test_a_stopped_run_continues(scene: Any) -> None:
     run_id = scene.run(A)
     scene.store.finish_run(run_id, "stopped", "Ctrl-C")
     scene.store.resume_run(run_id)

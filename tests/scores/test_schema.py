@@ -183,7 +183,7 @@ def test_a_server_database_may_hold_other_tables_unless_they_are_in_the_way(serv
 
 
 @pytest.mark.parametrize("server", ["sqlite"], indirect=True)
-def test_a_file_is_set_up_for_readers_beside_a_writer(where: str, store: ScoresStore) -> None:
+def test_a_file_is_set_up_for_readers_during_a_write(where: str, store: ScoresStore) -> None:
     connection = sqlite3.connect(where)
     assert connection.execute("PRAGMA journal_mode").fetchall() == [("wal",)]
     connection.close()
@@ -208,7 +208,7 @@ def test_status_of_an_empty_database_changes_nothing(server: Any) -> None:
     assert server.name != "sqlite" or not Path(where).exists()
 
 
-def test_upgrade_makes_what_is_not_there_and_is_content_after_that(server: Any) -> None:
+def test_upgrade_creates_what_is_missing_and_then_does_nothing(server: Any) -> None:
     where = server.empty()
     first, second = upgrade_database(where), upgrade_database(where)
     assert first.changed and (first.before, first.after, first.backup) == (None, REVISIONS.head, None)

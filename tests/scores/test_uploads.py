@@ -55,7 +55,7 @@ def test_only_what_has_the_right_hash_is_kept(store: ScoresStore) -> None:
     ("size", "offset", "total"),
     [(1, 0, MOST_BYTES + 1), (1, 1, 2), (5, 0, 6), (PART, -PART, PART), (PART, 2 * PART, 2 * PART), (1, PART, 1)],
 )
-def test_what_is_no_part_is_refused(store: ScoresStore, size: int, offset: int, total: int) -> None:
+def test_invalid_parts_are_refused(store: ScoresStore, size: int, offset: int, total: int) -> None:
     with pytest.raises(UsageError, match="An artifact"):
         store.uploads.put(name_of(b""), b"x" * size, offset, total)
 

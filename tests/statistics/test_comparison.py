@@ -59,7 +59,7 @@ def test_flipped_evals_are_named_in_both_directions() -> None:
     assert (found.verdict, found.p, found.test) == ("cannot tell", 1.0, "exact McNemar")
 
 
-def test_a_clear_difference_is_told() -> None:
+def test_a_clear_difference_is_reported() -> None:
     found = compare(one_trial("0" * 12 + "1" * 54), one_trial("1" * 66))
     assert found is not None
     assert found.verdict == "better"
@@ -76,7 +76,7 @@ def test_only_evals_that_both_have_are_compared() -> None:
     assert compare({"a": Tally(1, 1)}, {"b": Tally(1, 1)}) is None
 
 
-def test_what_cannot_be_told_says_what_would_tell_it() -> None:
+def test_an_undecided_case_says_what_would_decide_it() -> None:
     a = {str(index): Tally(index % 2, 2) for index in range(20)}
     b = {str(index): Tally(min(2, index % 2 + (index % 10 == 0)), 2) for index in range(20)}
     found = compare(a, b)

@@ -85,7 +85,7 @@ def test_flaky_evals_are_named_among_those_with_several_trials() -> None:
     assert flakiness({"d": Tally(1, 1)}).rate == 0
 
 
-def test_runs_are_merged_by_eval_and_their_spread_is_told_apart() -> None:
+def test_runs_are_merged_by_eval_and_their_spread_is_separate() -> None:
     runs = [{"a": Tally(1, 1), "b": Tally(0, 1)}, {"a": Tally(1, 1), "b": Tally(1, 1)}]
     assert merged(runs) == {"a": Tally(2, 2), "b": Tally(1, 2)}
     assert spread(runs) == pytest.approx(numpy.std([0.5, 1.0], ddof=1))

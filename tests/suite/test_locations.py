@@ -56,7 +56,7 @@ def test_far_from_any_suite_the_checkouts_own_is_used(tmp_path: Path) -> None:
         ("evals/000-basics/000-first", "is one part of a suite; name the suite's folder, "),
     ],
 )
-def test_a_folder_that_is_no_suite_is_refused(root: Path, write_eval: WriteEval, name: str, sentence: str) -> None:
+def test_a_folder_that_is_not_a_suite_is_refused(root: Path, write_eval: WriteEval, name: str, sentence: str) -> None:
     write_eval()
     (root.parent / "empty").mkdir()
     (root.parent / "file").touch()

@@ -21,7 +21,7 @@ def test_nothing_in_it_is_broken(suite: Suite) -> None:
     assert [each.id for each in suite.evals][:1] == ["000-fundamentals/000-empty_functions"]
 
 
-def test_every_answer_resolves_to_the_same_versions_for_ever(suite: Suite) -> None:
+def test_every_answer_resolves_to_the_same_versions_forever(suite: Suite) -> None:
     assert suite.settings.packages_before is not None  # so that a caret means one version, not the newest
     for each in suite.evals:
         package = json.loads(read_answer(each, suite.settings.answer_files)["package.json"])

@@ -50,7 +50,7 @@ def test_a_selection_keeps_what_meets_every_condition_in_the_suites_order(
         (Selection(pattern="nothing"), "No eval matches; `convex-evals list` without filters shows all 4."),
     ],
 )
-def test_a_selection_that_cannot_be_meant_says_why(suite: Suite, selection: Selection, sentence: str) -> None:
+def test_an_impossible_selection_says_why(suite: Suite, selection: Selection, sentence: str) -> None:
     with pytest.raises(UsageError) as raised:
         select(suite, selection)
     assert str(raised.value).startswith(sentence)

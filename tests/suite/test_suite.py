@@ -129,7 +129,7 @@ def test_an_eval_outside_a_category_is_reported(root: Path, write_eval: WriteEva
     assert [problem.found for problem in load_suite(root).problems] == ["is an eval outside a category"]
 
 
-def test_other_folders_and_files_beside_evals_are_left_alone(root: Path, write_eval: WriteEval, write: Write) -> None:
+def test_other_folders_and_files_next_to_evals_are_left_alone(root: Path, write_eval: WriteEval, write: Write) -> None:
     write_eval("000-basics/000-good")
     for name in ("README.md", "node_modules/a/b.js", "000-basics/notes/x.md", "shared/y.ts", ".hidden/z"):
         write(name, "text")

@@ -13,14 +13,14 @@ NOT_HTML = {"accept": "application/json"}
 
 
 @pytest.mark.parametrize("path", ["/", "/nowhere", "/api/v1/runs", "/api/v1/nowhere", "/static/x/y.css"])
-async def test_every_answer_tells_browsers_what_they_may_do(client: httpx2.AsyncClient, path: str) -> None:
+async def test_every_response_has_the_security_headers_of_browsers(client: httpx2.AsyncClient, path: str) -> None:
     answer = await client.get(path)
     assert {name: answer.headers.get(name) for name in HEADERS} == HEADERS
     assert "unsafe" not in answer.headers["content-security-policy"]
     assert "server" not in answer.headers
 
 
-async def test_what_is_not_there_is_said_to_people_on_a_page_and_to_programs_in_one_shape(
+async def test_a_missing_page_is_html_for_users_and_json_for_programs(
     client: httpx2.AsyncClient,
 ) -> None:
     page, api, asked = [
@@ -33,7 +33,7 @@ async def test_what_is_not_there_is_said_to_people_on_a_page_and_to_programs_in_
     assert asked.json()["error"]["code"] == "NotFound"
 
 
-async def test_a_method_that_is_not_there_is_said_in_the_same_shape(client: httpx2.AsyncClient) -> None:
+async def test_an_unknown_method_is_reported_in_the_same_shape(client: httpx2.AsyncClient) -> None:
     answer = await client.delete("/api/v1/runs")
     assert (answer.status_code, answer.json()["error"]["code"]) == (405, "MethodNotAllowed")
     assert answer.headers["allow"] == "GET"
@@ -56,7 +56,7 @@ async def test_long_answers_are_packed_for_those_who_can_unpack_them(client: htt
     assert "accept-encoding" in plain.headers["vary"].lower()
 
 
-async def test_a_file_is_kept_for_ever_under_the_hash_of_its_content(
+async def test_a_file_is_kept_forever_under_the_hash_of_its_content(
     client: httpx2.AsyncClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "page.css").write_text("body {}")
@@ -74,7 +74,7 @@ async def test_no_file_outside_of_the_folder_is_sent(client: httpx2.AsyncClient,
     assert (await client.get(path)).status_code == 404
 
 
-async def test_a_mistake_of_the_server_is_told_without_details(site: Site, serve, caplog) -> None:
+async def test_a_mistake_of_the_server_is_reported_without_details(site: Site, serve, caplog) -> None:
     class Broken:
         def __getattr__(self, name: str) -> object:
             raise RuntimeError("secret detail")

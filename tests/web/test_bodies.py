@@ -111,7 +111,7 @@ async def test_a_head_that_lies_or_is_too_large_is_refused(client: httpx2.AsyncC
     assert answer.startswith((b"HTTP/1.1 400", b"HTTP/1.1 431")), answer
 
 
-async def test_a_body_shorter_than_it_says_is_no_request(client: httpx2.AsyncClient) -> None:
+async def test_a_body_shorter_than_its_content_length_is_refused(client: httpx2.AsyncClient) -> None:
     answer = await raw(client, b"POST /api/v1/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{}")
     assert b" 200 " not in answer.partition(b"\r\n")[0]
 

@@ -76,7 +76,7 @@ def test_a_chart_is_an_image_or_a_group_of_links_with_a_title_and_a_description_
         assert not re.search(r"(fill|stroke)=\"#", svg)
 
 
-def test_names_are_text_whatever_a_model_is_called() -> None:
+def test_names_of_models_are_shown_as_text() -> None:
     svg = bar_chart("<script>", [Bar('<img src=x onerror="alert(1)">', 0.5, href='"><script>')]).svg
     assert "<script" not in svg and "<img" not in svg
     assert drawn(svg, "text", "label")[0].text == '<img src=x onerror="alert(1)">'
@@ -96,7 +96,7 @@ def test_nobody_is_above_and_left_of_the_pareto_line(places: list[tuple[float, f
     assert all(any(best.x <= each.x and best.y >= each.y for best in front) for each in points)
 
 
-def test_a_dearer_model_is_further_right_and_a_better_one_higher() -> None:
+def test_a_more_expensive_model_is_further_right_and_a_better_one_higher() -> None:
     svg = scatter_chart("Score against cost", POINTS, "cost", "score").svg
     cheap, dear, best = drawn(svg, "circle", "point")
     assert number(cheap, "cx") < number(dear, "cx") < number(best, "cx")
@@ -123,7 +123,7 @@ def test_costs_that_are_far_apart_get_a_logarithmic_axis() -> None:
     assert "cost (logarithmic)" in svg
 
 
-def test_shade_is_the_share_and_a_cross_is_none() -> None:
+def test_the_shade_is_the_share_and_a_cross_means_zero() -> None:
     cells = [Cell(1.0, "all"), Cell(0.0, "none"), Cell(None, "not run")]
     svg = heat_map("Evals", [("model", cells)], [("000-a", 2), ("001-b", 1)]).svg
     assert [each.get("fill-opacity") for each in drawn(svg, "rect", "square")] == ["1.00", "0.08", None]

@@ -47,7 +47,7 @@ def kinds(lines: list[str]) -> list[str]:
     return [json.loads(line.removeprefix("data: "))["kind"] for line in lines if line.startswith("data: ")]
 
 
-async def test_what_happens_is_told_as_it_happens(
+async def test_events_are_reported_as_they_happen(
     client: httpx2.AsyncClient, record: Any, store: ScoresStore, until: Callable[..., Any]
 ) -> None:
     async with listening(client) as lines:
@@ -72,7 +72,7 @@ async def test_who_listens_to_one_run_hears_of_no_other(
         assert kinds(others) == []
 
 
-async def test_there_is_one_look_for_all_and_none_for_nobody(
+async def test_one_poll_serves_all_listeners_and_none_runs_without_them(
     site: Site, monkeypatch: pytest.MonkeyPatch, until: Callable[..., Any]
 ) -> None:
     looks, asked = 0, list[str]()

@@ -155,7 +155,7 @@ async def test_nobody_else_records(
         ({"path": "runs:list", "args": [1]}, "ArgumentValidationError: Expected an object of arguments."),
     ],
 )
-async def test_calls_that_cannot_be_are_answered_as_convex_does(
+async def test_impossible_calls_are_answered_as_convex_does(
     client: httpx2.AsyncClient, body: dict[str, object], text: str
 ) -> None:
     answer = await client.post("/api/query", json=body)
@@ -164,6 +164,6 @@ async def test_calls_that_cannot_be_are_answered_as_convex_does(
     assert told["errorMessage"].startswith("[Request ID: ") and told["errorMessage"].endswith(f"Server Error\n{text}")
 
 
-async def test_a_body_that_is_no_call_is_refused(client: httpx2.AsyncClient) -> None:
+async def test_a_body_that_is_not_a_call_is_refused(client: httpx2.AsyncClient) -> None:
     for body in (b"", b"[]", b'{"path": 1}'):
         assert (await client.post("/api/query", content=body)).status_code == 400

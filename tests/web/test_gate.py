@@ -10,7 +10,7 @@ async def test_this_machine_is_answered_under_its_own_names(client: httpx2.Async
 
 
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", ""])
-async def test_a_foreign_name_for_this_machine_is_refused(client: httpx2.AsyncClient, host: str) -> None:
+async def test_an_unknown_name_for_this_machine_is_refused(client: httpx2.AsyncClient, host: str) -> None:
     answer = await client.get("/api/v1/runs", headers={"host": host})
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "ForeignHost")
 
@@ -25,7 +25,9 @@ async def test_a_foreign_name_for_this_machine_is_refused(client: httpx2.AsyncCl
         {"cookie": "session=x"},
     ],
 )
-async def test_a_change_from_a_foreign_page_is_refused(client: httpx2.AsyncClient, headers: dict[str, str]) -> None:
+async def test_a_change_from_a_cross_origin_page_is_refused(
+    client: httpx2.AsyncClient, headers: dict[str, str]
+) -> None:
     answer = await client.post("/api/v1/labels", headers=headers)
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "ForeignOrigin")
 

@@ -34,7 +34,7 @@ def refusal(answer: httpx2.Response) -> tuple[int, str]:
     return answer.status_code, answer.json()["error"]["code"]
 
 
-async def test_without_a_token_programs_are_refused_and_people_are_asked_for_one(client: httpx2.AsyncClient) -> None:
+async def test_without_a_token_programs_are_refused_and_users_are_asked_for_one(client: httpx2.AsyncClient) -> None:
     program, person = await client.get(RUNS), await client.get("/runs?status=failed")
     assert refusal(program) == (401, "TokenNeeded") and program.headers["www-authenticate"] == "Bearer"
     assert (person.status_code, person.headers["location"]) == (303, "/login?next=/runs%3Fstatus%3Dfailed")
@@ -49,7 +49,7 @@ async def test_a_token_is_sent_as_bearer_or_as_the_convex_cli_does(
 
 
 @pytest.mark.parametrize("given", ["Bearer", "Basic YTpi", "x", "Bearer a b", f"Bearer {'x' * 9000}"])
-async def test_what_is_no_token_is_refused(client: httpx2.AsyncClient, given: str) -> None:
+async def test_invalid_tokens_are_refused(client: httpx2.AsyncClient, given: str) -> None:
     assert refusal(await client.get(RUNS, headers={"authorization": given})) == (401, "WrongToken")
 
 
@@ -120,7 +120,7 @@ async def log_in(client: httpx2.AsyncClient, token: str, next: str = "/runs", **
     return await client.post("/login", data={"token": token, "next": next}, headers={**origin, **headers})
 
 
-async def test_people_log_in_with_a_token_and_out_again(client: httpx2.AsyncClient, store: ScoresStore) -> None:
+async def test_users_log_in_with_a_token_and_out_again(client: httpx2.AsyncClient, store: ScoresStore) -> None:
     token = make(store)
     answer = await log_in(client, token)
     assert (answer.status_code, answer.headers["location"]) == (303, "/runs")
@@ -151,14 +151,14 @@ async def test_a_session_ends_with_its_token(client: httpx2.AsyncClient, store: 
     assert (await client.get("/runs")).headers["location"].startswith("/login")
 
 
-async def test_a_wrong_token_at_the_login_is_told_and_throttled(client: httpx2.AsyncClient) -> None:
+async def test_a_wrong_token_at_the_login_is_reported_and_throttled(client: httpx2.AsyncClient) -> None:
     answers = [await log_in(client, f"guess{number}") for number in range(11)]
     assert [answer.status_code for answer in answers] == [401] * 10 + [429]
     assert "unknown, expired or revoked" in answers[0].text and "guess0" not in answers[0].text
     assert "set-cookie" not in answers[0].headers
 
 
-async def test_no_foreign_page_can_log_somebody_in(client: httpx2.AsyncClient, store: ScoresStore) -> None:
+async def test_no_cross_origin_page_can_log_a_user_in(client: httpx2.AsyncClient, store: ScoresStore) -> None:
     answer = await client.post("/login", data={"token": make(store)}, headers={"origin": "https://evil.example"})
     assert refusal(answer) == (403, "ForeignOrigin")
 
@@ -166,7 +166,9 @@ async def test_no_foreign_page_can_log_somebody_in(client: httpx2.AsyncClient, s
 @pytest.mark.parametrize(
     "next", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)", "/a\nb", ""]
 )
-async def test_nobody_is_led_away_after_the_login(client: httpx2.AsyncClient, store: ScoresStore, next: str) -> None:
+async def test_the_login_does_not_redirect_to_another_site(
+    client: httpx2.AsyncClient, store: ScoresStore, next: str
+) -> None:
     assert (await log_in(client, make(store), next)).headers["location"] == "/"
     assert "evil" not in (await client.get("/login", params={"next": next})).text
 

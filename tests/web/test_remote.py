@@ -82,7 +82,7 @@ def test_nothing_is_recorded_at_a_service(record: Any, service: RemoteScores) ->
         service.tokens.list()
 
 
-def test_a_label_is_made_by_whom_the_token_belongs_to(site: Site, store: ScoresStore, record: Any) -> None:
+def test_a_label_is_made_by_the_owner_of_the_token(site: Site, store: ScoresStore, record: Any) -> None:
     run_id = record.run()
     label = LabelRecord(run_id, SECOND, 1, "KNOWN_GAP", "said so", "somebody", datetime.now(UTC))
     token = store.tokens.create("ann", ("label",), "local").token

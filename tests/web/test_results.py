@@ -114,7 +114,7 @@ def seen(servers: list[Ask]) -> dict[str, list[Any]]:
     return {page: [read(ask(page)) for ask in servers] for page, read in PAGES.items()}
 
 
-def test_every_page_shows_a_run_that_somebody_else_recorded(pair: list[Ask], scene: Any, shared: ScoresStore) -> None:
+def test_every_page_shows_a_run_that_someone_else_recorded(pair: list[Ask], scene: Any, shared: ScoresStore) -> None:
     mint(shared, scene.run("acme/tiny", fingerprints=PRINTS), "v1")
     scene.run("acme/tiny", fingerprints=PRINTS, failing=())
     before = seen(pair)
@@ -125,7 +125,7 @@ def test_every_page_shows_a_run_that_somebody_else_recorded(pair: list[Ask], sce
     assert all(new in found for found in after["/runs.json"])
 
 
-def test_every_result_of_a_run_that_goes_on_is_shown_at_once(servers: list[Ask], scene: Any) -> None:
+def test_every_result_of_a_run_under_way_is_shown_at_once(servers: list[Ask], scene: Any) -> None:
     run, pages = scene.begin("acme/tiny", fingerprints=PRINTS), ("/runs.json", "/model/acme/tiny.json")
     for number, name in enumerate(EVALS, 1):
         scene.attempt(run, name)
@@ -185,9 +185,7 @@ async def test_what_takes_long_is_prepared_before_anybody_asks(
     assert len(ranked) == 4
 
 
-def test_what_is_computed_from_runs_that_are_over_outlives_changes_of_those_that_go_on(
-    store: ScoresStore, record: Any
-) -> None:
+def test_results_of_finished_runs_outlive_changes_of_runs_under_way(store: ScoresStore, record: Any) -> None:
     record.run()
     cache, computed = ResultsCache(store), list[str]()
 
@@ -217,7 +215,7 @@ def test_only_runs_that_changed_are_read_again(
     assert asked == [[first], [second]]
 
 
-def test_whoever_comes_meanwhile_waits_for_what_is_computed_and_for_nothing_else(store: ScoresStore) -> None:
+def test_concurrent_requests_wait_only_for_the_value_being_computed(store: ScoresStore) -> None:
     cache, computed, begun, ended = ResultsCache(store), list[str](), Event(), Event()
 
     def slow() -> str:

@@ -100,7 +100,7 @@ async def test_the_cli_watches_data_migrations_until_it_is_stopped(
         assert (await asyncio.wait_for(watching.process.wait(), PATIENCE)).exit_code == 0
 
 
-async def test_only_what_changed_is_told(serve: Any, site: Site, record: Any) -> None:
+async def test_only_what_changed_is_reported(serve: Any, site: Site, record: Any) -> None:
     async with connected(await serve(site), adding("runs:list", "leaderboard:getScores")) as socket:
         first = await received(socket)
         assert [each["value"] for each in first["modifications"]] == [[], []]
@@ -151,7 +151,7 @@ async def test_production_refuses_a_token_of_development(serve: Any, site: Site,
         ("debug:getEvalDebugInfo", "ArgumentValidationError: Object missing required field `evalId`"),
     ],
 )
-async def test_queries_that_cannot_be_fail_as_convex_lets_them(serve: Any, site: Site, path: str, text: str) -> None:
+async def test_impossible_queries_fail_as_they_do_in_convex(serve: Any, site: Site, path: str, text: str) -> None:
     async with connected(await serve(site), adding(path)) as socket:
         (failed,) = (await received(socket))["modifications"]
         assert failed["type"] == "QueryFailed" and f"Server Error\n{text}" in failed["errorMessage"]
@@ -183,7 +183,7 @@ async def test_the_functions_are_described_with_their_arguments(serve: Any, site
     ("messages", "limit"),
     [([adding(*["runs:list"] * 3)], "MOST_QUERIES"), ([], "MOST_SOCKETS")],
 )
-async def test_who_wants_too_much_is_told_to_come_back(
+async def test_clients_over_the_limit_are_asked_to_come_back(
     serve: Any, site: Site, messages: list[Any], limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(subscriptions, limit, 2 if messages else 0)
@@ -202,7 +202,7 @@ async def test_nothing_but_the_protocol_is_understood(serve: Any, site: Site) ->
     [{"Origin": "https://evil.example"}, {"Host": "evil.example"}, {"Cookie": "a=b"}],
     ids=lambda each: str(each),
 )
-async def test_foreign_pages_cannot_subscribe(serve: Any, site: Site, headers: dict[str, str]) -> None:
+async def test_cross_origin_pages_cannot_subscribe(serve: Any, site: Site, headers: dict[str, str]) -> None:
     url = await serve(site)
     with pytest.raises(websockets.InvalidStatus) as refused:
         async with connected(url, additional_headers=headers):

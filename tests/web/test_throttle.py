@@ -8,7 +8,7 @@ class Clock:
         return self.now
 
 
-def test_a_burst_is_allowed_and_then_so_many_a_second() -> None:
+def test_a_burst_is_allowed_and_then_a_fixed_rate() -> None:
     clock = Clock()
     throttle = Throttle(Rate(3, 0.5), clock)
     for _ in range(3):
@@ -31,7 +31,7 @@ def test_a_bucket_is_never_more_than_full() -> None:
     assert throttle.wait("a") == 1
 
 
-def test_only_those_who_came_last_are_remembered() -> None:
+def test_only_the_most_recent_clients_are_remembered() -> None:
     throttle = Throttle(Rate(1, 0.001), Clock())
     for key in range(MOST_KEYS + 1):
         throttle.take(key)

@@ -45,7 +45,7 @@ async def test_parts_whose_sender_never_came_back_are_forgotten(
     await until(lambda: store.uploads.missing([name]) == {name: 0})
 
 
-async def test_scores_that_cannot_be_reached_are_looked_at_again(
+async def test_unreachable_scores_are_tried_again(
     store: ScoresStore, until: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     looks = 0

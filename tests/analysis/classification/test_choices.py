@@ -73,7 +73,7 @@ def test_code_that_differs_in_one_choice_only_shows_it(choice: Choice, model: st
         ("", "return null;"),
     ],
 )
-def test_code_that_differs_in_anything_else_is_no_choice(model: str, expected: str) -> None:
+def test_code_that_differs_in_anything_else_shows_no_choice(model: str, expected: str) -> None:
     shown = chosen_in_code(differing(model, expected))
     assert not any(each.is_open("Return the rows.") for each in shown)
 
@@ -83,7 +83,7 @@ def test_words_show_a_choice_when_they_name_both_sides(choice: Choice, said: str
     assert chosen_in_words(said) == (choice,)
 
 
-def test_a_unit_alone_is_no_choice() -> None:
+def test_a_unit_alone_shows_no_choice() -> None:
     assert chosen_in_words("the job did not run after 5 seconds") == ()
 
 

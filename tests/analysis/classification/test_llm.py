@@ -127,7 +127,7 @@ def test_a_fence_or_a_sentence_around_the_object_does_no_harm(text: str) -> None
         ({"cited": "TASK.txt"}, "'cited' must be a list"),
     ],
 )
-def test_a_reply_that_is_no_judgement_is_refused(changes: dict[str, Any], complaint: str) -> None:
+def test_a_reply_that_is_not_a_judgement_is_refused(changes: dict[str, Any], complaint: str) -> None:
     with pytest.raises(MalformedReply, match=complaint):
         read_judgement(json.dumps({**GOOD, **changes}))
 
@@ -185,7 +185,7 @@ async def test_the_engines_are_compared_in_one_table(provider_server: Any, analy
     assert rows == {"both": "100.0%", "llm": "0.0%", "rules": "100.0%", "always": "MODEL_FAULT"}
 
 
-async def test_what_people_said_is_shown_as_examples(provider_server: Any, analyst: Engine) -> None:
+async def test_human_labels_are_shown_as_examples(provider_server: Any, analyst: Engine) -> None:
     provider_server.script(provider_server.says(json.dumps(GOOD)))
     said = Example("000-a/001-c", "AMBIGUOUS_TASK", "the order is not stated")
     await analyst().classify(replace(EVIDENCE, examples=(said,)))

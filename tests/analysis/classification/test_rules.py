@@ -193,7 +193,7 @@ SILENT: list[tuple[Rule, Evidence]] = [
 
 
 @pytest.mark.parametrize(("rule", "evidence", "fault"), SPEAKS)
-def test_a_rule_speaks_of_what_it_knows(rule: Rule, evidence: Evidence, fault: Fault) -> None:
+def test_a_rule_judges_the_cases_it_knows(rule: Rule, evidence: Evidence, fault: Fault) -> None:
     found = next((said for each in complaints_of(evidence) if (said := rule(each, evidence))), None)
     assert found is not None
     assert (found.fault, found.rule) == (fault, rule.__name__)  # type: ignore[attr-defined]
@@ -207,7 +207,7 @@ def test_a_rule_is_silent_about_everything_else(rule: Rule, evidence: Evidence) 
     assert not any(rule(each, evidence) for each in complaints_of(evidence))
 
 
-def test_every_rule_has_a_case_in_which_it_speaks() -> None:
+def test_every_rule_has_a_case_that_it_judges() -> None:
     assert {rule.__name__ for rule in RULES} == {rule.__name__ for rule, _, _ in SPEAKS}  # type: ignore[attr-defined]
 
 
@@ -252,7 +252,7 @@ async def test_the_worst_complaint_of_the_models_own_decides(
     assert found.decided_by
 
 
-async def test_what_nobody_is_to_blame_for_is_to_be_looked_at() -> None:
+async def test_a_failure_that_is_nobodys_fault_needs_a_look() -> None:
     assert (await RulesEngine().classify(failing(error="fetch failed"))).unsure
 
 
@@ -264,7 +264,7 @@ def test_complaints_without_content_are_recognised(error: str, nothing: bool) ->
     assert says_nothing(failing("deploy", error)) is nothing
 
 
-def test_layout_and_comments_are_no_difference() -> None:
+def test_layout_and_comments_are_not_differences() -> None:
     assert plain("f(1, 2); // two\n/* x */") == plain("f(\n  1,\n  2,\n)")
     assert plain('fetch("http://a")') != plain('fetch("http:")')
 

@@ -91,7 +91,7 @@ def test_what_means_something_else_is_a_difference(files: dict[str, str], differ
         {**ANSWER, "README.md": "Hello.", "tsconfig.json": "{}"},
     ],
 )
-def test_layout_synonyms_and_readmes_are_none(files: dict[str, str]) -> None:
+def test_layout_synonyms_and_readmes_are_not_differences(files: dict[str, str]) -> None:
     assert compare_answers(files, ANSWER) == ()
 
 

@@ -13,7 +13,7 @@ mutations, uploads:
 """
 
 
-def test_headings_and_praise_are_no_entries() -> None:
+def test_headings_and_praise_are_not_entries() -> None:
     assert [each.text.split()[0] for each in read_gaps(TEXT)] == ["Uses", "(resolved)", "[check]"]
 
 
@@ -55,7 +55,7 @@ def test_what_nobody_asked_for_is_excused() -> None:
         "- n/a",
     ],
 )
-def test_a_report_of_success_is_no_entry(text: str) -> None:
+def test_a_report_of_success_is_not_an_entry(text: str) -> None:
     assert read_gaps(text) == ()
 
 
@@ -68,5 +68,5 @@ def test_a_report_of_success_is_no_entry(text: str) -> None:
         ("- Reads twice - should mention it in the task", {"read", "twic"}),
     ],
 )
-def test_remarks_are_no_part_of_the_cause(text: str, words: set[str]) -> None:
+def test_remarks_are_not_part_of_the_cause(text: str, words: set[str]) -> None:
     assert read_gaps(text)[0].does.words == words

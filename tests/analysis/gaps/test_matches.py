@@ -84,7 +84,7 @@ def test_an_entry_about_something_else_does_not_match(evidence: Evidence) -> Non
 @pytest.mark.parametrize(
     ("task", "demanded"), [("Put the helper into `lib.ts`.", True), ("Write a helper.", False), ("", False)]
 )
-def test_what_the_task_plainly_requires_is_no_gap(task: str, demanded: bool) -> None:
+def test_what_the_task_plainly_requires_is_not_a_gap(task: str, demanded: bool) -> None:
     found = match_gap(failing("- helpers in `utils.ts` instead of `lib.ts`", "", "utils.ts", "lib.ts", task=task))
     assert found is not None
     assert found.demanded is demanded

@@ -74,7 +74,7 @@ async def test_what_the_complaint_names_is_tried_first() -> None:
     assert ".iter()" in graded.tried[0]
 
 
-async def test_when_the_bound_is_reached_that_is_said_and_differences_are_shown() -> None:
+async def test_reaching_the_bound_is_reported_and_differences_are_shown() -> None:
     bound = Bound(most_tries=1)
     complaint = Diagnostic("tests", "first is wrong", "test_x")
     cause = await isolate_cause(evidence(diagnostics=(complaint,)), Graded(lambda text: False, bound), bound)
@@ -83,7 +83,7 @@ async def test_when_the_bound_is_reached_that_is_said_and_differences_are_shown(
     assert ".iter()" in cause.model_snippet
 
 
-async def test_an_eval_that_even_its_reference_fails_is_told() -> None:
+async def test_an_eval_whose_reference_fails_is_reported() -> None:
     bound = Bound()
     cause = await isolate_cause(evidence(), Graded(lambda text: False, bound), bound)
     assert "Even with everything taken from the reference" in cause.note

@@ -33,7 +33,7 @@ def patch(patches: Patches, key: str) -> Patch:
     return next(each for each in patches.all() if each.key == key)
 
 
-def test_layout_is_no_difference_and_what_serves_others_comes_with_them() -> None:
+def test_layout_is_not_a_difference_and_helpers_come_with_what_uses_them() -> None:
     found = {(each.file, each.key) for each in Patches(MODEL, EXPECTED).all()}
     assert ("convex/index.ts", "add") in found
     assert ("convex/index.ts", "list") not in found

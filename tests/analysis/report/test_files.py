@@ -101,7 +101,7 @@ def test_an_action_needs_a_report(name: str, tmp_path: Path) -> None:
         record_action(tmp_path / name, ACTION)
 
 
-def test_a_file_that_is_no_report_is_left_alone(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_report_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"format": 99}')
     with pytest.raises(UsageError, match="is not a report of this program"):
         record_action(tmp_path / "a.md", ACTION)

@@ -84,7 +84,7 @@ def test_the_metadata_name_run_model_and_pass_rate_with_its_interval(make_report
         assert line in found.splitlines()
 
 
-def test_several_trials_are_told_from_evals(
+def test_trials_are_distinguished_from_evals(
     make_report: Callable[..., Report], make_failure: Callable[..., FailureReport]
 ) -> None:
     once = make_report()
@@ -141,7 +141,7 @@ def test_infrastructure_failures_are_told_apart_and_only_when_there_are_any(make
     assert "Infrastructure failures" not in report_markdown(make_report(infrastructure=()))
 
 
-def test_nothing_was_done_until_somebody_records_it(make_report: Callable[..., Report]) -> None:
+def test_nothing_was_done_until_someone_records_it(make_report: Callable[..., Report]) -> None:
     assert report_markdown(make_report()).endswith("## Actions taken\n\nNone\n")
     done = Action("TASK.txt says which order is meant.", "2026-02-13", "Ada", ("000-fundamentals/003-crons",))
     assert report_markdown(make_report(actions=(done,))).endswith(
@@ -149,7 +149,7 @@ def test_nothing_was_done_until_somebody_records_it(make_report: Callable[..., R
     )
 
 
-def test_the_word_of_a_person_stands_above_the_engines(
+def test_a_human_label_overrides_the_engine(
     make_report: Callable[..., Report], make_failure: Callable[..., FailureReport]
 ) -> None:
     label = Label(

@@ -31,7 +31,7 @@ async def score_of(name: str, surface: Surface) -> Score:
 @pytest.mark.parametrize(
     ("name", "total", "least"), [("report", 19, 17), ("written", 66, 63), ("development", 151, 142), ("test", 154, 131)]
 )
-async def test_the_rules_agree_with_people(name: str, total: int, least: int, surface: Surface) -> None:
+async def test_the_rules_agree_with_human_labels(name: str, total: int, least: int, surface: Surface) -> None:
     score = await score_of(name, surface)
     assert len(score.results) == total
     assert score.agree >= least, "\n".join(score_lines(score))
@@ -111,7 +111,7 @@ async def test_confidence_is_compared_with_agreement() -> None:
     assert score.calibration_error == 0.5
 
 
-async def test_cases_are_split_by_how_much_they_tell() -> None:
+async def test_cases_are_split_by_amount_of_evidence() -> None:
     assert list((await scored(["MODEL_FAULT"], ["MODEL_FAULT"])).by_amount()) == ["nothing"]
 
 
@@ -152,7 +152,7 @@ async def test_disagreements_are_named() -> None:
         ),
     ],
 )
-def test_a_labelled_set_that_is_none_is_explained(content: str, complaint: str, tmp_path: Path) -> None:
+def test_an_invalid_labelled_set_is_explained(content: str, complaint: str, tmp_path: Path) -> None:
     path = tmp_path / "labels.json"
     path.write_text(content)
     with pytest.raises(UsageError, match=complaint):

@@ -52,7 +52,7 @@ async def test_the_same_case_in_other_words_has_the_same_class(perturb: Perturba
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("perturb", PERTURBATIONS, ids=lambda each: each.__name__)
-async def test_so_has_nearly_every_case(perturb: Perturbation, surface: Surface) -> None:
+async def test_nearly_every_case_in_other_words_has_the_same_class(perturb: Perturbation, surface: Surface) -> None:
     """A name that only one of our evals has may still be one of Convex, so two may change."""
     for name in SETS:
         few(await changed_verdicts(perturb, name, surface, 1), 2)

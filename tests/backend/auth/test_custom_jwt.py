@@ -223,7 +223,7 @@ async def test_tokens_at_the_same_time_cost_one_fetch(issuer: Issuer, verifier: 
         ),
     ],
 )
-async def test_a_bad_answer_is_told_and_trouble_of_the_provider_asks_to_retry(
+async def test_a_bad_answer_is_reported_and_a_provider_error_asks_to_retry(
     content: bytes, status: int, content_type: str, seen_status: int, message: str,
     issuer: Issuer, verifier: Verifier, reply: Any,
 ) -> None:  # fmt: skip
@@ -242,7 +242,7 @@ async def test_both_types_of_key_sets_are_read(
     assert await verifier(issuer.custom()).verify(issuer.token())
 
 
-async def test_an_issuer_that_is_down_or_slow_or_too_far_away_is_told(issuer: Issuer, verifier: Verifier) -> None:
+async def test_an_issuer_that_is_down_slow_or_remote_is_reported(issuer: Issuer, verifier: Verifier) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/keys"
@@ -260,7 +260,7 @@ async def test_an_issuer_that_is_down_or_slow_or_too_far_away_is_told(issuer: Is
     )
 
 
-async def test_a_broken_data_url_is_told(issuer: Issuer, verifier: Verifier) -> None:
+async def test_a_broken_data_url_is_reported(issuer: Issuer, verifier: Verifier) -> None:
     error = await refusal(verifier(issuer.custom(jwks="data:text/plain")), issuer.token())
     assert error.message == (
         "Invalid JWKS response body from 'data:text/plain'. a data URL has a comma before its data"
@@ -283,7 +283,7 @@ async def test_a_broken_data_url_is_told(issuer: Issuer, verifier: Verifier) -> 
         ({"aud": ["x", "y"]}, 'Invalid audience: my-app not in ["x", "y"]'),
     ],
 )
-def test_a_token_for_somebody_else_is_refused(
+def test_a_token_for_someone_else_is_refused(
     changes: dict[str, object], message: str, issuer: Issuer, clock: Clock
 ) -> None:
     provider = CustomJwtProvider(issuer.origin, "", "RS256", "my-app")

@@ -93,7 +93,7 @@ async def test_refused_tokens_are_401_with_the_reason(
         assert response.json()["message"].startswith(message)
 
 
-async def test_trouble_of_the_provider_is_passed_on(deployment: Deployment, issuer: Issuer, reply: Any) -> None:
+async def test_provider_errors_are_passed_on(deployment: Deployment, issuer: Issuer, reply: Any) -> None:
     issuer.replies[JWKS] = reply(b"", 503)
     response = await call(deployment, f"Bearer {issuer.fresh_token()}")
     assert (response.status_code, response.json()) == (
@@ -233,7 +233,7 @@ async def connected(deployment: Deployment) -> AsyncIterator[Socket]:
         yield socket
 
 
-async def test_users_come_and_go_on_one_socket(deployment: Deployment, issuer: Issuer) -> None:
+async def test_users_log_in_and_out_on_one_socket(deployment: Deployment, issuer: Issuer) -> None:
     async with connected(deployment) as socket:
         for version, subject in enumerate(["ada", "bob", None, "ada"]):
             await socket.authenticate(version, subject and issuer.fresh_token(sub=subject))

@@ -101,7 +101,7 @@ async def test_a_server_that_drips_its_answer_is_given_up() -> None:
     assert answer.reason == "no answer within 0.1 seconds"
 
 
-async def test_a_server_that_is_down_is_no_answer() -> None:
+async def test_a_server_that_is_down_gives_no_answer() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         answer = await Fetcher().fetch(f"http://127.0.0.1:{unused.getsockname()[1]}/keys")
@@ -109,7 +109,7 @@ async def test_a_server_that_is_down_is_no_answer() -> None:
     assert "connection attempts failed" in answer.reason
 
 
-async def test_a_server_that_speaks_no_http_is_no_answer() -> None:
+async def test_a_server_that_does_not_speak_http_gives_no_answer() -> None:
     async def babble(writer: asyncio.StreamWriter) -> None:
         writer.write(b"220 mail.example ESMTP\r\n")
 
@@ -142,7 +142,7 @@ async def test_other_places_are_not_even_asked(url: str, reason: str) -> None:
     assert (answer.reason, answer.forbidden) == (reason, True)
 
 
-async def test_a_broken_url_is_no_answer() -> None:
+async def test_a_broken_url_gives_no_answer() -> None:
     assert isinstance(await Fetcher().fetch("http://[oops"), Unanswered)
 
 
@@ -273,7 +273,7 @@ async def test_a_kept_answer_can_be_renewed_early_but_not_often(clock: Clock) ->
     assert await answers.newer(URL, answer) is not answer
 
 
-async def test_whoever_holds_an_old_answer_gets_the_renewed_one(clock: Clock) -> None:
+async def test_holders_of_an_old_answer_get_the_renewed_one(clock: Clock) -> None:
     server = Server(3600.0)
     answers = Answers(server.fetch, clock)
     old = await answers.get(URL)
@@ -303,7 +303,7 @@ async def test_an_answer_just_fetched_is_not_renewed(clock: Clock) -> None:
     assert server.asked == 1
 
 
-async def test_only_so_many_urls_are_remembered(clock: Clock) -> None:
+async def test_a_limited_number_of_urls_is_remembered(clock: Clock) -> None:
     server = Server(3600.0)
     answers = Answers(server.fetch, clock)
     for number in range(MOST_URLS + 1):

@@ -89,7 +89,7 @@ async def test_what_is_not_proven_is_refused(
     assert await refusing.verify(issuer.token(aud=["my-app"]))
 
 
-async def test_a_token_that_is_no_id_token_is_told_apart(issuer: Issuer, verifier: Verifier) -> None:
+async def test_a_token_that_is_not_an_id_token_is_recognised(issuer: Issuer, verifier: Verifier) -> None:
     for changes in ({"sub": None}, {"iat": None}, {"exp": None}, {"name": 7}):
         error = await refusal(verifier(issuer.oidc), issuer.token(**changes))
         assert (error.status, error.code) == (401, "InvalidAuthHeader")
@@ -165,7 +165,7 @@ async def test_a_provider_that_is_down_or_slow_fails_discovery(issuer: Issuer, v
     assert (error.status, error.message) == (400, f"Auth provider discovery of {issuer.origin} failed")
 
 
-async def test_a_provider_elsewhere_is_not_asked_and_that_is_told(
+async def test_a_remote_provider_is_not_asked_and_that_is_reported(
     issuer: Issuer, verifier: Verifier, reply: Any
 ) -> None:
     far = "https://far.example"

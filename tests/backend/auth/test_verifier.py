@@ -26,7 +26,7 @@ async def test_without_providers_every_token_is_refused(issuer: Issuer, verifier
     assert await refusal(verifier(redact=True), issuer.token()) == expected
 
 
-async def test_a_token_of_nobody_we_know_lists_whom_we_know(issuer: Issuer, verifier: Verifier) -> None:
+async def test_a_token_of_an_unknown_issuer_lists_the_known_ones(issuer: Issuer, verifier: Verifier) -> None:
     providers = (
         {"applicationID": "convex", "domain": "https://a.example"},
         issuer.custom(issuer="https://b.example", applicationID=None),

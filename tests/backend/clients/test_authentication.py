@@ -60,7 +60,7 @@ async def test_a_token_makes_the_user_known_to_queries(
     assert await whoami.next() == "Grace"
 
 
-async def test_a_token_is_no_admin_key(node: NodeClients, with_auth: Deployment, key: rsa.RSAPrivateKey) -> None:
+async def test_a_token_is_not_an_admin_key(node: NodeClients, with_auth: Deployment, key: rsa.RSAPrivateKey) -> None:
     client = await node.open("browser", with_auth.url)
     assert await client.set_auth(token(key, "Ada")) is True
     with pytest.raises(Exception, match="Could not find public function for 'notes:secret'"):

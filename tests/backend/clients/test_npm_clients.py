@@ -90,7 +90,7 @@ async def test_a_failing_query_reaches_the_subscriber_and_recovers(client: Any, 
     assert await size.next() == 0
 
 
-async def test_an_unsubscribed_query_is_heard_no_more(client: Any) -> None:
+async def test_an_unsubscribed_query_sends_no_more_updates(client: Any) -> None:
     notes = await client.subscribe(LIST, table="notes", limit=10)
     size = await client.subscribe(SIZE, tableName="notes")
     assert (await notes.next(), await size.next()) == ([], 0)

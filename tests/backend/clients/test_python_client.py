@@ -21,9 +21,7 @@ def texts(documents: list[dict[str, Any]]) -> list[str]:
     return [document["text"] for document in reversed(documents)]
 
 
-async def test_the_first_thing_a_client_does_may_be_a_mutation(
-    deployment: Deployment, python_client: StartClient
-) -> None:
+async def test_a_client_may_begin_with_a_mutation(deployment: Deployment, python_client: StartClient) -> None:
     client = await python_client(deployment.url, deployment.admin_key)
     assert await add(client, "one") == {"success": True}
     assert texts(await client.query(LIST, table="notes", limit=10)) == ["one"]

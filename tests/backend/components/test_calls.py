@@ -73,7 +73,7 @@ async def test_an_action_calls_every_kind_of_function(local: Any) -> None:
     assert await call("action", "files", "read", {"id": stored}) == "by an action of an action"
 
 
-async def test_a_user_is_not_known_behind_the_border_of_an_action(local: Any) -> None:
+async def test_a_user_is_not_known_in_components_that_an_action_calls(local: Any) -> None:
     ada = User({"subject": "ada"})
     path = ["notebook", "public", "whoAmI"]
     assert await local.run("calls:byAction", identity=ada, path=path, args={}, **{"as": "query"}) is None

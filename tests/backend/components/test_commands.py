@@ -37,7 +37,7 @@ async def test_data_lists_and_shows_the_tables_of_a_component(local: Any) -> Non
     assert [row["text"] for row in json.loads(answer.output)] == ["second"]
 
 
-async def test_function_spec_tells_of_the_app_and_the_system_of_every_component(local: Any) -> None:
+async def test_function_spec_lists_the_app_and_api_spec_lists_a_component(local: Any) -> None:
     answer = await local.convex("function-spec")
     spec = json.loads(answer.output)
     assert "notes.js:addEverywhere" in [function.get("identifier") for function in spec["functions"]]

@@ -42,7 +42,7 @@ async def test_only_an_administrator_calls_into_components_from_outside(local: A
     assert outcome.failure.message.strip() == "Could not find public function for 'public:list' in 'second'."
 
 
-async def test_an_unknown_component_is_said_to_be_unknown(local: Any) -> None:
+async def test_an_unknown_component_is_reported_as_unknown(local: Any) -> None:
     message = await local.failure("public:list", "nowhere")
     assert message.startswith("Could not find function for 'public:list' in 'nowhere'.")
 

@@ -48,7 +48,7 @@ class TestAggregate:
 
 class TestRateLimiter:
     @pytest.mark.parametrize(("name", "allowed"), [("send", 3), ("signUp", 2)])
-    async def test_it_allows_so_many_and_forgets_when_told(self, published: Any, name: str, allowed: int) -> None:
+    async def test_it_allows_a_limited_number_and_can_be_reset(self, published: Any, name: str, allowed: int) -> None:
         for _ in range(2):
             answers = [await published.run("limits:take", name=name, key="ada") for _ in range(allowed + 1)]
             assert answers == [True] * allowed + [False]
@@ -100,7 +100,7 @@ class TestWorkpool:
 
 
 class TestPresence:
-    async def test_users_come_and_go(self, published: Any) -> None:
+    async def test_users_log_in_and_out(self, published: Any) -> None:
         async def beat(user: str) -> Any:
             return await published.run(
                 "rooms:heartbeat", room="hall", user=user, session=f"session of {user}", interval=10_000.0
@@ -113,7 +113,7 @@ class TestPresence:
         await published.run("rooms:disconnect", sessionToken=bob["sessionToken"])
         assert sorted(await published.run("rooms:list", **room)) == [["ada", True], ["bob", False]]
 
-    async def test_who_is_silent_is_gone(self, published: Any) -> None:
+    async def test_a_user_without_a_heartbeat_is_offline(self, published: Any) -> None:
         beat = await published.run("rooms:heartbeat", room="cellar", user="eve", session="s", interval=200.0)
 
         async def offline() -> bool:

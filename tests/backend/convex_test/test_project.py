@@ -51,7 +51,7 @@ async def test_the_projects_own_tests_pass_next_to_the_deployment(project: Copie
 
 
 @pytest.mark.usefixtures("project")
-async def test_the_deployment_tells_the_same_story(deployment: Deployment) -> None:
+async def test_the_deployment_reports_the_same(deployment: Deployment) -> None:
     for step in STORY:
         if step["call"] == "fetch":
             await _fetch(deployment, step)

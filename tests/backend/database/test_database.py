@@ -257,7 +257,7 @@ def test_a_large_transaction_is_fast_and_so_are_small_reads(bench: Any) -> None:
     assert (time.process_time() - started) / 100 < 0.01
 
 
-def test_a_path_that_is_no_database_is_refused(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_database_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "data.sqlite3"
     path.write_bytes(b"this is not a database, but it is long enough to be looked at" * 100)
     with pytest.raises(SystemFailure, match="cannot open the database"):

@@ -105,6 +105,6 @@ def test_values_that_cannot_be_combined(document: Document, expression: Any, tex
 
 
 @pytest.mark.parametrize("expression", [None, {}, {"$eq": [lit(1)]}, {"$what": 1}, {"$field": 1}, {"$and": 1}])
-def test_json_that_is_no_expression_is_refused_when_it_is_compiled(expression: Any) -> None:
+def test_json_that_is_not_an_expression_is_refused_when_it_is_compiled(expression: Any) -> None:
     with pytest.raises(DeveloperError, match="Invalid filter"):
         compile_expression(expression)

@@ -106,7 +106,7 @@ class TestEnd:
         page = paginate(numbered.begin(), query, end_cursor=long.continue_cursor, journal=short.journal)
         assert len(page.documents) == 5
 
-    def test_a_page_up_to_the_end_takes_in_what_is_added(self, numbered: Any) -> None:
+    def test_a_page_up_to_the_end_includes_what_is_added_later(self, numbered: Any) -> None:
         query = numbered.range("t.by_n")
         page = paginate(numbered.begin(), query, None, 20)
         numbered.insert("t", {"n": 100})

@@ -176,7 +176,7 @@ class TestPatch:
         with pytest.raises(DeveloperError, match=r"^Provided document ID"):
             transaction.patch("", old.id, {"_id": "x"})
 
-    def test_a_patch_that_changes_nothing_is_no_write_but_a_read(self, bench: Any) -> None:
+    def test_a_patch_that_changes_nothing_is_not_a_write_but_a_read(self, bench: Any) -> None:
         old = bench.insert("t", {"a": 1, "b": {"$float": "AAAAAAAAAIA="}})[0]
         transaction = bench.begin()
         assert transaction.patch("", old.id, {"a": 1}) is old

@@ -234,7 +234,7 @@ async def test_a_validator_without_bottom_is_refused(crashing: Deployment, deplo
             await deploy(crashing, {"deep.ts": text})
 
 
-async def test_half_a_character_in_a_log_line_or_error_harms_nobody(crashing: Deployment) -> None:
+async def test_half_a_character_in_a_log_line_or_error_does_no_harm(crashing: Deployment) -> None:
     outcome = await crashing.action("node:surrogate")
     assert outcome.failure is not None
     assert outcome.failure.message.startswith("Uncaught Error: half \ufffd")

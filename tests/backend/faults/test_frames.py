@@ -74,7 +74,7 @@ async def test_a_malformed_message_is_a_fatal_error(shared: Deployment, join: Jo
     await require_service(bystander)
 
 
-async def test_what_cannot_be_parsed_is_said_to_be_invalid_json(shared: Deployment, join: Join) -> None:
+async def test_what_cannot_be_parsed_is_reported_as_invalid_json(shared: Deployment, join: Join) -> None:
     client = await join(shared)
     await client.connection.send("{nonsense")
     told, _ = await ending(client)
@@ -97,7 +97,9 @@ async def test_an_oversized_frame_ends_the_socket(shared: Deployment, join: Join
     await require_service(bystander)
 
 
-async def test_bytes_that_are_no_websocket_end_only_their_connection(shared: Deployment, bystander: Any) -> None:
+async def test_bytes_that_are_not_websocket_frames_end_only_their_connection(
+    shared: Deployment, bystander: Any
+) -> None:
     host, port = shared.url.removeprefix("http://").split(":")
     for rubbish in (b"\x00" * 64, b"GET /api/sync HTTP/1.1\r\nupgrade: websocket\r\n\r\n", b"GET " + b"x" * 100_000):
         with socket.create_connection((host, int(port))) as raw:

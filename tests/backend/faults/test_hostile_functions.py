@@ -102,7 +102,7 @@ def _call(path: str) -> Any:
 
 
 @pytest.mark.parametrize("run", KINDS)
-async def test_odd_ends_are_told_apart_and_harm_nobody(shared: Deployment, run: Run) -> None:
+async def test_unusual_endings_are_distinguished_and_do_no_harm(shared: Deployment, run: Run) -> None:
     expected = FAILURES | (NODE_ONLY if run is as_node_action else {})
     for name, text in expected.items():
         outcome = await run(shared, name)
@@ -151,7 +151,7 @@ async def test_a_bomb_of_promises_ends(shared: Deployment, run: Run) -> None:
     await require_health(shared)
 
 
-async def test_nobody_is_blamed_for_the_bombs_of_others(shared: Deployment) -> None:
+async def test_a_query_is_not_blamed_for_the_memory_of_another(shared: Deployment) -> None:
     """Whoever shared the worker with one is run again, apart from the next one."""
     bombs = []
     for bomb in range(2):

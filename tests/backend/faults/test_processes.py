@@ -191,7 +191,7 @@ async def test_a_full_disk_fails_what_cannot_be_kept_and_nothing_else(
     assert await second.notes() == kept
 
 
-async def test_a_database_that_is_in_use_or_none_is_one_sentence(backend: Any, tmp_path: Path) -> None:
+async def test_a_database_that_is_in_use_or_invalid_is_one_sentence(backend: Any, tmp_path: Path) -> None:
     await backend()
     (tmp_path / "text").write_text("no database, but longer than the header of one" * 10)
     (tmp_path / "folder").mkdir()

@@ -114,9 +114,7 @@ async def test_two_pushes_in_any_order_leave_one_of_them(
     assert (await empty.mutation("app:fill")).succeeded
 
 
-async def test_a_push_that_was_overtaken_by_another_schema_is_told(
-    empty: Deployment, pushing: Callable[..., Push]
-) -> None:
+async def test_a_push_overtaken_by_another_schema_is_reported(empty: Deployment, pushing: Callable[..., Push]) -> None:
     first, second = pushing("first"), pushing("second", "v.optional(v.number())")
     await first.start()
     await second.start()
@@ -141,7 +139,7 @@ async def test_many_pushes_at_once_all_end(empty: Deployment, pushing: Callable[
     assert str(await name_of(empty)).strip('"') in finished
 
 
-async def test_a_push_that_is_never_finished_harms_nobody(empty: Deployment, pushing: Callable[..., Push]) -> None:
+async def test_a_push_that_is_never_finished_does_no_harm(empty: Deployment, pushing: Callable[..., Push]) -> None:
     current = pushing("current")
     await current.start()
     assert (await current.finish()).status_code == 200

@@ -95,7 +95,7 @@ async def test_a_socket_refuses_them_like_http(shared: Deployment, join: Join) -
 
 
 @pytest.mark.parametrize("lone", ['"\\ud800"', '{"\\udfff": 1}'])
-async def test_text_that_is_no_unicode_is_refused(http: httpx2.AsyncClient, lone: str) -> None:
+async def test_text_that_is_not_unicode_is_refused(http: httpx2.AsyncClient, lone: str) -> None:
     response = await http.post("/api/query", content=body("notes:echo", lone))
     assert response.status_code == 400
 
@@ -104,6 +104,6 @@ async def test_text_that_is_no_unicode_is_refused(http: httpx2.AsyncClient, lone
     "value",
     ['{"$integer": "AA=="}', '{"$integer": 5}', '{"$float": "x"}', '{"$bytes": "?"}', '{"$what": 1}', '{"é": 1}'],
 )
-async def test_values_that_are_no_values_are_refused(http: httpx2.AsyncClient, value: str) -> None:
+async def test_invalid_values_are_refused(http: httpx2.AsyncClient, value: str) -> None:
     refused = await answer(http, "query", "notes:echo", value)
     assert "Invalid arguments for notes.js:echo: " in refused["errorMessage"]

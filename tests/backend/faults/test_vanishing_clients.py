@@ -69,7 +69,7 @@ async def test_mutations_that_were_not_begun_are_not_run(
     assert await _notes(deployment, '["0"]')
 
 
-async def test_an_action_goes_on_without_the_client_that_asked_for_it(
+async def test_an_action_continues_without_the_client_that_asked_for_it(
     deployment: Deployment, join: Join, until: Until
 ) -> None:
     client = await join(deployment)

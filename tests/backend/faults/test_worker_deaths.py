@@ -113,7 +113,7 @@ async def test_a_worker_killed_while_idle_is_replaced(deployment: Deployment, wo
     assert len(workers("functions")) == 1
 
 
-async def test_a_function_that_always_kills_its_worker_is_told_so(
+async def test_a_function_that_always_kills_its_worker_gets_an_error_that_says_so(
     deployment: Deployment, workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from convex_evals.backend.functions.transaction_syscalls import TransactionSyscalls

@@ -82,7 +82,7 @@ def test_an_exact_path_wins_then_the_longest_prefix_of_the_method(request_line: 
 
 
 @pytest.mark.parametrize("app", [None, application(definition("", None))])
-def test_without_http_js_there_is_nobody_to_ask(app: Application | None) -> None:
+def test_without_http_js_there_are_no_routes(app: Application | None) -> None:
     assert routed(app, "GET /") is None
 
 

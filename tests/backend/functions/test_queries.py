@@ -80,7 +80,7 @@ async def test_equal_queries_at_the_same_time_run_once(app: World) -> None:
     assert runs(app) == 1
 
 
-async def test_a_caller_who_goes_away_does_not_take_the_query_with_him(app: World) -> None:
+async def test_a_caller_who_disconnects_does_not_stop_the_query(app: World) -> None:
     calls = [asyncio.create_task(app.runner.query(app.call("messages:list"))) for _ in range(2)]
     await asyncio.sleep(0)
     calls[0].cancel()
@@ -209,7 +209,7 @@ async def test_a_query_that_does_not_paginate_has_no_journal(app: World) -> None
     assert (await app.runner.query(app.call("messages:list"))).journal is None
 
 
-async def test_a_journal_that_is_no_cursor_fails_the_query(app: World) -> None:
+async def test_a_journal_that_is_not_a_cursor_fails_the_query(app: World) -> None:
     outcome = await app.runner.query(app.call("messages:page"), journal="%%%")
     assert "Failed to parse cursor" in outcome.failure.message
 
@@ -255,7 +255,7 @@ def unchanged(read_set: ReadSet, ts: int) -> bool:
     return False
 
 
-def test_a_result_that_looked_at_the_clock_does_not_hold_for_ever() -> None:
+def test_a_result_that_looked_at_the_clock_does_not_hold_forever() -> None:
     clock = Clock()
     cache = QueryCache(unchanged, clock)
     cache.put(KEY, "", outcome(), clock_read=True)

@@ -33,7 +33,7 @@ CLI = {"Convex-Client": "npm-cli-1.44.0"}
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
-async def test_everybody_else_is_refused(client: httpx2.AsyncClient, method: str, path: str) -> None:
+async def test_everyone_else_is_refused(client: httpx2.AsyncClient, method: str, path: str) -> None:
     response = await client.request(method, path, json={} if method == "POST" else None)
     assert (response.status_code, response.json()["code"]) == (403, "BadDeployKey")
 
@@ -42,7 +42,7 @@ async def test_a_key_can_be_checked(admin: httpx2.AsyncClient) -> None:
     assert (await admin.get("/api/check_admin_key")).json() == {"success": True, "allowedOps": [], "isReadOnly": False}
 
 
-async def test_a_paused_deployment_runs_nothing_until_it_goes_on(admin: httpx2.AsyncClient) -> None:
+async def test_a_paused_deployment_runs_nothing_until_it_is_resumed(admin: httpx2.AsyncClient) -> None:
     async def run() -> Any:
         return (await admin.post("/api/query", json={"path": "messages", "args": {}})).json()
 
@@ -158,7 +158,7 @@ async def test_an_admin_key_can_be_checked(empty_admin: httpx2.AsyncClient) -> N
 
 
 @pytest.mark.parametrize("path", ["check_admin_key", "list_environment_variables", "v1/get_canonical_urls"])
-async def test_strangers_learn_nothing(empty: Deployment, path: str) -> None:
+async def test_routes_of_administrators_refuse_anonymous_clients(empty: Deployment, path: str) -> None:
     async with httpx2.AsyncClient(base_url=empty.url, timeout=60) as stranger:
         assert (await stranger.get(f"/api/{path}")).status_code == 403
 
@@ -216,7 +216,9 @@ async def test_the_older_stream_has_only_ends(admin: httpx2.AsyncClient, deploym
     assert {entry["kind"] for entry in response.json()["entries"]} == {"Completion"}
 
 
-async def test_a_client_may_ask_for_one_of_its_requests(admin: httpx2.AsyncClient, deployment: Deployment) -> None:
+async def test_a_client_may_read_the_log_of_one_of_its_requests(
+    admin: httpx2.AsyncClient, deployment: Deployment
+) -> None:
     session = "b831f486-43ac-4d02-976e-a1a6000c618a"
     since = deployment.log.cursor
     request_id = hashlib.sha256(f"{session}|3".encode()).hexdigest()[:16]
@@ -300,7 +302,7 @@ async def test_a_compressed_push_makes_a_function_callable(client: httpx2.AsyncC
     assert (await deployment.query("m:f")).value == '"answer"'
 
 
-async def test_the_hashes_of_the_last_push_are_told(client: httpx2.AsyncClient) -> None:
+async def test_the_hashes_of_the_last_push_are_reported(client: httpx2.AsyncClient) -> None:
     async def hashes() -> Any:
         return (await client.post("/api/get_config_hashes", json={"version": "1.44.0"})).json()
 

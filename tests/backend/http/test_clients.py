@@ -60,12 +60,12 @@ def request(authorization: str | None = None) -> Request:
     return Request({"type": "http", "headers": headers, "query_string": b""})
 
 
-async def test_a_request_is_its_senders() -> None:
+async def test_a_request_has_the_identity_of_its_sender() -> None:
     assert await identify(AUTHENTICATOR, request()) == ANONYMOUS
     assert await identify(AUTHENTICATOR, request(f"Convex {KEY}")) == ADMIN
 
 
-async def test_routes_for_administrators_refuse_everybody_else() -> None:
+async def test_routes_for_administrators_refuse_everyone_else() -> None:
     assert await identify_admin(AUTHENTICATOR, request(f"Convex {KEY}")) == ADMIN
     with pytest.raises(RequestError, match="BadDeployKey"):
         await identify_admin(AUTHENTICATOR, request())
@@ -81,7 +81,7 @@ async def test_routes_for_administrators_refuse_everybody_else() -> None:
         ("x", Anonymous(auth_error="Invalid authentication header")),
     ],
 )
-async def test_an_http_action_runs_whatever_its_header_says(authorization: str | None, identity: Identity) -> None:
+async def test_an_http_action_runs_with_any_authorization_header(authorization: str | None, identity: Identity) -> None:
     assert await identify_for_http_action(AUTHENTICATOR, request(authorization)) == identity
 
 

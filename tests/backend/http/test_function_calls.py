@@ -328,7 +328,7 @@ async def test_its_errors_are_those_of_a_function(sdk_admin: httpx2.AsyncClient)
         ('import "./nowhere.js"', "InvalidModules", "nowhere.js"),
     ],
 )
-async def test_code_that_is_no_query_is_refused(
+async def test_code_that_is_not_a_query_is_refused(
     sdk_admin: httpx2.AsyncClient, source: str, code: str, text: str
 ) -> None:
     response = await sdk_admin.post("/api/run_test_function", json=body(source))

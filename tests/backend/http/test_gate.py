@@ -64,7 +64,7 @@ def test_names_of_this_machine_are_its_own(host: str) -> None:
         "localhost.",
     ],
 )
-def test_any_other_name_is_foreign(host: str) -> None:
+def test_any_other_name_is_refused(host: str) -> None:
     assert not THIS_MACHINE.has_host(host)
     assert not MORE.has_host(host)
     assert not MORE.has_origin(f"http://{host}")
@@ -73,7 +73,7 @@ def test_any_other_name_is_foreign(host: str) -> None:
 @pytest.mark.parametrize(
     "origin", ["null", "", "file://", "localhost:5173", "chrome-extension://localhost", "ws://localhost"]
 )
-def test_an_origin_without_a_page_of_this_machine_is_foreign(origin: str) -> None:
+def test_an_origin_that_is_not_of_this_machine_is_cross_origin(origin: str) -> None:
     assert not MORE.has_origin(origin)
 
 
@@ -100,7 +100,7 @@ def test_an_allowed_origin_is_that_scheme_that_name_and_that_port(origin: str, a
 
 
 @pytest.mark.parametrize("host", ["", "https://app.example", "a b", "a/b", "user@app.example"])
-def test_a_host_that_is_none_is_refused_with_a_sentence(host: str) -> None:
+def test_an_invalid_host_is_refused_in_one_sentence(host: str) -> None:
     with pytest.raises(InvalidAddress, match="Expected the name of a host such as "):
         Access.of((), hosts=(host,))
 
@@ -108,7 +108,7 @@ def test_a_host_that_is_none_is_refused_with_a_sentence(host: str) -> None:
 @pytest.mark.parametrize(
     "origin", ["app.example", "*", "https://", "https://app.example/path", "https://a.example?x", ""]
 )
-def test_an_origin_that_is_none_is_refused_with_a_sentence(origin: str) -> None:
+def test_an_invalid_origin_is_refused_in_one_sentence(origin: str) -> None:
     with pytest.raises(InvalidAddress, match="Expected an origin such as "):
         Access.of((), origins=(origin,))
 
@@ -194,7 +194,7 @@ async def test_names_of_this_machine_and_allowed_ones_are_welcome(
 
 @pytest.mark.parametrize("origin", FOREIGN_ORIGINS)
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
-async def test_a_foreign_page_gets_neither_an_answer_nor_permission(
+async def test_a_cross_origin_page_gets_neither_an_answer_nor_permission(
     client: httpx2.AsyncClient, origin: str, method: str
 ) -> None:
     response = await client.request(method, "/echo", headers={"Origin": origin}, content=b"hello"[: method == "POST"])
@@ -203,7 +203,7 @@ async def test_a_foreign_page_gets_neither_an_answer_nor_permission(
 
 
 @pytest.mark.parametrize("origin", FOREIGN_ORIGINS)
-async def test_the_socket_of_a_foreign_page_is_refused(
+async def test_the_socket_of_a_cross_origin_page_is_refused(
     servers: tuple[LoopbackServer, LoopbackServer], origin: str
 ) -> None:
     address = servers[0].origin.replace("http", "ws") + "/api/sync"

@@ -232,7 +232,7 @@ async def test_a_convex_error_carries_its_data(site: httpx2.AsyncClient) -> None
     assert "Uncaught ConvexError: " in failure["code"]
 
 
-async def test_an_answer_that_is_no_response_is_an_error(site: httpx2.AsyncClient) -> None:
+async def test_an_answer_that_is_not_a_response_is_an_error(site: httpx2.AsyncClient) -> None:
     assert "HTTP actions must return a Response" in failure_of(await site.get("/nothing"))["code"]
 
 
@@ -272,13 +272,13 @@ async def test_a_deployment_that_redacts_shows_administrators_more(deploy: Any, 
 
 
 @pytest.mark.parametrize("header", ["x", "Basic dXNlcjpwYXNz", "Bearer nonsense", "Convex nonsense"])
-async def test_a_bad_authorization_header_only_matters_to_those_who_look(site: httpx2.AsyncClient, header: str) -> None:
+async def test_a_bad_authorization_header_only_matters_where_it_is_read(site: httpx2.AsyncClient, header: str) -> None:
     headers = {"Authorization": header}
     assert (await site.get("/anyone", headers=headers)).text == "welcome"
     assert "Uncaught Error: " in failure_of(await site.get("/whoami", headers=headers))["code"]
 
 
-async def test_without_a_header_nobody_calls(site: httpx2.AsyncClient) -> None:
+async def test_without_a_header_the_caller_is_anonymous(site: httpx2.AsyncClient) -> None:
     assert (await site.get("/whoami")).json() is None
 
 

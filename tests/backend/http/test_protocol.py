@@ -126,7 +126,7 @@ async def test_a_head_without_end_is_cut_off(connect: Connect, start: bytes, mor
         HEAD + b"Transfer-Encoding: chunked\r\n\r\nxyz\r\n",
     ],
 )
-async def test_what_is_no_request_is_told_so(connect: Connect, request_bytes: bytes) -> None:
+async def test_an_invalid_request_gets_an_error_that_says_so(connect: Connect, request_bytes: bytes) -> None:
     client = await connect()
     await client.say(request_bytes)
     answer = await client.answer()
@@ -197,7 +197,7 @@ async def test_a_wrong_key_is_refused_before_the_push_is_read(connect: Connect) 
         assert (await client.reader.readline()).startswith(b"HTTP/1.1 401 ")
 
 
-async def test_hundreds_of_silent_connections_keep_nobody_out(connect: Connect) -> None:
+async def test_hundreds_of_silent_connections_do_not_block_others(connect: Connect) -> None:
     clients = [await connect() for _ in range(200)]
     for client in clients:
         await client.say(HEAD + b"Content-Length: 10\r\n\r\n{")

@@ -163,7 +163,7 @@ async def test_a_connection_that_comes_after_the_end_is_closed() -> None:
                 await public.get("/version")
 
 
-async def test_functions_have_a_number_of_connections_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_functions_have_a_limited_number_of_connections(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("convex_evals.backend.deployment.PUBLIC_CONNECTIONS", 3)
     async with Deployment.start() as running, public_port(running, site=False) as url:
         port = int(url.rpartition(":")[2])

@@ -117,7 +117,7 @@ async def test_failures_are_a_code_and_a_message(
     assert (response.status_code, response.json()) == (status, body)
 
 
-async def test_an_accident_tells_nothing(client: httpx2.AsyncClient) -> None:
+async def test_an_accident_proves_nothing(client: httpx2.AsyncClient) -> None:
     response = await client.get("/api/fail", params={"how": "accident"})
     assert (response.status_code, response.json()) == (500, INTERNAL)
 

@@ -57,7 +57,7 @@ def test_another_function_keeps_the_time(database: Database) -> None:
     assert next_run(database).value["nextTs"] == before
 
 
-def test_another_schedule_plans_anew(database: Database) -> None:
+def test_another_schedule_is_planned_again(database: Database) -> None:
     push(database, spec())
     assert push(database, spec(schedule=INTERVAL), now=NOW + SECOND) == CronDiff(updated=["tidy"])
     assert next_run(database).value["nextTs"] == NOW + SECOND

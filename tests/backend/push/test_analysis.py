@@ -106,7 +106,7 @@ async def test_an_auth_config_without_providers_is_refused(
         ),
     ],
 )
-async def test_a_schema_that_is_none_is_refused(
+async def test_an_invalid_schema_is_refused(
     deployment: Deployment, new_push: Any, source: str, code: str, text: str
 ) -> None:
     push = new_push()

@@ -40,7 +40,7 @@ def analyze(
         ("isQuery isPublic isInternal", None),
     ],
 )
-def test_markers_tell_type_and_visibility(markers: str, expected: tuple[str, str | None] | None) -> None:
+def test_markers_show_type_and_visibility(markers: str, expected: tuple[str, str | None] | None) -> None:
     functions = analyze(export(markers=markers)).functions
     assert [(found.udf_type, found.visibility) for found in functions] == ([expected] if expected else [])
 
@@ -148,7 +148,7 @@ def test_routes_are_kept_in_the_order_of_the_router() -> None:
         (router(route(hasHandler=False)), "arr[0][2].handler is not a function"),
     ],
 )
-def test_a_router_that_is_none_is_refused(facts: dict[str, Any], message: str) -> None:
+def test_an_invalid_router_is_refused(facts: dict[str, Any], message: str) -> None:
     with pytest.raises(RequestError) as refusal:
         analyze(path="http.js", router=facts)
     assert (refusal.value.code, refusal.value.message) == ("InvalidModules", PREFIX + message)

@@ -119,7 +119,7 @@ async def test_a_dry_run_reports_but_stores_nothing(deployment: Deployment, new_
     assert not deployment.database.begin().catalog("").schemas
 
 
-async def test_evaluating_a_push_tells_what_would_happen_to_indexes(
+async def test_evaluating_a_push_reports_what_would_happen_to_indexes(
     deployment: Deployment, deploy: Any, new_push: Any
 ) -> None:
     await deploy(new_push().tables(table("t", "a", a="string")))

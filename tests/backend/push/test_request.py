@@ -73,7 +73,7 @@ def test_unchanged_modules_come_as_hashes() -> None:
         ({"componentDefinitions": [component(functions=[{"path": "a.js"}])]}, "BadJsonBody"),
     ],
 )
-def test_a_body_that_is_no_push_is_refused(change: dict[str, object], code: str) -> None:
+def test_a_body_that_is_not_a_push_is_refused(change: dict[str, object], code: str) -> None:
     with pytest.raises(RequestError) as refusal:
         PushRequest.parse(body(**change))
     assert (refusal.value.status, refusal.value.code) == (400, code)

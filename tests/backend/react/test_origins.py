@@ -80,7 +80,7 @@ async def test_only_pages_of_this_machine_and_allowed_ones_can_call_and_connect(
         assert await page.evaluate(USE, deployment.url) == expected
 
 
-async def test_a_name_that_foreign_dns_points_here_opens_nothing(chrome: Browser) -> None:
+async def test_a_name_that_external_dns_points_here_opens_nothing(chrome: Browser) -> None:
     """For the browser, page and deployment have one origin then: only the Host tells."""
     async with Deployment.start() as deployment:
         rebound = deployment.url.replace("127.0.0.1", "foreign.example")

@@ -73,7 +73,7 @@ async def test_the_data_of_a_convex_error_travels_along(stage: Stage) -> None:
     assert failure.data == '{"code":1}'
 
 
-async def test_data_that_is_no_json_is_refused(stage: Stage) -> None:
+async def test_data_that_is_not_json_is_refused(stage: Stage) -> None:
     failure = (
         await stage.evaluate("throw Object.assign(new Error('x'), {[Symbol.for('ConvexError')]: true, data: '{'});")
     ).failure

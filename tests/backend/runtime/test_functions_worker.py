@@ -64,7 +64,7 @@ async def test_a_worker_that_does_not_listen_is_killed() -> None:
     assert worker.is_killed
 
 
-async def test_a_worker_whose_code_may_run_for_ever_is_left_alone() -> None:
+async def test_a_worker_whose_code_may_run_forever_is_left_alone() -> None:
     worker = Worker(pace=5.0)
     await watched(worker, left=math.inf)
     assert not worker.interrupted_at

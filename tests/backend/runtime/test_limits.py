@@ -48,7 +48,7 @@ async def test_an_endless_import_ends_too(stage: Stage) -> None:
     assert (await stage.run("test:f", user_seconds=0.2)).failure.message == TIMED_OUT
 
 
-async def test_others_go_on_after_an_endless_loop(stage: Stage) -> None:
+async def test_others_continue_after_an_endless_loop(stage: Stage) -> None:
     stage.deploy({"loop.js": _module("loop.js", "for (;;);"), "fine.js": _module("fine.js", "return '1';")})
     slow, *rest = await asyncio.gather(stage.run("loop:f", user_seconds=0.3), *(stage.run("fine:f") for _ in range(3)))
     assert slow.failure.message == TIMED_OUT

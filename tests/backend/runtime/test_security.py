@@ -39,7 +39,7 @@ async def test_objects_come_from_the_users_own_realm(stage: Stage, expression: s
     assert await stage.value(f"{LEAKED} look({expression}); return leaks;") == []
 
 
-async def test_one_call_cannot_change_the_world_of_the_next(stage: Stage) -> None:
+async def test_one_call_cannot_change_the_globals_of_the_next(stage: Stage) -> None:
     for body in (
         "Object.prototype.polluted = 1; Array.prototype.push = null; globalThis.left = 1; return 1;",
         "JSON.stringify = () => '666'; Error.isError = null; return 1;",

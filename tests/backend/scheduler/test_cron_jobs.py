@@ -82,7 +82,7 @@ async def test_a_run_is_logged_with_its_result_lines_and_duration(scheduled: Sch
         ("jobs:record", "{}", "ArgumentValidationError: "),
     ],
 )
-async def test_an_error_is_logged_and_the_schedule_goes_on(
+async def test_an_error_is_logged_and_the_schedule_continues(
     scheduled: Scheduled, clock: Clock, eventually: Any, path: str, args: str, error: str
 ) -> None:
     await scheduled.push(every(HOUR, path, args))

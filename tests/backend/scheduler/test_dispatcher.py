@@ -94,7 +94,7 @@ async def test_what_does_not_end_leaves_room_for_seven_others(rows: Rows, until:
     assert rows.started == list(range(8))
 
 
-async def test_a_paused_deployment_starts_nothing_until_it_goes_on(rows: Rows, until: Until) -> None:
+async def test_a_paused_deployment_starts_nothing_until_it_is_resumed(rows: Rows, until: Until) -> None:
     rows.work = _at_once
     rows.pause(True)
     rows.insert(-1)

@@ -262,7 +262,7 @@ async def test_an_action_cut_short_by_a_stop_has_failed_and_does_not_run_again(
         assert (entry.identifier, entry.caller, entry.udf_type) == ("jobs:never", "Scheduler", "Action")
 
 
-async def test_a_chain_goes_on_after_a_restart_in_its_middle(scheduled_in: Any, tmp_path: Path) -> None:
+async def test_a_chain_continues_after_a_restart_in_its_middle(scheduled_in: Any, tmp_path: Path) -> None:
     database, length = tmp_path / "data.db", 60
     async with Deployment.start(database=database) as deployment:
         first = scheduled_in(deployment)

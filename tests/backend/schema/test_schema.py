@@ -292,7 +292,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("definition", "code", "message"), REFUSED, ids=[case[1] for case in REFUSED])
-def test_what_is_wrong_with_a_table_is_told(definition: dict[str, Any], code: str, message: str) -> None:
+def test_what_is_wrong_with_a_table_is_reported(definition: dict[str, Any], code: str, message: str) -> None:
     with pytest.raises(RequestError) as refusal:
         Schema.parse(schema(definition))
     assert (refusal.value.status, refusal.value.code, refusal.value.message) == (400, code, message)
@@ -316,7 +316,7 @@ CHECK_ORDER: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("definition", "code"), CHECK_ORDER, ids=[code for _, code in CHECK_ORDER])
-def test_the_first_of_several_problems_is_told(definition: dict[str, Any], code: str) -> None:
+def test_the_first_of_several_problems_is_reported(definition: dict[str, Any], code: str) -> None:
     with pytest.raises(RequestError) as refusal:
         Schema.parse(schema(definition))
     assert refusal.value.code == code
@@ -337,7 +337,7 @@ def test_the_first_of_several_problems_is_told(definition: dict[str, Any], code:
         schema(table(vectorIndexes=[vector("v", "emb", 2.5)])),
     ],
 )
-def test_json_that_is_no_schema_is_refused(json: Any) -> None:
+def test_json_that_is_not_a_schema_is_refused(json: Any) -> None:
     with pytest.raises(RequestError) as refusal:
         Schema.parse(json)
     assert refusal.value.code == "InvalidSchema"

@@ -134,7 +134,7 @@ def test_the_id_of_a_document_is_refused(world: World, method: str) -> None:
     )
 
 
-async def test_an_action_that_gets_garbage_hears_of_get_metadata(world: World) -> None:
+async def test_an_action_that_passes_garbage_gets_an_error_of_get_metadata(world: World) -> None:
     with pytest.raises(DeveloperError, match=r"^Invalid argument `storageId` for `storage\.getMetadata`: "):
         await world.files.load(APP, "garbage")
 

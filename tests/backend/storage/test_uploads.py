@@ -111,5 +111,5 @@ def test_a_mismatch_shows_both_digests() -> None:
         ("text/pläin", None),
     ],
 )
-def test_media_types_are_normalized_and_others_are_none(text: str, expected: str | None) -> None:
+def test_media_types_are_normalized_and_others_become_none(text: str, expected: str | None) -> None:
     assert normalize_media_type(text) == expected

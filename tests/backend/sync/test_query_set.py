@@ -162,7 +162,7 @@ def test_a_query_overtaken_by_a_commit_while_it_ran_is_stale_again() -> None:
     assert ran(queries.begin(2000)) == [0]
 
 
-def test_a_commit_during_a_run_that_only_touches_former_reads_is_no_reason_to_run_again() -> None:
+def test_a_commit_during_a_run_that_only_touches_former_reads_does_not_rerun_it() -> None:
     queries = subscribed({0: value("1.0", "a")})
     queries.invalidate(Write("a"))
     update = queries.begin(2000)
@@ -189,7 +189,7 @@ def test_a_new_identity_runs_every_query_and_raises_the_identity_version() -> No
     assert (transition.end, transition.modifications) == (StateVersion(1, 1, 2000), ())
 
 
-def test_until_somebody_authenticates_queries_run_anonymously() -> None:
+def test_until_someone_authenticates_queries_run_anonymously() -> None:
     assert QuerySet().begin(1000).identity == ANONYMOUS
 
 

@@ -34,7 +34,7 @@ async def test_only_npm_clients_get_chunks(deployment: Deployment) -> None:
 
 
 @pytest.mark.parametrize("path", ["/api/sync", "/api/1.44.0/sync"])
-async def test_a_request_that_is_no_upgrade_is_told_so(deployment: Deployment, path: str) -> None:
+async def test_a_request_that_is_not_an_upgrade_gets_an_error_that_says_so(deployment: Deployment, path: str) -> None:
     async with httpx2.AsyncClient(timeout=60) as http:
         response = await http.get(deployment.server.origin + path)
     assert response.status_code == 400

@@ -168,9 +168,7 @@ async def test_nothing_shows_the_effect_of_a_mutation_before_its_response(
     assert await client.transition() == [updated(0, ["mine"]), updated(1, ["theirs"])]
 
 
-async def test_a_mutation_that_takes_its_time_does_not_hold_up_the_news(
-    deployment: Deployment, client: Client, until: Until
-) -> None:
+async def test_a_slow_mutation_does_not_delay_updates(deployment: Deployment, client: Client, until: Until) -> None:
     await subscribed(client, "a")
     deployment.functions.gates["push"] = asyncio.Event()
     await client.mutate(0, "push", key="a", item="mine")
@@ -311,7 +309,7 @@ async def test_an_action_runs_on_when_its_client_is_gone(
     assert [record for record in caplog.records if record.levelname in ("WARNING", "ERROR")] == []
 
 
-async def test_an_action_of_the_system_ends_the_socket_of_everybody_else(client: Client) -> None:
+async def test_an_action_of_the_system_ends_the_socket_of_everyone_else(client: Client) -> None:
     await client.act(0, "_system/frontend/x:y")
     assert await client.receive() == {"type": "FatalError", "error": "Operation action not permitted"}
     assert await client.closed() == (1000, "SystemIdentityRequired")
@@ -354,7 +352,7 @@ async def test_a_refused_admin_key_is_an_auth_error(client: Client) -> None:
     assert (await client.receive())["error"] == "The provided admin key was invalid for this instance"
 
 
-async def test_a_provider_that_is_down_is_no_verdict_on_the_token(client: Client) -> None:
+async def test_a_provider_that_is_down_says_nothing_about_the_token(client: Client) -> None:
     await client.send(type="Authenticate", baseVersion=0, tokenType="User", value="down")
     assert await client.closed() == (1013, "AuthProviderDown")
 
@@ -419,7 +417,7 @@ async def test_adding_a_query_twice_ends_the_socket(client: Client) -> None:
     assert await client.closed() == (1011, "InternalServerError")
 
 
-async def test_a_client_that_has_seen_the_future_is_turned_away(deployment: Deployment) -> None:
+async def test_a_client_with_a_timestamp_from_the_future_is_refused(deployment: Deployment) -> None:
     client = await (await deployment.socket()).connect(maxObservedTimestamp="0AcAAAAAAAA=")
     assert await client.closed() == (1011, "InternalServerError")
 

@@ -211,7 +211,7 @@ async def test_a_filter_that_cannot_work_is_answered_with_the_reason(
     assert (answer["isDone"], answer["continueCursor"]) == (True, "")
 
 
-async def test_a_filter_that_is_none_fails(messages: System) -> None:
+async def test_an_invalid_filter_fails(messages: System) -> None:
     with pytest.raises(DeveloperError, match=r"^Uncaught Error: Invalid filters"):
         await bodies(messages, "nonsense!")
 

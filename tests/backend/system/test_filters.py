@@ -209,6 +209,6 @@ def test_problems_of_a_search() -> None:
         base64.b64encode(json.dumps({"clauses": [clause("a", "like", 1)]}).encode()).decode(),
     ],
 )
-def test_what_is_no_filter_is_refused(text: str) -> None:
+def test_invalid_filters_are_refused(text: str) -> None:
     with pytest.raises(DeveloperError, match="Invalid filter"):
         parse_filters(text)

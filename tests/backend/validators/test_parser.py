@@ -119,7 +119,7 @@ def test_a_validator_that_makes_no_sense_is_refused(json: Json, code: str, messa
 
 
 @pytest.mark.parametrize("json", [None, 5, [], {}, {"type": "array"}, {"type": "union", "value": {}}, {"type": []}])
-def test_json_that_is_no_validator_is_refused(json: object) -> None:
+def test_json_that_is_not_a_validator_is_refused(json: object) -> None:
     with pytest.raises(RequestError):
         parse_validator(json)
 

@@ -225,7 +225,7 @@ REFUSED: list[tuple[Json, Value, str]] = [
 
 
 @pytest.mark.parametrize(("validator", "value", "text"), REFUSED)
-def test_the_first_problem_is_told_with_its_place(validator: Json, value: Value, text: str) -> None:
+def test_the_first_problem_is_reported_with_its_place(validator: Json, value: Value, text: str) -> None:
     assert check(parse_validator(validator), value, TABLES) == text
 
 

@@ -104,7 +104,7 @@ def test_a_model_with_a_key_comes_first_and_its_cost_is_estimated(terminal: Call
     assert person.leaves_with() == 0
 
 
-def test_a_model_at_home_is_named_and_its_server_too(terminal: Callable[..., Terminal]) -> None:
+def test_a_local_model_and_its_server_are_named(terminal: Callable[..., Terminal]) -> None:
     person = terminal()
     person.opens_models()
     person.searches_and_takes("local")

@@ -181,7 +181,7 @@ def test_without_any_step_the_notes_say_it(lines: ProgressLines, said: list[str]
     assert said == ["1/1  infrastructure  000-a/000-b  The worker died."]
 
 
-def test_retries_are_told_and_what_was_said_before_them_is_forgotten(lines: ProgressLines, said: list[str]) -> None:
+def test_retries_are_reported_and_what_was_said_before_them_is_forgotten(lines: ProgressLines, said: list[str]) -> None:
     lines(StepFinished(ITEM, step("tsc", "an accident")))
     lines(Retrying(ITEM, "The worker died."))
     lines(Grading(ITEM))

@@ -63,7 +63,7 @@ def test_every_event_is_a_line_at_once_and_the_watcher_sees_it_too(tmp_path: Pat
     assert seen == [event for event, _ in EVENTS]
 
 
-def test_a_file_that_cannot_be_written_is_said_before_anything_runs(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_reported_before_anything_runs(tmp_path: Path) -> None:
     message = "events cannot be written"
     with pytest.raises(UsageError, match=message), event_stream(str(tmp_path / "no" / "file")):
         pass

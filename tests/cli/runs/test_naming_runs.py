@@ -35,7 +35,7 @@ def runs(record_run: Record, tmp_path: Path) -> list[str]:
         ("latest:two", 1),
     ],
 )
-def test_a_run_is_found_by_where_it_stands(convex_evals: Command, runs: list[str], name: str, index: int) -> None:
+def test_a_run_is_found_by_its_position(convex_evals: Command, runs: list[str], name: str, index: int) -> None:
     shown = json.loads(convex_evals("show", name, "--json").stdout)
     assert shown["run"]["id"] == runs[index]
 

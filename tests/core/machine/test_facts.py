@@ -82,7 +82,7 @@ async def test_a_toolchain_not_yet_installed_is_installed_on_first_run_and_the_f
     assert fact.fix.endswith(" -m convex_evals.core.toolchain")
 
 
-async def test_a_node_that_does_not_serve_is_missing(settings: Settings, tmp_path: Path) -> None:
+async def test_a_node_that_is_unsuitable_counts_as_missing(settings: Settings, tmp_path: Path) -> None:
     node = tmp_path / "node"
     node.write_text("#!/bin/sh\necho v18.0.0\n")
     node.chmod(0o755)

@@ -65,7 +65,7 @@ def test_each_promise_holds_only_with_all_that_it_rests_on(support: SandboxSuppo
     assert support.is_complete == (broken == "")
 
 
-def test_node_permissions_are_no_boundary() -> None:
+def test_node_permissions_are_not_a_boundary() -> None:
     facts = sandbox_facts(EVERYTHING, node_permission=False)
     assert all(fact.status is Status.OK for fact in facts if fact.name != "Sandbox: Node permissions")
     assert facts[-1].status is Status.WARNING

@@ -61,7 +61,7 @@ async def test_what_may_only_be_read_cannot_be_changed(script: str, inside: Path
     assert (inside / "own.txt").read_text() == "own"
 
 
-async def test_what_may_be_written_can_be_changed_and_nothing_beside_it(inside: Path) -> None:
+async def test_only_writable_paths_can_be_changed(inside: Path) -> None:
     writable = Confinement((), (inside,))
     assert (await _shell("echo changed > own.txt && mkdir a && mv own.txt a/moved.txt", inside, writable)).ok
     assert (inside / "a/moved.txt").read_text() == "changed\n"
@@ -88,7 +88,7 @@ async def test_without_network_there_is_not_even_loopback(inside: Path) -> None:
     assert (inside / "made").stat().st_uid == os.getuid()
 
 
-async def test_places_that_do_not_exist_are_no_reason_to_fail(inside: Path) -> None:
+async def test_places_that_do_not_exist_are_ignored(inside: Path) -> None:
     assert (await _shell("cat own.txt", inside, Confinement((inside, inside / "missing")))).ok
 
 
@@ -248,7 +248,7 @@ async def test_a_stopped_program_leaves_none_of_its_processes(inside: Path) -> N
     assert not [each for each in mine if "300" in each.cmdline()]
 
 
-async def test_powers_of_root_are_given_up(inside: Path) -> None:
+async def test_root_privileges_are_dropped(inside: Path) -> None:
     result = await _shell("grep -E 'Cap(Eff|Prm|Bnd)|NoNewPrivs|Seccomp:' /proc/self/status", inside, Confinement(()))
     values = dict(line.split(":") for line in result.output.text.split("\n") if line)
     assert {name: int(value, 16) for name, value in values.items()} == {

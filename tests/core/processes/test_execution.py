@@ -46,7 +46,7 @@ def child_processes() -> list[str]:
     return Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
 
 
-async def test_a_program_gets_its_arguments_word_for_word_and_no_shell(tmp_path: Path) -> None:
+async def test_a_program_gets_its_arguments_verbatim_without_a_shell(tmp_path: Path) -> None:
     words = ["$HOME", "a b", "; rm -rf /", "", "*", "ü\udcff"]
     result = await run(["printf", "%s\\n", *words], cwd=tmp_path, timeout=60)
     assert result.output.read() == b"$HOME\na b\n; rm -rf /\n\n*\n\xc3\xbc\xff\n"
@@ -105,7 +105,7 @@ async def test_a_program_that_outlives_its_time_is_stopped(python: Python) -> No
     assert 0.2 <= result.usage.wall < 60
 
 
-async def test_a_program_that_handles_sigterm_may_say_goodbye(python: Python) -> None:
+async def test_a_program_that_handles_sigterm_may_clean_up(python: Python) -> None:
     farewell = "import signal, sys, time; signal.signal(15, lambda *_: (print('bye'), sys.exit(4))); time.sleep(600)"
     result = await python(farewell, timeout=3, grace=60)
     assert (result.exit_code, result.timed_out, result.output.text) == (4, True, "bye\n")
@@ -152,7 +152,7 @@ async def test_a_daemon_is_killed_when_the_program_times_out(python: Python, tmp
 
 
 @linux_only
-async def test_cancelling_kills_the_whole_process_tree_before_the_cancellation_goes_on(
+async def test_cancelling_kills_the_whole_process_tree_before_the_cancellation_continues(
     python: Python, tmp_path: Path, is_alive: IsAlive, until: Until
 ) -> None:
     source = DAEMON + "\nopen('main.pid', 'w').write(str(os.getpid()))\ntime.sleep(600)"
@@ -251,7 +251,7 @@ async def test_without_input_a_program_reads_nothing(python: Python) -> None:
     assert (await python("import sys; print(repr(sys.stdin.read()))")).output.text == "''\n"
 
 
-async def test_a_program_may_close_its_streams_and_go_on(python: Python) -> None:
+async def test_a_program_may_close_its_streams_and_continue(python: Python) -> None:
     result = await python("import os; os.write(1, b'early'); os.close(1); os.close(2); os.close(0); os._exit(7)")
     assert (result.exit_code, result.output.read()) == (7, b"early")
 
@@ -288,7 +288,7 @@ async def test_a_temporary_log_lives_as_long_as_its_output(shell: Shell) -> None
     assert not path.exists()
 
 
-async def test_usage_tells_wall_time_processor_time_and_peak_memory(python: Python) -> None:
+async def test_usage_reports_wall_time_processor_time_and_peak_memory(python: Python) -> None:
     source = "import time\nx = bytearray(80_000_000)\nwhile time.process_time() < 0.3: pass\ntime.sleep(0.2)"
     usage = (await python(source)).usage
     assert 0.3 <= usage.cpu_user + usage.cpu_system == usage.cpu < 3

@@ -17,7 +17,7 @@ def devnull() -> Iterator[int]:
     os.close(descriptor)
 
 
-async def test_one_can_talk_with_a_program(tmp_path: Path, devnull: int) -> None:
+async def test_a_program_can_be_talked_to_while_it_runs(tmp_path: Path, devnull: int) -> None:
     async with start_piped(["cat"], cwd=tmp_path, stderr=devnull) as cat:
         for line in (b"one\n", b"two\n"):
             cat.stdin.write(line)

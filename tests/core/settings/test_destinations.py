@@ -31,12 +31,12 @@ def test_services_have_names(tmp_path: Path) -> None:
     assert settings(tmp_path).destination("https://scores.example.com") == found
 
 
-def test_nothing_is_sent_anywhere_unless_somebody_says_so(tmp_path: Path) -> None:
+def test_nothing_is_sent_anywhere_unless_someone_says_so(tmp_path: Path) -> None:
     assert settings(tmp_path).destination() is None
     assert settings(tmp_path, CONVEX_EVAL_URL="https://scores.example.com").destination("local") is None
 
 
-def test_the_variable_of_the_first_life_names_a_service(tmp_path: Path) -> None:
+def test_the_legacy_variable_names_a_service(tmp_path: Path) -> None:
     known = settings(tmp_path, CONVEX_EVAL_URL="https://scores.example.com").destination()
     assert known is not None and known.name == "production"
     other = settings(tmp_path, CONVEX_EVAL_URL="https://other.example.com", CONVEX_AUTH_TOKEN="abc").destination()

@@ -29,7 +29,7 @@ def test_options_win_over_the_environment_which_wins_over_the_env_file(tmp_path:
     assert settings.env_file == tmp_path / ".env"
 
 
-def test_the_variables_of_the_first_life_keep_working(tmp_path: Path) -> None:
+def test_legacy_variables_keep_working(tmp_path: Path) -> None:
     settings = read(
         tmp_path,
         {

@@ -30,7 +30,7 @@ def test_descendants_are_found_whatever_their_names_and_groups(tmp_path: Path) -
             process_tree.signal_groups(process_tree.descendant_groups(shell.pid) | {shell.pid}, 9)
 
 
-def test_signalling_a_group_that_is_gone_is_no_error() -> None:
+def test_signalling_a_group_that_is_gone_is_not_an_error() -> None:
     with subprocess.Popen(["true"], start_new_session=True) as ended:
         ended.wait()
     process_tree.signal_groups({ended.pid}, 9)

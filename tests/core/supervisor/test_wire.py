@@ -20,7 +20,7 @@ def test_a_message_arrives_as_it_was_sent(message: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize("part", [b"", b"\0\0", wire.encode({"a": 1})[:-1]], ids=["nothing", "header", "body"])
-def test_a_peer_that_goes_away_in_the_middle_is_no_message(part: bytes) -> None:
+def test_a_peer_that_disconnects_midway_sends_no_message(part: bytes) -> None:
     left, right = socket.socketpair()
     with right:
         left.sendall(part)

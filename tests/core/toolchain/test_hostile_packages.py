@@ -115,7 +115,7 @@ async def test_a_package_under_another_packages_name_is_refused(
     assert "is installed under another package's name" in error.detail
 
 
-async def test_an_older_version_beside_the_new_one_keeps_its_name_in_front(
+async def test_an_older_version_next_to_the_new_one_keeps_its_name_first(
     store: PackageStore, registry: Registry
 ) -> None:
     registry.publish("string-width", "4.2.0")
@@ -252,7 +252,7 @@ async def test_a_set_that_is_too_large_is_refused_and_nothing_of_it_stays(
     assert not [path for path in contents.rglob("*") if path.is_file()]
 
 
-async def test_loops_and_conflicts_come_to_an_end(store: PackageStore, registry: Registry) -> None:
+async def test_loops_and_conflicts_are_stopped(store: PackageStore, registry: Registry) -> None:
     registry.publish("loop", "1.0.0", dependencies={"honest": "1"})
     registry.publish("other", "1.0.0")
     registry.publish("honest", "1.0.0", dependencies={"loop": "1"}, optionalDependencies={"other": "^9"})
@@ -292,7 +292,7 @@ async def test_what_the_machine_could_not_do_is_not_remembered(store: PackageSto
     assert (await store.install(project())).version("honest") == "1.0.0"
 
 
-async def test_a_changed_download_is_fetched_anew(store: PackageStore, registry: Registry) -> None:
+async def test_a_changed_download_is_fetched_again(store: PackageStore, registry: Registry) -> None:
     registry.publish("honest", "1.0.0", {"index.js": "right"})
     registry.publish("other", "1.0.0")
     await store.install(project())

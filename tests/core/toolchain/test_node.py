@@ -39,7 +39,7 @@ async def test_a_chosen_node_is_used_if_it_is_new_enough(settings: Settings, tmp
         ("#!/no/such/interpreter\n", "Cannot start .* name a Node 22"),
     ],
 )
-async def test_a_chosen_node_that_does_not_serve_is_refused(
+async def test_a_chosen_node_that_is_unsuitable_is_refused(
     settings: Settings, tmp_path: Path, text: str, message: str
 ) -> None:
     with pytest.raises(ToolchainError, match=message):

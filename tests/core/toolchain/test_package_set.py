@@ -51,7 +51,7 @@ def test_only_packages_for_this_machine_are_expected() -> None:
 
 
 @pytest.mark.parametrize("lock", [b"", b"[]", b"{}", b'{"packages": 1}', b'{"packages": {"a": {}}}', b"\xff"])
-def test_a_file_that_is_no_lock_file_is_a_toolchain_error(lock: bytes) -> None:
+def test_a_file_that_is_not_a_lock_file_is_a_toolchain_error(lock: bytes) -> None:
     with pytest.raises(ToolchainError, match="The lock file of the set is not one that npm"):
         PackageSet("the set", b"{}", lock).locked_packages()
 

@@ -198,7 +198,7 @@ async def test_a_cache_folder_that_cannot_be_made_is_a_toolchain_error(store: Pa
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists() or os.getuid() != 0, reason="mounting a small disk needs root")
-async def test_a_full_disk_is_said_to_be_full(
+async def test_a_full_disk_is_reported_as_full(
     store: PackageStore, tiny: PackageSet, registry: Any, tmp_path: Path
 ) -> None:
     disk = store.root.parent

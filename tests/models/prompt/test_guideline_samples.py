@@ -110,7 +110,7 @@ async def test_every_section_has_rules_and_a_sample() -> None:
         assert "\n```ts" in section.text, section.title
 
 
-async def test_no_line_is_longer_than_people_read() -> None:
+async def test_no_line_is_longer_than_a_reader_expects() -> None:
     assert max(map(len, built_in_guidelines().text.split("\n"))) <= 130
 
 

@@ -21,7 +21,7 @@ def user(settings: PromptSettings) -> str:
     return render_prompt(TASK, settings).user
 
 
-def test_the_task_stands_at_the_end_word_for_word() -> None:
+def test_the_task_is_at_the_end_verbatim() -> None:
     assert user(PromptSettings()).endswith(f"\n# Task\n\n{TASK}\n")
 
 

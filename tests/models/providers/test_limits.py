@@ -71,7 +71,7 @@ async def test_no_more_than_allowed_have_their_turn_and_the_first_to_come_is_the
     assert (order, most, limit.in_flight) == ([0, 1, 2, 3, 4, 5], 2, 0)
 
 
-async def test_everybody_waits_while_the_provider_wants_to_be_left_alone(clock: Clock) -> None:
+async def test_everyone_waits_while_the_provider_asks_for_a_pause(clock: Clock) -> None:
     limit = Limit(clock=clock, sleep=clock.sleep)
     limit.complained(clock.now, retry_after=30)
     limit.complained(clock.now, retry_after=5)  # the longer wish counts
@@ -81,7 +81,7 @@ async def test_everybody_waits_while_the_provider_wants_to_be_left_alone(clock: 
 
 
 @pytest.mark.parametrize("handed_over", [False, True])
-async def test_whoever_gives_up_waiting_takes_nobody_elses_turn(handed_over: bool) -> None:
+async def test_cancelling_a_wait_does_not_take_a_turn_from_others(handed_over: bool) -> None:
     limit = Limit(allowed=1)
 
     async def take() -> str:

@@ -44,14 +44,14 @@ def test_importing_models_loads_nothing_that_speaks_to_providers(module: str) ->
         ("reference", "reference is built in and has no provider to ask."),
     ],
 )
-def test_what_is_missing_is_said_in_one_sentence(tmp_path: Path, slug: str, sentence: str) -> None:
+def test_what_is_missing_is_reported_in_one_sentence(tmp_path: Path, slug: str, sentence: str) -> None:
     settings = read_settings(environment={}, cwd=tmp_path)
     with pytest.raises(UsageError) as raised:
         open_provider(load_registry(tmp_path).find(slug), settings)
     assert str(raised.value) == sentence
 
 
-def test_a_server_of_ones_own_needs_no_key(tmp_path: Path) -> None:
+def test_a_self_hosted_server_needs_no_key(tmp_path: Path) -> None:
     (tmp_path / "models.toml").write_text(
         '[providers.my-box]\napi = "openai-chat"\nbase_url = "http://127.0.0.1:1/v1"\n'
     )

@@ -101,7 +101,7 @@ NO_TOKENS = {"prompt_tokens": 11, "completion_tokens": 0, "total_tokens": 11}
         ("sends", ["", "application/json"], ProviderError, "sent an unreadable response"),
     ],
 )
-async def test_what_is_no_answer_is_one_sentence_and_never_the_models_fault(
+async def test_an_unreadable_response_is_one_sentence_and_never_the_models_fault(
     provider_server: Any, asker: Any, behaviour: str, arguments: list[Any], error: type[ProviderError], said: str
 ) -> None:
     if behaviour == "says" and len(arguments) == 3:
@@ -133,7 +133,7 @@ async def test_a_server_that_is_not_there_is_named(asker: Any) -> None:
         ("hangs", {"deadline": 1}, DeadlineError, "not complete within 1 s"),
     ],
 )
-async def test_nobody_waits_for_ever(
+async def test_nobody_waits_forever(
     provider_server: Any, asker: Any, behaviour: str, policy: dict[str, float], error: type[ProviderError], said: str
 ) -> None:
     provider_server.script(getattr(provider_server, behaviour)())
@@ -145,7 +145,7 @@ async def test_nobody_waits_for_ever(
     assert len(provider_server.requests) == 1
 
 
-async def test_a_passing_trouble_is_waited_out_and_noted(provider_server: Any, asker: Any) -> None:
+async def test_a_temporary_problem_is_waited_out_and_noted(provider_server: Any, asker: Any) -> None:
     script = (provider_server.refuses(500, "Oops"), provider_server.cuts(), provider_server.refuses(503, "Later"))
     provider_server.script(*script)
     reply = await asker.ask()
@@ -154,7 +154,7 @@ async def test_a_passing_trouble_is_waited_out_and_noted(provider_server: Any, a
     assert len(provider_server.requests) == 4
 
 
-async def test_the_provider_is_left_alone_for_as_long_as_it_asks(provider_server: Any, asker: Any) -> None:
+async def test_a_pause_is_as_long_as_the_provider_asks_for(provider_server: Any, asker: Any) -> None:
     provider_server.script(provider_server.refuses(429, "Slowly", Retry_After="1"))
     await asker.ask()
     first, second = provider_server.requests
@@ -211,7 +211,9 @@ async def test_openai_responses_that_were_cut_off(provider_server: Any, asker: A
 
 
 @pytest.mark.parametrize("behaviour", ["cuts", "ends_early"])
-async def test_openai_responses_without_an_end_are_no_answers(provider_server: Any, asker: Any, behaviour: str) -> None:
+async def test_openai_responses_without_an_end_are_not_answers(
+    provider_server: Any, asker: Any, behaviour: str
+) -> None:
     provider_server.script(getattr(provider_server, behaviour)())
     with pytest.raises(ProviderError):
         await asker.ask(asker.entry("openai", "openai-responses"), tries=1)
@@ -295,7 +297,7 @@ async def test_answers_that_were_cut_off_say_so(
         ("openrouter-error.sse", "openrouter", "openrouter", OutageError),
     ],
 )
-async def test_troubles_in_the_middle_of_an_answer_are_known(
+async def test_problems_in_the_middle_of_an_answer_are_recognised(
     provider_server: Any,
     asker: Any,
     recorded: Recorded,

@@ -34,7 +34,7 @@ BUNDLED = """\
 """
 
 
-def test_what_a_module_throws_is_told_with_its_place() -> None:
+def test_what_a_module_throws_is_reported_with_its_place() -> None:
     (found,) = read_cli_errors(THROWN.format(port=33917, variable="o"))
     assert found.place == "convex/schema.ts:25"
     assert found.message.startswith("Uncaught TypeError: o.map is not a function")
@@ -82,5 +82,5 @@ def test_our_own_deployment_says_where_it_found_the_mistake(
 
 
 @pytest.mark.parametrize("text", ["", "  \n"])
-def test_silence_is_no_complaint(text: str) -> None:
+def test_silence_is_not_a_complaint(text: str) -> None:
     assert read_cli_errors(text) == []

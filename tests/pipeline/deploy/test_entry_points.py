@@ -56,11 +56,11 @@ def test_when_in_doubt_the_cli_decides(tmp_path: Path, files: dict[str, str]) ->
     assert found(tmp_path, files) is None
 
 
-def test_what_configures_an_app_is_no_module_of_it(tmp_path: Path) -> None:
+def test_configuration_files_are_not_modules_of_the_app(tmp_path: Path) -> None:
     assert found(tmp_path, {"convex.config.ts": MODULE, "a.ts": MODULE}) == EntryPoints(None, None, ("a.ts",), ())
 
 
-def test_published_components_have_declarations_and_source_maps_beside_their_modules(tmp_path: Path) -> None:
+def test_published_components_have_declarations_and_source_maps_next_to_their_modules(tmp_path: Path) -> None:
     files = dict.fromkeys(["convex.config.js", "convex.config.d.ts", "lib.js", "lib.js.map", "lib.d.ts"], MODULE)
     found(tmp_path, {**files, "_generated/server.js": MODULE, "schema.js": MODULE})
     assert find_entry_points(tmp_path, "convex.config.js") == EntryPoints("schema.js", None, ("lib.js",), ())

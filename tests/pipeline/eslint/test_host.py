@@ -154,7 +154,7 @@ async def test_a_configuration_that_changes_what_all_code_shares_is_left_to_a_co
     assert "something was left behind" in answers.steps[0].log.read_text()
 
 
-async def test_a_configuration_that_cannot_be_loaded_is_a_cold_eslints_to_explain(
+async def test_a_configuration_that_cannot_be_loaded_is_explained_by_a_cold_eslint(
     answers: Answers, tmp_path: Path
 ) -> None:
     config = write_config(tmp_path / "suite", answers.tools, 'import "no-such-package";')

@@ -357,7 +357,7 @@ async def test_a_grader_that_cannot_be_interrupted_is_killed(write_eval: WriteEv
     assert "the grader did not end by itself (stopped after" in result.step.excerpt
 
 
-async def test_graders_leave_no_traces_beside_the_eval(write_eval: WriteEval, grade: Grade) -> None:
+async def test_graders_leave_no_files_next_to_the_eval(write_eval: WriteEval, grade: Grade) -> None:
     eval = write_eval("def test_it(): pass")
     await grade(eval)
     assert sorted(path.name for path in eval.path.iterdir()) == ["TASK.txt", "answer", "grader.py"]
@@ -397,7 +397,7 @@ async def test_cancelling_stops_the_grader(write_eval: WriteEval, grade: Grade, 
     assert descendants(warm) == []
 
 
-async def test_a_grader_reaches_nothing_but_its_business(write_eval: WriteEval, grade: Grade, tmp_path: Path) -> None:
+async def test_a_grader_reaches_no_files_of_others(write_eval: WriteEval, grade: Grade, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("key")
     eval = write_eval(
         f"""

@@ -18,7 +18,7 @@ def test_a_report_comes_back_as_it_was_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [None, b"", b'{"collected": ['])
-def test_an_unfinished_report_is_none(tmp_path: Path, content: bytes | None) -> None:
+def test_an_unfinished_report_is_ignored(tmp_path: Path, content: bytes | None) -> None:
     file = tmp_path / "report.json"
     if content is not None:
         file.write_bytes(content)

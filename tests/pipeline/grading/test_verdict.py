@@ -64,11 +64,11 @@ def test_tests_of_the_same_name_are_counted() -> None:
     assert judge(ended(0), twice, ("test_0", "test_0")).kind == "grader-crashed"
 
 
-def test_the_last_lines_of_a_crash_are_told() -> None:
+def test_the_last_lines_of_a_crash_are_reported() -> None:
     assert judge(ended(70), None, TWO).excerpt.splitlines()[-1] == "line 39"
 
 
-def test_each_test_is_told_with_its_place_and_message() -> None:
+def test_each_test_is_reported_with_its_place_and_message() -> None:
     test = TestResult("test_it", "failed", "expected: 1\nreceived: 2", "grader.py", 7)
     assert excerpt_of([test]) == "✗ test_it (grader.py:7)\n  expected: 1\n  received: 2"
 

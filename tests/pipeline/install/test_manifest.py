@@ -20,7 +20,7 @@ def test_optional_packages_stay_optional() -> None:
     assert (manifest.dependencies, manifest.optional) == ({}, {"a": "2"})
 
 
-def test_what_is_ignored_is_said() -> None:
+def test_ignored_fields_of_the_manifest_are_reported() -> None:
     ignored = {"scripts": {"postinstall": "x"}, "overrides": {"x": "1"}, "workspaces": ["*"], "engines": {"node": "1"}}
     notes = read_manifest(json.dumps(ignored)).notes
     assert [note.split(" is ")[0] for note in notes] == [

@@ -164,7 +164,7 @@ async def test_a_package_that_does_not_exist_is_the_models_failure(
 
 
 @pytest.mark.parametrize("kind", ["folder", "link"])
-async def test_a_package_json_that_is_no_file_is_the_models_failure(
+async def test_a_package_json_that_is_not_a_file_is_the_models_failure(
     run: Callable[..., Awaitable[StepResult]], registry: Registry, tmp_path: Path, kind: str
 ) -> None:
     path = tmp_path / "workspace/project/package.json"
@@ -187,7 +187,7 @@ async def test_a_cache_that_cannot_be_written_is_not_the_models_failure(
     assert (result.status, result.failure) == ("infrastructure", "install-failed")
 
 
-async def test_a_missing_package_json_is_assumed_and_that_is_said(
+async def test_a_missing_package_json_is_assumed_and_that_is_reported(
     run: Callable[..., Awaitable[StepResult]], registry: Registry
 ) -> None:
     result = await run(None, registry.url)

@@ -13,7 +13,7 @@ TASTE = ("prefer-const", "no-unused-vars", "explicit-function-return-type", "req
 
 
 @pytest.mark.parametrize("area", ["convex", "src"])
-def test_taste_is_nobodys_business(area: str) -> None:
+def test_matters_of_taste_are_not_linted(area: str) -> None:
     names = {name.rpartition("/")[2] for name in rules_for(area)}
     assert names.isdisjoint(TASTE)
 

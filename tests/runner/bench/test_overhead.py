@@ -11,7 +11,7 @@ from convex_evals.runner.bench.throughput import Throughput
 BUSY = "import time\nwhile time.process_time() < 0.3: pass\nprint(flush=True)\ninput()"
 
 
-def test_each_round_is_compared_with_the_one_beside_it() -> None:
+def test_each_round_is_compared_with_its_neighbour() -> None:
     local = [Cost(1.0, 2.0), Cost(2.0, 9.0), Cost(1.0, 2.0)]
     ray = [Cost(1.1, 2.2), Cost(2.2, 9.9), Cost(5.0, 2.0)]
     found = Overhead(8, local, ray, idle=0.03)

@@ -23,7 +23,7 @@ TOOLS = Tools(__version__, "24.1.0", "a" * 64)
 NODE = NodeReport(TOOLS, COMPLETE)
 
 
-def test_a_grade_brings_its_logs_home(tmp_path: Path) -> None:
+def test_a_grade_comes_back_with_its_logs(tmp_path: Path) -> None:
     there, here = tmp_path / "there", tmp_path / "here"
     for folder in (there, here):
         folder.mkdir()
@@ -55,7 +55,7 @@ def other(**difference: str) -> NodeReport:
     return replace(NODE, tools=replace(TOOLS, **difference))
 
 
-async def test_a_node_tells_the_tools_that_a_run_on_this_machine_would_record(settings: Settings) -> None:
+async def test_a_node_reports_the_tools_that_a_run_on_this_machine_would_record(settings: Settings) -> None:
     report = await prepare_node()
     assert report.tools.fingerprint == (await prepare_toolchain(settings)).fingerprint
     _check({"here": report}, await Tools.of(settings))
@@ -70,7 +70,7 @@ async def test_a_node_tells_the_tools_that_a_run_on_this_machine_would_record(se
         ({"a": other(fingerprint="b" * 64)}, UsageError, r"other JavaScript tools \(bbbbbbbbbbbb\) than this machine"),
     ],
 )
-def test_nodes_that_would_grade_otherwise_are_refused(
+def test_nodes_that_would_grade_differently_are_refused(
     nodes: dict[str, NodeReport], error: type[Exception], sentence: str
 ) -> None:
     with pytest.raises(error, match=sentence):

@@ -120,7 +120,7 @@ async def test_an_eval_that_changed_since_is_not_shown_with_a_result(record, ask
     assert (await ask(f"/results/{attempt}"))["eval"] is None
 
 
-async def test_half_a_character_in_a_file_is_no_accident(record, ask, store: ScoresStore) -> None:
+async def test_half_a_character_in_a_file_is_not_an_accident(record, ask, store: ScoresStore) -> None:
     run_id = record.begin()
     begun = store.begin_attempt(run_id, FIRST)
     store.record_generation(begun.id, replace(record.generation(FIRST), files={"a.ts": "\ud800"}))
@@ -171,7 +171,7 @@ async def test_what_is_not_there_is_not_found(client: httpx2.AsyncClient, path: 
         "/evals?cursor=-1",
     ],
 )
-async def test_a_parameter_that_cannot_be_is_told(client: httpx2.AsyncClient, path: str) -> None:
+async def test_an_invalid_parameter_is_reported(client: httpx2.AsyncClient, path: str) -> None:
     answer = await client.get(f"/api/v1{path}")
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "InvalidRequest")
 
@@ -214,7 +214,7 @@ async def test_a_failure_is_labelled(record, ask, client: httpx2.AsyncClient, st
 
 
 @pytest.mark.parametrize("change", [{"failure_class": "ODD"}, {"trial": 0}, {"note": 5}, {"run": "x" * 65}])
-async def test_a_label_that_cannot_be_is_refused(record, client: httpx2.AsyncClient, change: dict[str, Any]) -> None:
+async def test_an_invalid_label_is_refused(record, client: httpx2.AsyncClient, change: dict[str, Any]) -> None:
     given = {"run": record.run(), "eval": SECOND, "failure_class": "MODEL_FAULT", **change}
     assert (await client.post("/api/v1/labels", json=given)).status_code == 422
 
@@ -222,12 +222,12 @@ async def test_a_label_that_cannot_be_is_refused(record, client: httpx2.AsyncCli
 @pytest.mark.parametrize(
     "body", [b"", b"{", b"[1]", b"null", b"\xff", b"[" * 100_000, b'{"run": ' + b"9" * 5000 + b"}"]
 )
-async def test_a_body_that_is_no_json_object_is_refused(client: httpx2.AsyncClient, body: bytes) -> None:
+async def test_a_body_that_is_not_a_json_object_is_refused(client: httpx2.AsyncClient, body: bytes) -> None:
     answer = await client.post("/api/v1/labels", content=body, headers={"content-type": "application/json"})
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "InvalidRequest")
 
 
-async def test_only_who_may_label_labels(record, serve, site: Site, store: ScoresStore) -> None:
+async def test_only_users_with_the_right_can_label(record, serve, site: Site, store: ScoresStore) -> None:
     given = {"run": record.run(), "eval": SECOND, "failure_class": "MODEL_FAULT"}
     reader, labeller = (store.tokens.create(name, (name,), "local").token for name in ("read", "label"))
     async with httpx2.AsyncClient(base_url=await serve(replace(site, desk=False)), timeout=60) as client:

@@ -36,7 +36,7 @@ async def test_on_paper_there_is_all_of_a_result_and_nothing_to_click(browser: A
         await expect(page.locator(f"#{panel}")).to_be_visible()
 
 
-async def test_the_head_of_a_table_stays_while_it_is_scrolled(browser: Any, served: Any) -> None:
+async def test_the_header_of_a_table_stays_while_it_is_scrolled(browser: Any, served: Any) -> None:
     page = await browser.visit(served.at("/runs"), viewport=LOW)
     await page.locator("main thead").evaluate("each => scrollTo(0, each.getBoundingClientRect().top + 30)")
     assert await page.evaluate("scrollY") > 30

@@ -20,7 +20,7 @@ def test_a_page_allows_no_script_but_ours(client: TestClient) -> None:
     assert not re.search(r"<script(?![^>]* src=)|<style|\sstyle=|\son\w+=", answer.text)
 
 
-def test_every_static_file_that_a_page_names_is_there_for_ever(client: TestClient) -> None:
+def test_every_static_file_that_a_page_names_is_there_forever(client: TestClient) -> None:
     named = re.findall(r'(?:src|href)="(/static/[^"]+)"', client.get("/search").text)
     assert len(named) > 5
     for address in named:
@@ -33,7 +33,7 @@ def test_an_unknown_page_says_what_was_looked_for(client: TestClient) -> None:
     assert "There is nothing at /nowhere/at-all." in answer.text
 
 
-def test_an_unknown_address_of_the_api_is_no_page(client: TestClient) -> None:
+def test_an_unknown_address_of_the_api_is_not_a_page(client: TestClient) -> None:
     assert client.get("/api/v1/nowhere").headers["content-type"] == "application/json"
 
 

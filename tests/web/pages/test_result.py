@@ -65,11 +65,11 @@ def test_the_answer_stands_against_the_reference_and_the_grader_is_there(desk: T
     assert 'id="g-2"' in page
 
 
-def test_a_changed_reference_is_said_to_have_changed(desk: TestClient, record: Any) -> None:
+def test_a_changed_reference_is_reported_as_changed(desk: TestClient, record: Any) -> None:
     assert "has changed since this run" in desk.get(address(record.run())).text
 
 
-def test_the_same_reference_is_not(desk: TestClient, record: Any, suite: Suite) -> None:
+def test_an_unchanged_reference_is_not_reported_as_changed(desk: TestClient, record: Any, suite: Suite) -> None:
     prints = suite.evals[0].fingerprints
     run_id = record.begin(evals=(PlannedEval(EVAL, prints.content, prints.grader),))
     record.attempt(run_id, EVAL, passes=False)
@@ -111,7 +111,7 @@ def test_every_file_can_be_had_as_it_was(desk: TestClient, record: Any) -> None:
     assert desk.get(f"/artifact/{'0' * 64}/x").status_code == 404
 
 
-def test_a_damaged_artifact_is_said_to_be_damaged_and_the_rest_is_shown(
+def test_a_damaged_artifact_is_reported_as_damaged_and_the_rest_is_shown(
     desk: TestClient, record: Any, execute: Any
 ) -> None:
     run_id = answered(record, files={"convex/a.ts": "export {};\n"}, response="the response")
@@ -149,7 +149,7 @@ def test_a_short_id_or_another_experiment_leads_to_the_result(desk: TestClient, 
         assert desk.get(given, follow_redirects=False).headers["location"] == address(run_id)
 
 
-def test_a_label_is_added_by_whoever_sits_at_the_desk(desk: TestClient, record: Any) -> None:
+def test_a_label_is_added_by_the_local_user(desk: TestClient, record: Any) -> None:
     run_id = record.run()
     said = {"class": "OVERLY_STRICT", "note": "Two is right.", "who": "Ada"}
     answer = desk.post(f"{address(run_id)}/labels", data=said, follow_redirects=False)
@@ -158,7 +158,7 @@ def test_a_label_is_added_by_whoever_sits_at_the_desk(desk: TestClient, record: 
     assert "Two is right." in page and "Ada" in page
 
 
-def test_a_foreign_page_cannot_label(desk: TestClient, record: Any) -> None:
+def test_a_cross_origin_page_cannot_label(desk: TestClient, record: Any) -> None:
     headers = {"Origin": "https://evil.example"}
     answer = desk.post(f"{address(record.run())}/labels", data={"class": "MODEL_FAULT"}, headers=headers)
     assert answer.status_code == 403

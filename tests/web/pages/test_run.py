@@ -25,7 +25,7 @@ def test_failures_come_first_and_say_why(client: TestClient, run_id: str) -> Non
     assert "expected 2, got 3" in page
 
 
-def test_every_step_is_told_by_icon_and_word(client: TestClient, run_id: str) -> None:
+def test_every_step_is_shown_by_icon_and_word(client: TestClient, run_id: str) -> None:
     page = client.get(address(run_id)).text
     assert "tests failed</span>" in page and "tsc passed</span>" in page and "1/2" in page
 

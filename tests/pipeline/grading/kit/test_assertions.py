@@ -28,7 +28,7 @@ SAME: list[tuple[object, object]] = [
 
 
 @pytest.mark.parametrize(("received", "expected", "told"), DIFFERENT, ids=repr)
-def test_the_first_difference_is_told(received: object, expected: object, told: str) -> None:
+def test_the_first_difference_is_reported(received: object, expected: object, told: str) -> None:
     with pytest.raises(AssertionError) as caught:
         assert_same(received, expected)
     assert told in str(caught.value)
@@ -51,7 +51,7 @@ def test_order_matters_unless_told_otherwise() -> None:
     assert_same([{"n": 1}, {"n": 2}], [{"n": 2}, {"n": 1}], ordered=False)
 
 
-def test_in_any_order_missing_and_unexpected_items_are_told() -> None:
+def test_in_any_order_missing_and_unexpected_items_are_reported() -> None:
     with pytest.raises(AssertionError) as caught:
         assert_same([1, 1, 3], [1, 2, 3], ordered=False, what="the numbers")
     assert str(caught.value) == (
@@ -91,12 +91,12 @@ def test_a_failed_assertion_means_not_yet() -> None:
     assert wait_until(third_time)
 
 
-def test_after_the_deadline_the_last_answer_is_told() -> None:
+def test_after_the_deadline_the_last_answer_is_reported() -> None:
     with pytest.raises(AssertionError, match=r"the count did not come true within 0.02 s: it was \[\]"):
         wait_until(list, "the count", seconds=0.02)
 
 
-def test_after_the_deadline_the_last_failed_assertion_is_told() -> None:
+def test_after_the_deadline_the_last_failed_assertion_is_reported() -> None:
     def never() -> bool:
         raise AssertionError("still empty")
 

@@ -40,7 +40,7 @@ def test_a_race_between_two_transactions_shows_in_lockstep(project: Deployment) 
     assert len(project.documents("seats")) > 1
 
 
-def test_a_call_that_does_not_get_through_is_no_result(project: Deployment) -> None:
+def test_a_call_that_does_not_get_through_has_no_result(project: Deployment) -> None:
     def stumble() -> None:
         raise KeyError("a mistake of the grader")
 
@@ -57,7 +57,7 @@ def test_one_client_has_several_subscriptions_and_calls(project: Deployment) -> 
 
 
 @pytest.mark.parametrize(("function", "expected"), [("jobs:byIndex", 2), ("jobs:scanned", 7)])
-def test_executions_tell_whether_unrelated_writes_invalidate_a_query(
+def test_executions_show_whether_unrelated_writes_invalidate_a_query(
     project: Deployment, function: str, expected: int
 ) -> None:
     with project.subscribe(function, name="mine") as live:

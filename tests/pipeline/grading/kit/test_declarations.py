@@ -131,7 +131,7 @@ DIFFERENT_FUNCTIONS: list[tuple[list[dict[str, Any]], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("spec", "options", "told"), DIFFERENT_FUNCTIONS)
-def test_differing_functions_are_told(spec: list[dict[str, Any]], options: dict[str, Any], told: str) -> None:
+def test_differing_functions_are_reported(spec: list[dict[str, Any]], options: dict[str, Any], told: str) -> None:
     with pytest.raises(AssertionError) as caught:
         same_function_spec(Declared(spec), Declared(ANSWER), **options)  # type: ignore[arg-type]
     assert told in str(caught.value)
@@ -178,7 +178,7 @@ DIFFERENT_TABLES: list[tuple[list[dict[str, Any]], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("tables", "options", "told"), DIFFERENT_TABLES)
-def test_differing_tables_are_told(tables: list[dict[str, Any]], options: dict[str, Any], told: str) -> None:
+def test_differing_tables_are_reported(tables: list[dict[str, Any]], options: dict[str, Any], told: str) -> None:
     with pytest.raises(AssertionError) as caught:
         same_schema(Declared([], tables), Declared([], TABLES), **options)  # type: ignore[arg-type]
     assert told in str(caught.value)

@@ -68,7 +68,7 @@ def test_clients_cannot_call_internal_functions_and_administrators_can(project: 
     assert project.admin.query("messages:secret") == "secret"
 
 
-def test_users_are_who_they_are_said_to_be(project: Deployment) -> None:
+def test_users_have_the_identity_they_were_given(project: Deployment) -> None:
     assert project.query("messages:whoAmI") is None
     assert project.as_user("ada", name="Ada").query("messages:whoAmI") == {"subject": "ada", "name": "Ada"}
 
@@ -184,7 +184,7 @@ def test_pages_are_walked_to_the_end(project: Deployment) -> None:
         ("messages:echo", "messages:echo must return a page"),
     ],
 )
-def test_what_is_no_pagination_fails_the_test(project: Deployment, path: str, complaint: str) -> None:
+def test_a_result_that_is_not_paginated_fails_the_test(project: Deployment, path: str, complaint: str) -> None:
     with pytest.raises(AssertionError, match=complaint):
         project.pages(path, {"value": 1} if path.endswith("echo") else {}, **_options(path))
 

@@ -162,7 +162,7 @@ def test_what_never_ends_does_not_hold_up_a_grader(project: Deployment, web_serv
     released.set()
 
 
-def test_a_deployment_that_cannot_be_simulated_is_no_fault_of_the_answer(project: Deployment, clock: Clock) -> None:
+def test_a_deployment_that_cannot_be_simulated_is_not_the_answers_fault(project: Deployment, clock: Clock) -> None:
     transport = project.transport
     other = Deployment(Transport("project", transport.site_url, transport.site_url, transport.admin_key, clock))
     with pytest.raises(DeploymentLost, match="only an embedded deployment"):

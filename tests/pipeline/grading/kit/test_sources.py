@@ -80,7 +80,7 @@ def test_a_missing_file_is_named_with_its_likely_spelling(files: Sources) -> Non
         files.text("convex/message.ts")
 
 
-def test_imports_are_told_by_name(files: Sources) -> None:
+def test_imports_are_reported_by_name(files: Sources) -> None:
     module = files.module("convex/messages.ts")
     assert module.imports == [
         Import("convex/values", "v", "v", False),

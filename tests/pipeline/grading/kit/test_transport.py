@@ -52,7 +52,7 @@ def _serve(listener: socket.socket, answer: Callable[[socket.socket], None], hea
 
 
 @pytest.mark.parametrize("parts", MALFORMED.values(), ids=MALFORMED)
-def test_what_is_no_response_fails_the_test_that_asked(parts: list[bytes]) -> None:
+def test_an_invalid_response_fails_the_test_that_asked(parts: list[bytes]) -> None:
     def answer(connection: socket.socket) -> None:
         for part in parts:
             connection.sendall(part)
@@ -77,7 +77,7 @@ def test_a_response_that_trickles_ends_with_the_time_for_it() -> None:
     assert classify(caught.value) == "failed"
 
 
-def test_a_deployment_that_is_ill_itself_is_lost() -> None:
+def test_a_deployment_with_an_internal_failure_is_lost() -> None:
     broken = b"HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n"
     with answering(lambda _: None, broken) as project, pytest.raises(DeploymentLost, match="answers with 500"):
         project.http.get("/it")
@@ -88,7 +88,7 @@ def test_a_deployment_that_is_ill_itself_is_lost() -> None:
     [b"[" * 100_000, b"NaN", b"[Infinity]", b"1" * 10_000, b'"\xff"', b""],
     ids=["deep", "not a number", "infinite", "long number", "not UTF-8", "empty"],
 )
-def test_a_body_that_is_no_json_is_told_in_one_sentence(body: bytes) -> None:
+def test_a_body_that_is_not_json_is_reported_in_one_sentence(body: bytes) -> None:
     def answer(connection: socket.socket) -> None:
         connection.sendall(OK + b"Content-Length: %d\r\n\r\n" % len(body) + body)
 

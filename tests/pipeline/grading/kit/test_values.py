@@ -31,7 +31,7 @@ def test_values_are_received(json: object, value: object) -> None:
     assert (received, type(received), str(received)) == (value, type(value), str(value))
 
 
-def test_an_int64_is_no_number() -> None:
+def test_an_int64_is_not_a_number() -> None:
     assert Int64(5) == Int64(5)
     assert Int64(5) != 5
     assert [5].count(Int64(5)) == 0

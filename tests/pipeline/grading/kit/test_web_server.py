@@ -18,7 +18,7 @@ def ask(url: str, method: str = "GET", body: bytes | None = None) -> tuple[int, 
     return response.status, content
 
 
-def test_it_answers_as_told_and_remembers_what_it_was_asked() -> None:
+def test_it_sends_prepared_replies_and_records_requests() -> None:
     with WebServer.run() as server:
         address = server.reply("post", "/a", Reply.json({"ok": True}, status=201))
         assert ask(f"{address}?x=1", "POST", b"hello") == (201, b'{"ok": true}')

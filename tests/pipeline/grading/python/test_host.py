@@ -36,7 +36,7 @@ async def host() -> AsyncIterator[GraderHost]:
         yield host
 
 
-def test_a_job_survives_its_journey(tmp_path: Path) -> None:
+def test_a_job_survives_serialization(tmp_path: Path) -> None:
     deployment = GradedDeployment("http://127.0.0.1:1", "http://127.0.0.1:2", "name|key")
     paths = [tmp_path / name for name in ("grader.py", "suite", "imports", "report", "log", "home")]
     site = BuiltApp(tmp_path / "site", broken="why")
