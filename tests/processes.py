@@ -15,14 +15,14 @@ def is_alive(process: psutil.Process) -> bool:
 
 
 def command(process: psutil.Process) -> list[str]:
-    """Its program and arguments; nothing of one that has ended, or that belongs to somebody else."""
+    """Its program and arguments; nothing of one that has ended, or that belongs to someone else."""
     with suppress(psutil.Error):
         return process.cmdline()
     return []
 
 
 def program(process: psutil.Process) -> str:
-    """The path of what it executes; nothing of one that has ended, or that belongs to somebody else."""
+    """The path of what it executes; nothing of one that has ended, or that belongs to someone else."""
     with suppress(psutil.Error):
         return process.exe()
     return ""

@@ -272,7 +272,7 @@ def asked(
     made = Asked(provider_server, tmp_path, capsys)
     made.tell_apart(hello_suite(3))
     (tmp_path / "cache").mkdir()
-    # Tools are shared with everybody; only the responses are the test's own.
+    # Tools are shared with everyone; only the responses are the test's own.
     (tmp_path / "cache" / "toolchain").symlink_to(read_settings().cache_folder / "toolchain")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CONVEX_EVALS_CACHE", str(tmp_path / "cache"))

@@ -73,7 +73,7 @@ def test_many_can_keep_the_same_bytes_at_once(scene: Any, where: str) -> None:
     big = "the same" * 300_000
 
     def record(trial: int) -> None:
-        # Prompt and response the other way round for every second one: whoever waits must not wait for ever.
+        # Prompt and response the other way round for every second one: whoever waits must not wait forever.
         texts = {"response": big, "prompt": "p"} if trial % 2 else {"response": "p", "prompt": big}
         with ScoresStore.open(where) as own:
             begun = own.begin_attempt(run_id, EVAL, trial)

@@ -27,7 +27,7 @@ def someone_else() -> Iterator[None]:
 
 @pytest.fixture
 def read_only() -> Iterator[Path]:
-    """Scores with one run, in a folder that may be read by everybody and written by nobody."""
+    """Scores with one run, in a folder that may be read by everyone and written by nobody."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with ScoresStore.open(folder / "scores.db") as store:

@@ -123,7 +123,7 @@ loot = attack((name) => process.getBuiltinModule(name)).catch(() => undefined);
 def in_node_call(script: str) -> dict[str, str]:
     """A Node action that attacks when it is first called, and is right afterwards.
 
-    `script` is the body of an async function. What it returns is loot, and thrown for everybody to see.
+    `script` is the body of an async function. What it returns is loot, and thrown for everyone to see.
     """
     return _node_action(script, call=_ATTACK)
 

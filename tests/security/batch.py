@@ -58,7 +58,7 @@ class Batch:
 
 @dataclass
 class World:
-    """A person's home, cache, scores and neighbours, below one folder that everybody may enter."""
+    """A person's home, cache, scores and neighbours, below one folder that everyone may enter."""
 
     person: Person
     folder: Path

@@ -184,7 +184,7 @@ def test_an_unprintable_file_name_is_shown_escaped(root: Path, write_eval: Write
 
 @contextmanager
 def as_nobody() -> Iterator[None]:
-    """Root may read everything, so permission is tested as somebody else."""
+    """Root may read everything, so permission is tested as someone else."""
     root = os.geteuid() == 0
     if root:
         os.seteuid(65534)

@@ -128,7 +128,7 @@ def toolchain() -> Toolchain:
 
 @pytest.fixture
 def project(tmp_path: Path, toolchain: Toolchain) -> Path:
-    """A folder in which somebody has installed convex."""
+    """A folder in which someone has installed convex."""
     folder = tmp_path / "project"
     folder.mkdir()
     (folder / "node_modules").symlink_to(toolchain.packages.node_modules)

@@ -84,7 +84,7 @@ def test_nothing_is_recorded_at_a_service(record: Any, service: RemoteScores) ->
 
 def test_a_label_is_made_by_the_owner_of_the_token(site: Site, store: ScoresStore, record: Any) -> None:
     run_id = record.run()
-    label = LabelRecord(run_id, SECOND, 1, "KNOWN_GAP", "said so", "somebody", datetime.now(UTC))
+    label = LabelRecord(run_id, SECOND, 1, "KNOWN_GAP", "said so", "someone", datetime.now(UTC))
     token = store.tokens.create("ann", ("label",), "local").token
     with serving(site) as url:
         with RemoteScores(url, Secret(token)) as scores:

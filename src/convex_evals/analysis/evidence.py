@@ -24,7 +24,7 @@ Found = Literal["isolated", "located", "stated", "unknown"]
 
 - isolated: by delta debugging; applying these hunks of the reference turned the failing step green
 - located: the differences that lie next to what the tools complain about; nothing was tried
-- stated: somebody wrote the snippets down, as in a labelled case
+- stated: someone wrote the snippets down, as in a labelled case
 - unknown: there is nothing to show
 """
 

@@ -55,7 +55,7 @@ def code_terms(text: str) -> frozenset[str]:
     for ticked, quoted, plain in _CODE.findall(text):
         phrase = (ticked or quoted or plain).strip(" ./(),;:\"'")
         if ticked and _IDENTIFIER.fullmatch(phrase):
-            found.add(phrase.lower())  # whatever it is: somebody has marked it as code
+            found.add(phrase.lower())  # whatever it is: someone has marked it as code
         elif plain or _PHRASE.fullmatch(phrase):
             found |= {phrase.lower()} - _EVERYWHERE
         else:

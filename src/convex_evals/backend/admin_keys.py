@@ -53,7 +53,7 @@ def _name_of(text: str) -> str | None:
 class AdminKeys:
     """Issues and checks the keys of the deployment called `instance_name`.
 
-    `accept_local_key` says that the well-known key opens it, too. Everybody knows that key: it is for deployments that
+    `accept_local_key` says that the well-known key opens it, too. Everyone knows that key: it is for deployments that
     only live as long as a grader that cannot be given another one. A deployment with the name and the secret that the
     key was made from has it anyway.
     """
@@ -86,7 +86,7 @@ def secret_beside(database: Path) -> str:
         return _read(path)
     except FileNotFoundError:
         _create(path, new_secret())
-        return _read(path)  # somebody else's, if that was there first
+        return _read(path)  # someone else's, if that was there first
 
 
 def _read(path: Path) -> str:

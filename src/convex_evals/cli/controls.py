@@ -185,7 +185,7 @@ def complaints(found: Sequence[Findings], problems: Sequence[Problem]) -> Iterat
     for problem in (*problems, *(problem for each in found for problem in each.all_problems)):
         yield f"broken: {problem}"
     for each in found:
-        # When the eval itself is broken, every answer fares the same, and once is enough.
+        # When the eval itself is broken, every answer fails the same way, and once is enough.
         judged = each.judged[:1] if each.reference.broken else each.judged
         for one in judged:
             if one.complaint:

@@ -259,7 +259,7 @@ def takes(
 def flag_of(kind: type[object], name: str) -> str:
     """`--model` for the field `models`."""
     option = _declared(get_type_hints(kind, include_extras=True)[name])
-    assert isinstance(option, OptionInfo), f"{name} is no option"
+    assert isinstance(option, OptionInfo), f"{name} is not an option"
     return str(option.default)  # where typer keeps the first name of an annotated option
 
 

@@ -114,7 +114,7 @@ def print_lines(lines: Iterable[str], out: TextIO | None = None, hanging: int = 
 
 
 def print_text(text: str) -> None:
-    """Markdown that somebody wrote: filled to the width of a terminal, word for word into a file or a pipe."""
+    """Markdown that someone wrote: filled to the width of a terminal, word for word into a file or a pipe."""
     if sys.stdout.isatty():
         for line in reflowed(visible(text), shutil.get_terminal_size().columns):
             print(line)

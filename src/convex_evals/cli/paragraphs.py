@@ -36,7 +36,7 @@ def _column(line: str, width: int) -> int:
 
 
 def reflowed(text: str, width: int) -> Iterator[str]:
-    """Markdown: paragraphs and the items of lists are filled anew; code, tables and headings stay as they are."""
+    """Markdown: paragraphs and the items of lists are filled again; code, tables and headings stay as they are."""
     fence, paragraph = "", ""
     for line in text.splitlines():
         code = _FENCE.match(line)

@@ -121,7 +121,7 @@ def _python_tests(source: str) -> Iterator[str]:
 
 FOLDER: Final = "controls"
 DRAFT: Final = ".draft"
-"""The suffix of a folder in which somebody writes a control."""
+"""The suffix of a folder in which someone writes a control."""
 PACKAGED: Final = {"_evals": "_controls"}
 """Inside the installed package the two have other names, because `controls` is a module there."""
 

@@ -1,4 +1,4 @@
-"""What came out of checking one eval: whether each answer fared as it must, in words, as JSON and read from it."""
+"""What came out of checking one eval: whether each answer got the expected verdict, in words and as JSON."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -211,7 +211,7 @@ FILE: Final = "controls.json"
 
 @dataclass(frozen=True, slots=True)
 class Caught:
-    """Of answers that must fare in a certain way, how many did."""
+    """How many of the answers with an expected verdict got it."""
 
     right: int
     total: int

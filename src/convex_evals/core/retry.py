@@ -36,6 +36,6 @@ class RetryPolicy:
 
 ASKING: Final = RetryPolicy(tries=5, first_pause=1.0)
 UNUSABLE_ANSWERS: Final = 3
-"""A question that was answered, but not in a way we can use, is asked so often at most, whatever else went wrong."""
+"""How often a question is asked at most when its answers are unusable, whatever else went wrong."""
 SENDING: Final = RetryPolicy(tries=2**31, first_pause=0.5, longest_pause=30.0)
 GRADING: Final = RetryPolicy(tries=3, first_pause=1.0, factor=5.0)

@@ -75,7 +75,7 @@ def _address(provider: Provider) -> str | None:
 
 
 def _lacks_key(provider: Provider, settings: Settings) -> bool:
-    """A provider that the user added may be open to everybody."""
+    """A provider that the user added may be open to everyone."""
     return provider.name in PROVIDER_VARIABLES and settings.provider_key(provider.name) is None
 
 

@@ -48,7 +48,7 @@ def _infrastructure(name: str, meaning: str) -> FailureKind:
 
 
 def _lasting(name: str, meaning: str) -> FailureKind:
-    """Trying again at once changes nothing; somebody has to do something first, or asking would only cost again."""
+    """Trying again at once changes nothing; someone has to do something first, or asking would only cost again."""
     return FailureKind(name, "infrastructure", retried=False, counted=False, meaning=meaning)
 
 

@@ -126,7 +126,7 @@ def write_project(step: RunningStep, answer: Mapping[str, str], given: Given = N
         return _refused(step, refusals, files)
     written = {path: text for path, text in files.items() if not is_hidden(path)}
     for path in sorted(files.keys() - written.keys()):
-        step.note(f"{shown(path)} is not written: dotfiles are no part of an answer")
+        step.note(f"{shown(path)} is not written: dotfiles are not part of an answer")
     if not written:
         return step.failed("empty-submission", "The answer holds no files.")
     for path in sorted(path for path in written if path in given.files and not written[path].strip()):

@@ -138,7 +138,7 @@ POLL_SECONDS: Final = 0.25
 GRACE_SECONDS: Final = 5.0
 """After the last run, for what is still to be sent."""
 SLOW_SECONDS: Final = 30.0
-"""Between tries when somebody has to do something first: stop another runner, update the server."""
+"""Between tries when someone has to do something first: stop another runner, update the server."""
 
 
 class Sender:

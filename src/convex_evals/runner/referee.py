@@ -27,7 +27,7 @@ _Key = tuple[str, GradingOptions, StepName | None]
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """The answer is to be graded once more, after a pause of so many seconds."""
+    """The answer is to be graded once more, after a pause (in seconds)."""
 
     pause: float
 

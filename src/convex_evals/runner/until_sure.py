@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from convex_evals.scores import ScoresStore
 
 LOOKS: Final = 5
-"""At most so many trials of each eval, and looks, unless a user says otherwise."""
+"""How many looks there are at most, and trials of each eval, unless a user says otherwise."""
 
 
 @dataclass(slots=True)

@@ -125,7 +125,7 @@ class GradingWorker:
         except TimeoutError:
             raise _Accident("worker-hangs", "The grading worker did not come to an end and was stopped.") from None
         except _Gone:
-            raise _Accident("worker-died", f"The grading worker died: {await self._bury()}.") from None
+            raise _Accident("worker-died", f"The grading worker died: {await self._reap()}.") from None
 
     async def _broken_down(self, assignment: Assignment, done: Sequence[StepResult], accident: "_Accident") -> Grade:
         await self.close()
@@ -141,7 +141,7 @@ class GradingWorker:
             file.write(f"{sentence}\n")
         return kept
 
-    async def _bury(self) -> str:
+    async def _reap(self) -> str:
         """Makes sure that nothing is left of it; how it ended."""
         assert self._process is not None
         self._process.process.kill()

@@ -3,7 +3,7 @@
     interval = every × age × cost × certainty
 
 `age` grows from 1 to 4 while a model gets a year older, `cost` from 1 to 3 with what a run costs, and `certainty`
-shrinks to a quarter where the interval of the score is wide. A new benchmark version makes everybody due, and a
+shrinks to a quarter where the interval of the score is wide. A new benchmark version makes everyone due, and a
 model that was never run comes first. After failed attempts a model waits, twice as long each time.
 """
 

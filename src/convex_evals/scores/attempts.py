@@ -64,7 +64,7 @@ def open_attempt(session: Session, attempt_id: str) -> AttemptRow:
 
 
 def interrupt_open_attempts(session: Session, run_id: str) -> None:
-    """Whoever worked on them is gone. They stay as evidence and are no results."""
+    """Whoever worked on them is gone. They stay as evidence and are not results."""
     session.execute(
         update(AttemptRow)
         .where(AttemptRow.run_id == run_id, AttemptRow.status == "running")

@@ -42,7 +42,7 @@ _DECIDED_HERE: Final[dict[type[Row], frozenset[str]]] = {RunRow: frozenset({"lab
 
 
 class Intake:
-    """`holder` is the runner at work that sends; without one, somebody catches up and needs no lease."""
+    """`holder` is the runner at work that sends; without one, someone catches up and needs no lease."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -88,7 +88,7 @@ class Outbox:
                 session.execute(delete(OutboxRow).where(done))
 
     def refuse(self, destination: str, run_id: str, reason: str) -> None:
-        """The service does not want this run, so nothing more of it is sent until somebody asks for that."""
+        """The service does not want this run, so nothing more of it is sent until someone asks for that."""
         of_run = (DeliveryRow.destination == destination, DeliveryRow.run_id == run_id)
         with self._database.writing() as session:
             session.execute(update(DeliveryRow).where(*of_run).values(refused=reason))

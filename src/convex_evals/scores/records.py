@@ -13,7 +13,7 @@ from convex_evals.core.verdicts import FailureClass, Status, StepName
 CostSource = Literal["provider", "estimated", "unknown"]
 RunStatus = Literal["running", "completed", "stopped", "failed"]
 AttemptStatus = Literal["running", "passed", "failed", "skipped", "infrastructure", "interrupted"]
-"""`interrupted` is an attempt whose process went away: it is kept as evidence and is no result."""
+"""`interrupted` is an attempt whose process went away: it is kept as evidence and is not a result."""
 RunDecisionKind = Literal["hide", "unhide", "delete", "label", "unlabel"]
 JobState = Literal["pending", "running", "done"]
 SchemaCondition = Literal["missing", "empty", "current", "older", "newer", "foreign"]
@@ -337,7 +337,7 @@ class PendingEval:
     eval: str
     trial: int
     attempts: int  # so far
-    infrastructure: bool  # it has a result, but infrastructure trouble is no verdict
+    infrastructure: bool  # it has a result, but an infrastructure failure is not a verdict
     generated_by: str | None  # the attempt whose generation can be graded
 
 

@@ -70,7 +70,7 @@ class Uploads:
             if seen.hexdigest() == sha256:
                 put(session, sha256, size, _parts(session, sha256, positions))
             session.execute(delete(ArtifactPartRow).where(ArtifactPartRow.sha256 == sha256))
-            if session.get(ArtifactRow, sha256) is not None:  # perhaps by somebody who sent it at the same time
+            if session.get(ArtifactRow, sha256) is not None:  # perhaps by someone who sent it at the same time
                 return True
         raise _wrong_content(sha256)
 

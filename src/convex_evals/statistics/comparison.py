@@ -87,7 +87,7 @@ def bootstrap_interval(differences: Sequence[float]) -> Interval:
 
 @lru_cache(maxsize=64)
 def _resamples(evals: int) -> "NDArray[Any]":
-    """How often each eval is in each resample. They are the same for all comparisons of so many evals."""
+    """How often each eval is in each resample: the same for all comparisons of this many evals."""
     import numpy
 
     chosen = numpy.random.default_rng(SEED).integers(0, evals, size=(RESAMPLES, evals))
@@ -129,7 +129,7 @@ def sign_flip(differences: Sequence[float]) -> float:
 
 @lru_cache(maxsize=64)
 def _signs(evals: int) -> "NDArray[Any]":
-    """Random ones, the same for all comparisons of so many evals."""
+    """Random ones, the same for all comparisons of this many evals."""
     import numpy
 
     return numpy.random.default_rng(SEED).choice([-1, 1], size=(RESAMPLES, evals)).astype(numpy.int8)

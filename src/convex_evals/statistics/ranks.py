@@ -10,7 +10,7 @@ from convex_evals.statistics.scores import Score, Tallies, score
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """`best` and `worst` bound the rank: everybody between them ties with somebody of the group."""
+    """`best` and `worst` bound the rank: everyone between them ties with someone of the group."""
 
     name: str
     score: Score

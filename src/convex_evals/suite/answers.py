@@ -77,7 +77,7 @@ class Given:
 
     def forbidden_changes(self, answer: Mapping[str, str]) -> list[str]:
         """The given files that an answer changes or deletes although it may not. White space at the ends
-        of lines and of the file is no change."""
+        of lines and of the file is not a change."""
         return [
             path
             for path, text in answer.items()

@@ -83,7 +83,7 @@ def read_eval_settings(path: Path) -> ReadSettings:
 
 
 def _entries(path: Path, value: dict[str, object]) -> list[Entry]:
-    """Tags change no verdict, so they are no part of it: without any, the file counts as it is."""
+    """Tags change no verdict, so they are not part of it: without any, the file counts as it is."""
     if TAGS not in value:
         return [fingerprint_entry(EVAL_JSON, read_bytes(path))]
     rest = {key: each for key, each in value.items() if key != TAGS}

@@ -57,7 +57,7 @@ TEXT_SUFFIXES = frozenset(
 
 
 def is_generated(name: str) -> bool:
-    """Whether tools leave this behind, so that it is no part of what the author wrote."""
+    """Whether tools leave this behind, so that it is not part of what the author wrote."""
     return (
         name in GENERATED_FOLDERS
         or name in GENERATED_FILES

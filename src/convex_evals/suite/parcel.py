@@ -85,7 +85,7 @@ def _rename(source: Path, place: Path) -> None:
     try:
         source.rename(place)
     except OSError:
-        if not place.is_dir():  # otherwise somebody else was faster
+        if not place.is_dir():  # otherwise someone else was faster
             raise
 
 

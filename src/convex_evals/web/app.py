@@ -17,7 +17,7 @@ from convex_evals.web.functions import functions
 from convex_evals.web.gate import Gate
 from convex_evals.web.headers import EntityTags, SecurityHeaders
 from convex_evals.web.health import Measured, Metrics, health
-from convex_evals.web.identity import Doorkeeper, Guard
+from convex_evals.web.identity import Authenticator, Guard
 from convex_evals.web.login import login
 from convex_evals.web.pages import error_page, pages
 from convex_evals.web.results import ResultsCache
@@ -34,7 +34,7 @@ GZIP_FROM_BYTES: Final = 500
 def create_app(site: Site) -> FastAPI:
     app = copy(_application())
     app.state, app.user_middleware, app.exception_handlers = State(), [], dict(app.exception_handlers)
-    app.state.site, app.state.doorkeeper = site, Doorkeeper(site)
+    app.state.site, app.state.authenticator = site, Authenticator(site)
     app.state.results, app.state.turns = ResultsCache(site.store), Turns()
     app.state.metrics, app.state.broadcast = Metrics(), Broadcast(site)
     pass_errors_on(app)
@@ -73,7 +73,7 @@ def _allow_fractions(schema: Any) -> None:
 
 def _add_middleware(app: FastAPI, site: Site) -> None:
     """The last one that is added sees a request first."""
-    app.add_middleware(Guard, site=site, doorkeeper=app.state.doorkeeper, turns=app.state.turns)
+    app.add_middleware(Guard, site=site, authenticator=app.state.authenticator, turns=app.state.turns)
     app.add_middleware(Errors, page=error_page)
     app.add_middleware(EntityTags)
     app.add_middleware(GZipMiddleware, minimum_size=GZIP_FROM_BYTES, compresslevel=GZIP_LEVEL)

@@ -16,7 +16,7 @@ LONGEST_QUOTE: Final = 100
 
 
 class Gate:
-    """Foreign pages can make a browser send a request with its cookies; a program that sends a token is no browser."""
+    """Other sites can make a browser send a request with its cookies; a program that sends a token is not a browser."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app, self._access = app, access
@@ -54,7 +54,7 @@ def _foreign_change(scope: Scope, headers: Headers) -> RequestRefused | None:
 
 
 def _is_own_page(headers: Headers) -> bool:
-    """Browsers say where a change comes from; a request without all three is no browser's, and carries no rights."""
+    """Browsers say where a change comes from; without all three a request is not a browser's, and carries no rights."""
     origin, site = headers.get("origin"), headers.get("sec-fetch-site")
     if origin is not None:
         return urlsplit(origin).netloc.lower() == headers.get("host", "").lower()

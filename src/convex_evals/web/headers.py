@@ -1,6 +1,6 @@
 """Headers of every answer: what a browser may do with it, how long it may keep it, and what it already has.
 
-An entity tag saves sending an answer again; files at addresses that never change are kept for ever.
+An entity tag saves sending an answer again; files at addresses that never change are kept forever.
 """
 
 import hashlib

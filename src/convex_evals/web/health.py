@@ -76,7 +76,7 @@ class Measured:
 
 
 def _route(scope: Scope) -> str:
-    """With the prefix of its router, which is no part of a route's own path."""
+    """With the prefix of its router, which is not part of a route's own path."""
     path: str = getattr(scope.get("route"), "path", "")
     if not path or ":path}" in path:
         return path or "none"

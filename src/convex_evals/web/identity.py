@@ -55,7 +55,7 @@ class Visitor:
         raise RequestRefused(403, "RightMissing", f"The token {self.grant.name!r} does not have the right to {right}.")
 
 
-class Doorkeeper:
+class Authenticator:
     """Checks tokens and sessions. A wrong one costs whoever sends it a part of their patience."""
 
     def __init__(self, site: Site) -> None:
@@ -107,8 +107,8 @@ class Doorkeeper:
 class Guard:
     """Finds out who asks, and lets readers in. Routes that need another right ask for it with `requires`."""
 
-    def __init__(self, app: ASGIApp, site: Site, doorkeeper: Doorkeeper, turns: Turns) -> None:
-        self._app, self._site, self._doorkeeper, self._turns = app, site, doorkeeper, turns
+    def __init__(self, app: ASGIApp, site: Site, authenticator: Authenticator, turns: Turns) -> None:
+        self._app, self._site, self._authenticator, self._turns = app, site, authenticator, turns
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -125,12 +125,12 @@ class Guard:
     async def _visitor(self, request: Request) -> Visitor:
         address = address_of(request)
         if (token := sent_token(request.headers)) is not None:
-            return Visitor(self._site, await self._turns.check(self._doorkeeper.check_token, token, address))
+            return Visitor(self._site, await self._turns.check(self._authenticator.check_token, token, address))
         secret = request.cookies.get(SESSION)
         if not secret or request.url.path.startswith(PUBLIC):
             return Visitor(self._site)
         try:
-            return Visitor(self._site, await self._turns.check(self._doorkeeper.check_session, secret, address))
+            return Visitor(self._site, await self._turns.check(self._authenticator.check_session, secret, address))
         except RequestRefused as refused:
             if refused.code != "WrongToken":
                 raise

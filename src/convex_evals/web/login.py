@@ -8,7 +8,7 @@ from starlette.responses import RedirectResponse, Response
 
 from convex_evals.web.errors import RequestRefused
 from convex_evals.web.gate import is_https
-from convex_evals.web.identity import LONGEST_TOKEN, SESSION, Doorkeeper, address_of
+from convex_evals.web.identity import LONGEST_TOKEN, SESSION, Authenticator, address_of
 from convex_evals.web.pages import show
 from convex_evals.web.site import current_site
 
@@ -26,9 +26,9 @@ def ask_for_token(request: Request, next: str = "/") -> Response:
 async def log_in(
     request: Request, token: Annotated[str, Form(max_length=LONGEST_TOKEN)], next: Annotated[str, Form()] = "/"
 ) -> Response:
-    doorkeeper: Doorkeeper = request.app.state.doorkeeper
+    authenticator: Authenticator = request.app.state.authenticator
     try:
-        grant = await run_in_threadpool(doorkeeper.check_token, token.strip(), address_of(request))
+        grant = await run_in_threadpool(authenticator.check_token, token.strip(), address_of(request))
     except RequestRefused as refused:
         return login_page(request, next, refused)
     secret = await run_in_threadpool(current_site(request).store.sessions.begin, grant)

@@ -1,4 +1,4 @@
-"""What runs came to, kept from one page to the next: read again when it changed, and computed once for everybody."""
+"""What runs came to, kept from one page to the next: read again when it changed, and computed once for everyone."""
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -62,7 +62,7 @@ class ResultsCache:
         self._kept: dict[Hashable, tuple[int, object]] = {}
 
     def snapshot(self) -> Snapshot:
-        """Only runs that changed are read again. Somebody else may have done that meanwhile."""
+        """Only runs that changed are read again. Someone else may have done that meanwhile."""
         changes, found = self.store.changes.count(), self._snapshot
         if found is not None and found.changes >= changes:
             return found

@@ -1,4 +1,4 @@
-"""Scripts, styles and pictures, under addresses that hold a hash of their content and so may be kept for ever."""
+"""Scripts, styles and pictures, under addresses that hold a hash of their content and so may be kept forever."""
 
 import hashlib
 import mimetypes

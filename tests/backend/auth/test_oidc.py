@@ -74,7 +74,7 @@ async def test_what_is_not_proven_is_refused(
     issuer.keys = [rsa_key, ec_key]
     cases = {
         "changed": f"{head}.{other_payload}.{signature}",
-        "signed by somebody else": other_rsa_key.sign(claims, kid="k1"),
+        "signed by someone else": other_rsa_key.sign(claims, kid="k1"),
         "unknown key": other_rsa_key.sign(claims),
         "unsigned": jwt.encode(claims, "", "none", {"kid": "k1"}),
         "public key as secret": rsa_key.sign_with_public_key(claims),

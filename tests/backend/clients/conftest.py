@@ -81,7 +81,7 @@ class NpmClient:
         await self.node.do("setAdminAuth", client=self.name, adminKey=key, identity=identity)
 
     async def set_auth(self, *tokens: str) -> bool:
-        """Whether the client became authenticated. It gets one token each time it asks, the last one for ever."""
+        """Whether the client became authenticated. It gets one token each time it asks, the last one forever."""
         authenticated: bool = await self.node.do("setAuth", client=self.name, tokens=tokens)
         return authenticated
 

@@ -1,4 +1,4 @@
-"""Much at once: slow actions, fast queries, and a document that everybody wants."""
+"""Much at once: slow actions, fast queries, and a document that everyone wants."""
 
 import asyncio
 import statistics
@@ -57,7 +57,7 @@ async def test_a_hot_document_loses_no_increment(deployment: Deployment, join: J
 
 @pytest.fixture
 def rival(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Somebody who changes the counter whenever a mutation is about to; the list has one element per time."""
+    """Someone who changes the counter whenever a mutation is about to; the list has one element per time."""
     answer = TransactionSyscalls.call
     times: list[str] = []
 

@@ -105,7 +105,7 @@ async def test_a_mutation_that_always_loses_is_given_up(world: World, counter: s
     @world.mutation("counter:slow")
     async def slow(ctx: Context, args: dict[str, Any]) -> None:
         await ctx.call("get", id=args["id"])
-        transaction = world.database.begin()  # somebody who does not wait for turns
+        transaction = world.database.begin()  # someone who does not wait for turns
         document = transaction.get("", args["id"])
         transaction.patch("", args["id"], {"n": document.value["n"] + 1})
         world.database.commit(transaction, "counter:rude")

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-# The limit does not bind root, so root's server becomes somebody who has no process yet.
+# The limit does not bind root, so root's server becomes someone who has no process yet.
 PRELUDE = """\
 import asyncio, os, resource, signal, socket, time
 from pathlib import Path

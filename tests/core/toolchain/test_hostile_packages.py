@@ -1,4 +1,4 @@
-"""Packages that somebody made to harm, in a registry of our own, behind a package that looks honest."""
+"""Packages that someone made to harm, in a registry of our own, behind a package that looks honest."""
 
 import json
 import os

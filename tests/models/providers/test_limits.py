@@ -1,4 +1,4 @@
-"""With a clock that moves only when somebody sleeps."""
+"""With a clock that moves only when someone sleeps."""
 
 import asyncio
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Retries with a clock that moves only when somebody sleeps, and a line that does as it is told."""
+"""Retries with a clock that moves only when someone sleeps, and a line that does as it is told."""
 
 import asyncio
 from dataclasses import dataclass, field, replace

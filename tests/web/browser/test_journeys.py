@@ -128,7 +128,7 @@ async def test_a_labelled_failure_is_in_the_next_report_whose_links_lead_to_resu
 
 
 async def _analyze(served: Any) -> None:
-    """What somebody types in a terminal while the pages are open."""
+    """What someone types in a terminal while the pages are open."""
     folder = served.record.folder
     options = ["--scores", folder / "scores.db", "--evals", folder / "evals", "--reports", folder / "reports"]
     words = ["analyze", served.failed, "--engine", "rules", "--no-probe", *map(str, options)]

@@ -25,7 +25,7 @@ _INDIFFERENT: Final = frozenset({"README.md", "package-lock.json", "tsconfig.jso
 
 
 def compare_answers(files: Mapping[str, str], answer: Mapping[str, str]) -> tuple[Difference, ...]:
-    """What the answer lacks or has otherwise. Extra helpers and other wording inside functions are no difference."""
+    """What the answer lacks or has otherwise. Extra helpers and other wording inside functions are not differences."""
     if not files or not answer:
         return ()
     received, expected = _Side.of(files), _Side.of(answer)

@@ -95,7 +95,7 @@ class Gap:
 
 
 def read_gaps(text: str) -> tuple[Gap, ...]:
-    """Headings, "none" and "it works" are no entries."""
+    """Headings, "none" and "it works" are not entries."""
     parts = [" ".join(each.split()) for each in _ITEM.split(text)]
     return tuple(_entry(each) for part in parts if (each := _BULLET.sub("", part)) and not _is_empty(each))
 

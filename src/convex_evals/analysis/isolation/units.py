@@ -38,7 +38,7 @@ class SplitFile:
 
 
 def split_file(path: str, text: str) -> SplitFile:
-    """What is no module, and what cannot be parsed, is one unit."""
+    """A file that is not a module or cannot be parsed is one unit."""
     module = parse_module(path, text)
     if module is None or module.node.find(kind="ERROR") is not None:
         return SplitFile((Unit(WHOLE, text, 1),))

@@ -196,7 +196,7 @@ def _summary(report: Report) -> Iterator[str]:
 
 
 def _infrastructure(report: Report) -> list[str]:
-    """Only when there is something: it is no part of the model's record."""
+    """Only when there is something: it is not part of the model's record."""
     if not report.infrastructure:
         return []
     rows = [

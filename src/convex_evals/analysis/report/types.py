@@ -13,7 +13,7 @@ from convex_evals.core.verdicts import FailureClass, StepName
 
 @dataclass(frozen=True, slots=True)
 class RepeatFacts:
-    """Of a run with several trials: pass@k and pass^k for k = `trials`, over the `evals` that have so many verdicts."""
+    """Of a run with several trials: pass@k and pass^k for k = `trials`, over the `evals` that have as many verdicts."""
 
     trials: int
     evals: int

@@ -1,4 +1,4 @@
-"""A labelled set: failures whose class somebody has decided, in a JSON file (docs/analysis.md has the shape)."""
+"""A labelled set: failures whose class someone has decided, in a JSON file (docs/analysis.md has the shape)."""
 
 import json
 import re

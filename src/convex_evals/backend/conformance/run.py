@@ -41,7 +41,7 @@ class EmbeddedDeployments:
 
 
 class RemoteDeployment:
-    """A deployment somebody else runs. Its code is replaced; the tables of the conformance app are used."""
+    """A deployment someone else runs. Its code is replaced; the tables of the conformance app are used."""
 
     embedded = False
 

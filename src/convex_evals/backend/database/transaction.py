@@ -69,7 +69,7 @@ class Transaction(TransactionCore):
 
     @property
     def system(self) -> SystemTables:
-        """The private tables. Made anew each time: a cycle would keep the transaction, and with it the past, alive."""
+        """The private tables. Made again each time: a cycle would keep the transaction, and with it the past, alive."""
         return SystemTables(self)
 
     # ------------------------------------------------------------------ reads

@@ -162,7 +162,7 @@ def _patch(transaction: Transaction, key: ScheduledJob, fields: dict[str, Value]
 
 
 def check_job_id(text: str) -> str:
-    """Raises DeveloperError for what is no id of a scheduled function."""
+    """Raises DeveloperError for anything but the id of a scheduled function."""
     try:
         number = DocumentId.decode(text).table_number
     except DeveloperError as error:

@@ -264,7 +264,7 @@ class DeployRoutes:
         if "authorization" in request.headers:
             await identify_admin(self._authenticator, request)
             return await read_encoded_json(request)
-        body = await read_encoded_json(request, FUNCTION_BODY_BYTES)  # the limit for everybody, until the key is known
+        body = await read_encoded_json(request, FUNCTION_BODY_BYTES)  # the limit for everyone, until the key is known
         key = body.get("adminKey")
         await identify_admin(self._authenticator, request, key if isinstance(key, str) else None)
         return body

@@ -73,7 +73,7 @@ async def identify(authenticator: Authenticator, request: Request) -> Identity:
 
 
 async def identify_admin(authenticator: Authenticator, request: Request, key: str | None = None) -> Identity:
-    """Refuses everybody but administrators. `key` comes from the body and counts only without the header."""
+    """Refuses everyone but administrators. `key` comes from the body and counts only without the header."""
     if key is not None and "authorization" not in request.headers:
         identity: Identity = authenticator.admin(key)
     else:

@@ -1,6 +1,6 @@
 """The gate that every request passes first: its Host and Origin must be allowed, its key not in the address.
 
-Convex mirrors every origin, because what guards a deployment in the cloud is its key alone. Ours is on somebody's
+Convex mirrors every origin, because what guards a deployment in the cloud is its key alone. Ours is on someone's
 machine, and every page in that person's browser can reach it: only pages of this machine may use it, and others that
 its user has named. HTTP actions decide about origins themselves, as they do in the cloud.
 """

@@ -40,7 +40,7 @@ async def on_http_exception(request: Request, error: Exception) -> Response:
 
 
 async def on_disconnect(request: Request, error: Exception) -> Response:
-    """The client is gone: nobody reads the answer, and it is no failure of ours."""
+    """The client is gone: nobody reads the answer, and it is not our failure."""
     return Response(status_code=408)
 
 

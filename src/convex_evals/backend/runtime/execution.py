@@ -82,7 +82,7 @@ class SyscallBridge(Protocol):
 
 @runtime_checkable
 class LogBridge(Protocol):
-    """What the bridge of an action has too, when somebody follows it: told of log lines while the action runs."""
+    """What the bridge of an action has too, when someone follows it: told of log lines while the action runs."""
 
     def logged(self, lines: Sequence[LogLine]) -> None: ...
 
@@ -135,4 +135,4 @@ class Outcome:
     failure: Failure | None
     log_lines: list[LogLine] = field(default_factory=list)
     user_ms: float = 0.0
-    clock_read: bool = False  # user code of a query looked at the time: its result does not hold for ever
+    clock_read: bool = False  # user code of a query looked at the time: its result does not hold forever

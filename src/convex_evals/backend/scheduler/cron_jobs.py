@@ -195,7 +195,7 @@ class CronRuns:
             await self._run_mutation(run, call)
 
     async def _run_mutation(self, run: CronRun, call: Call) -> None:
-        """Whatever is no mutation is refused like any call of it as one; pushes do not let it come to that."""
+        """Anything but a mutation is refused like any call of it as one; pushes do not let it come to that."""
         failures = 0
         while True:
             occurrence = Occurrence(run, self._now)

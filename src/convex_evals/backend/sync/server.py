@@ -76,7 +76,7 @@ class AcceptedSocket:
             raise Disconnected
         text = message.get("text")
         if not isinstance(text, str):
-            raise BrokenInvariant("a binary frame is no message of the sync protocol")
+            raise BrokenInvariant("a binary frame is not a message of the sync protocol")
         return text
 
     async def send(self, text: str) -> None:

@@ -21,7 +21,7 @@ ALL_THE_SAME: Final = "They are graded all the same (--sandbox available)."
 
 @dataclass(frozen=True, slots=True)
 class Executor:
-    """`size` is how many answers are graded at once unless somebody says otherwise."""
+    """`size` is how many answers are graded at once unless someone says otherwise."""
 
     size: int
     cluster: "Cluster | None" = None

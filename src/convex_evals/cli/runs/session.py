@@ -86,7 +86,7 @@ async def _carry_out(
 
 
 def _say_where(runs: Sequence[ActiveRun], settings: Settings, store: ScoresStore) -> None:
-    """Where the runs can be followed, if somebody serves these scores."""
+    """Where the runs can be followed, if someone serves these scores."""
     for run in runs:
         if page := find_run_page(store, settings, run.id):
             remark(f"Follow {store.find_run(run.id).model} at {page}")

@@ -47,7 +47,7 @@ def generate_mutants(answer: Mapping[str, str]) -> tuple[Mutant, ...]:
 
 
 def select_mutants(mutants: Sequence[Mutant], most: int) -> tuple[Mutant, ...]:
-    """At most so many: operators take turns, and what they give is spread over the answer."""
+    """At most `most`: operators take turns, and what they give is spread over the answer."""
     by_operator: defaultdict[str, list[Mutant]] = defaultdict(list)
     for mutant in mutants:
         by_operator[mutant.operator].append(mutant)

@@ -117,7 +117,7 @@ PROJECT_FILE = "convex-evals.toml"
 def find_file(name: str, cwd: Path, home: Path) -> Path | None:
     """The nearest file of this name from `cwd` upward, inside the git repository or the home folder that holds `cwd`.
 
-    Outside both only `cwd` itself counts: a file in a shared folder such as /tmp may be somebody else's.
+    Outside both only `cwd` itself counts: a file in a shared folder such as /tmp may be someone else's.
     """
     folders = [cwd, *cwd.parents]
     boundary = next((folder for folder in folders if folder == home or (folder / ".git").exists()), cwd)

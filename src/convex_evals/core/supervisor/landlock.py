@@ -53,7 +53,7 @@ def restrict(read: Iterable[str], write: Iterable[str], version: int) -> None:
             _allow(ruleset, path, rights & _READING)
         for path in write:
             _allow(ruleset, path, rights)
-        libc.forbid_new_privileges()  # the kernel asks this of everybody but root
+        libc.forbid_new_privileges()  # the kernel asks this of everyone but root
         libc.checked_syscall(_RESTRICT_SELF, ctypes.c_int(ruleset), ctypes.c_uint32(0))
     finally:
         os.close(ruleset)

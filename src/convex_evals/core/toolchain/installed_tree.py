@@ -108,7 +108,7 @@ def _odd(entry: "os.DirEntry[str]") -> str | None:
         return "is a link, which no package of the registry has"
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         return "is neither a file nor a folder"
-    return "runs with somebody else's rights (setuid, setgid)" if stat.S_ISREG(mode) and mode & _ODD_BITS else None
+    return "runs with someone else's rights (setuid, setgid)" if stat.S_ISREG(mode) and mode & _ODD_BITS else None
 
 
 def _entries(folder: Path) -> Iterator["os.DirEntry[str]"]:

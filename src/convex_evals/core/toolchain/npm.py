@@ -100,7 +100,7 @@ _REASONS: Final = {
     "E404": "the registry does not have one of the packages; check npm's `registry` setting",
     "ETARGET": "the registry does not have one of the versions asked for",
     "EINTEGRITY": "a downloaded package is not the locked one; empty the npm folder of the cache and try again",
-    "EUSAGE": "package.json and package-lock.json do not belong together; write the lock file anew with: npm install",
+    "EUSAGE": "package.json and package-lock.json do not belong together; write the lock file again with: npm install",
     "ERESOLVE": "the packages' requirements contradict each other",
     "ENOSPC": "the disk is full; free some space or choose another folder with CONVEX_EVALS_CACHE",
     "EDQUOT": "the disk quota is used up; free some space or choose another folder with CONVEX_EVALS_CACHE",

@@ -2,8 +2,8 @@
 
 npm's download cache is shared by all sets. Only npm writes to it, confined, and never runs code of a package; tools
 that read a model's files cannot. npm takes a tarball from it only if its content has the checksum that the registry
-gave for that version, so a file that was damaged or exchanged is fetched anew. What is removed here is fetched anew as
-well, even in the middle of an installation.
+gave for that version, so a file that was damaged or exchanged is fetched again. So is what is
+removed here, even in the middle of an installation.
 """
 
 import json

@@ -159,7 +159,7 @@ def _text(value: object) -> str | None:
 
 
 def _is_variant(package: ResolvedPackage, reserved: frozenset[str]) -> bool:
-    """Some packages everybody uses keep an older version beside the new one: `string-width-cjs` is `string-width`. Such
+    """Some packages everyone uses keep an older version beside the new one: `string-width-cjs` is `string-width`. Such
     a name says whose it is, so it deceives nobody; a name that our tools know is never given away."""
     return package.installed_name.startswith(f"{package.name}-") and package.installed_name not in reserved
 

@@ -1,4 +1,4 @@
-"""Asks again when asking again may help, in turn with everybody who asks the same provider."""
+"""Asks again when asking again may help, in turn with everyone who asks the same provider."""
 
 import asyncio
 import random

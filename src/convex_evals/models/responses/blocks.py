@@ -178,7 +178,7 @@ class Reader:
         return block.after
 
     def _opens_wrapper(self, lines: Sequence[str], number: int, fence: Fence) -> bool:
-        """Whether the block is no file, but begins with a heading of the answer itself."""
+        """Whether the block is not a file, but begins with a heading of the answer itself."""
         if self._wrapper or self.candidates or not fence.may_wrap or self._name_outside(fence):
             return False
         first = next((line for line in lines[number + 1 :] if line.strip()), "")

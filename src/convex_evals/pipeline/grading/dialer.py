@@ -1,6 +1,6 @@
 """`python -I -S -c "… dial(pid)"`: joins the network of a process and opens connections in it for its parent.
 
-Standard input is a Unix socket: two bytes in are a port of that network's loopback, one byte out says whether somebody
+Standard input is a Unix socket: two bytes in are a port of that network's loopback, one byte out says whether someone
 answers there, with the connected socket if so.
 """
 

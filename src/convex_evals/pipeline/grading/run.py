@@ -123,5 +123,5 @@ def _conclude(step: RunningStep, verdict: Verdict, kind: GraderKind | None) -> G
 
 
 def _diagnostic(test: TestResult, kind: GraderKind | None) -> Diagnostic:
-    """What a grader's framework calls the failure of an assertion is no part of its message."""
+    """What a grader's framework calls the failure of an assertion is not part of its message."""
     return failed_test(str(kind or ""), replace(test, message=_ASSERTION.sub("", reason(test))))

@@ -1,4 +1,4 @@
-"""The step `tsc`: one compiler and one set of rules for everybody, whatever a model's tsconfig says."""
+"""The step `tsc`: one compiler and one set of rules for everyone, whatever a model's tsconfig says."""
 
 from convex_evals.pipeline.typecheck.checked import SOURCES, Area, CheckedCopy, make_checked_copy
 from convex_evals.pipeline.typecheck.step import check_types, parse_diagnostics

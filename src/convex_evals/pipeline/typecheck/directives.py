@@ -91,7 +91,7 @@ def _replaced(root: SgNode, copy: Path) -> Iterator[tuple[SgNode, str]]:
 
 
 def is_installed(module: str, copy: Path) -> bool:
-    """Whether an installed package offers this module. A name with escapes is one that somebody wants to hide."""
+    """Whether an installed package offers this module. A name with escapes is one that someone wants to hide."""
     if "\\" in module:
         return True
     parts = module.split("/")

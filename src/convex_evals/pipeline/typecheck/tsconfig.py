@@ -39,7 +39,7 @@ ALWAYS: Final[dict[str, object]] = {
     "skipLibCheck": True,
     "noEmit": True,
 }
-"""The same for everybody. Errors in a project's own declarations are looked for apart (`typecheck/step.py`)."""
+"""The same for everyone. Errors in a project's own declarations are looked for apart (`typecheck/step.py`)."""
 
 ALLOWED: Final = frozenset(
     {

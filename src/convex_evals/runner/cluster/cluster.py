@@ -123,7 +123,7 @@ async def open_cluster(address: str | None, settings: Settings) -> AsyncIterator
 
 @asynccontextmanager
 async def start_cluster(settings: Settings, workers: int) -> AsyncIterator[Cluster]:
-    """A cluster of this machine alone, with room for so many workers, that ends with this command."""
+    """A cluster of this machine alone, with room for this many workers, that ends with this command."""
     os.environ.setdefault("RAY_raylet_start_wait_time_s", START_SECONDS)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     ray = _ray()

@@ -7,7 +7,7 @@ from typing import Final, Self
 
 STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
 WIDE: Final = 20.0
-"""Values so many times apart are shown on a logarithmic axis."""
+"""Values that differ by at least this factor are shown on a logarithmic axis."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from convex_evals.web.functions.debug import DEBUG
 from convex_evals.web.functions.function import API_SPEC, Context, Function, Kind, api_spec
 from convex_evals.web.functions.records import RECORDING
 from convex_evals.web.functions.scores import SCORES
-from convex_evals.web.identity import Doorkeeper, Visitor, address_of
+from convex_evals.web.identity import Authenticator, Visitor, address_of
 from convex_evals.web.results import Results, ResultsCache
 
 FUNCTIONS: Final = (*DEBUG, *RECORDING, *SCORES)
@@ -33,17 +33,17 @@ class Call(msgspec.Struct, frozen=True):
 class Caller:
     visitor: Visitor
     address: str
-    doorkeeper: Doorkeeper
+    authenticator: Authenticator
     results: ResultsCache
 
     @classmethod
     def of(cls, connection: HTTPConnection, visitor: Visitor) -> Self:
         state = connection.app.state
-        return cls(visitor, address_of(connection), state.doorkeeper, state.results)
+        return cls(visitor, address_of(connection), state.authenticator, state.results)
 
     def with_token(self, token: str) -> Self:
         """Raises RequestRefused."""
-        grant = self.doorkeeper.check_token(token, self.address)
+        grant = self.authenticator.check_token(token, self.address)
         return replace(self, visitor=replace(self.visitor, grant=grant))
 
     def call(self, call: Call, kind: Kind | None) -> Any:

@@ -1,4 +1,4 @@
-"""Text that somebody else wrote, made safe to look at: escaped, control characters visible, never endless."""
+"""Text that someone else wrote, made safe to look at: escaped, control characters visible, never endless."""
 
 import re
 import unicodedata

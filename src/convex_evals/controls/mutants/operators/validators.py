@@ -68,5 +68,5 @@ def drop_literal(root: SgNode) -> Iterator[Change]:
 
 
 def _is_field(pair: SgNode) -> bool:
-    """`returns: v.null()` is no field: a function cannot return an optional value."""
+    """`returns: v.null()` is not a field: a function cannot return an optional value."""
     return pair.children()[0].text() != "returns"

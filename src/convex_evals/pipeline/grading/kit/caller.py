@@ -1,4 +1,4 @@
-"""Calls as somebody: as a client that nobody is logged in to, as a user, or as an administrator."""
+"""Calls as someone: as a client that nobody is logged in to, as a user, or as an administrator."""
 
 import json as json_module
 from collections.abc import Callable, Iterator, Mapping

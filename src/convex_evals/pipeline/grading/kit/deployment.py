@@ -35,7 +35,7 @@ SETTLING_SHARE: Final = 0.9  # of the time for a call, so that the deployment an
 
 @dataclass(frozen=True)
 class Deployment(Caller):
-    """Calls are those of a client that nobody has logged in to; `admin` and `as_user` call as somebody else."""
+    """Calls are those of a client that nobody has logged in to; `admin` and `as_user` call as someone else."""
 
     # ------------------------------------------------------------------ who calls
 
@@ -134,7 +134,7 @@ class Deployment(Caller):
 
     @contextmanager
     def lockstep(self, actions: int) -> Iterator[None]:
-        """In the block, so many actions that run at the same time wait for one another after each function they call:
+        """In the block, this many actions that run at the same time wait for one another after each function they call:
         what can go wrong between two of their transactions does go wrong."""
         self._simulate("lockstep", {"actions": actions})
         try:

@@ -119,7 +119,7 @@ class _TimedTls(http.client.HTTPSConnection):
 
 
 def _until(deadline: float) -> Any:
-    """A socket's timeout starts anew with every byte, so a response that trickles would never end."""
+    """A socket's timeout starts again with every byte, so a response that trickles would never end."""
 
     class TimedResponse(http.client.HTTPResponse):
         def __init__(self, sock: socket.socket, *args: Any, **options: Any) -> None:
