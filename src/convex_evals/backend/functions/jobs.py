@@ -95,6 +95,17 @@ def delete_jobs(transaction: Transaction, namespace: str) -> None:
         transaction.system.delete(namespace, SCHEDULED_JOBS, row.id)
 
 
+def delete_job(transaction: Transaction, key: ScheduledJob) -> None:
+    transaction.system.delete(key.namespace, SCHEDULED_JOBS, key.id)
+
+
+def jobs_over_before(transaction: Transaction, namespace: str, ts: int, limit: int) -> list[ScheduledJob]:
+    """The first ones of a component that ended before this time, in ns."""
+    lower, upper = Bound(0, included=True), Bound(ts, included=False)  # those that are not over have no time
+    rows = transaction.system.scan(namespace, SCHEDULED_JOBS, "by_completed_ts", lower=lower, upper=upper, limit=limit)
+    return [ScheduledJob(row.id, namespace) for row in rows]
+
+
 @dataclass(frozen=True, slots=True)
 class JobRow:
     key: ScheduledJob

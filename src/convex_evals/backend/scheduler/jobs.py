@@ -12,12 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from convex_evals.backend.database import Bound, Transaction
+from convex_evals.backend.database import Transaction
 from convex_evals.backend.deployed import UdfType
 from convex_evals.backend.environment import is_paused
 from convex_evals.backend.errors import BackendError
 from convex_evals.backend.functions import (
-    SCHEDULED_JOBS,
     SUCCESS,
     TRANSIENT_ERROR,
     Call,
@@ -27,14 +26,16 @@ from convex_evals.backend.functions import (
     MutationOutcome,
     ScheduledJob,
     begin_job,
+    delete_job,
     end_job,
     find_target,
+    jobs_over_before,
     postpone_job,
     read_job,
     record_failure,
     succeed_job,
 )
-from convex_evals.backend.scheduler.dispatcher import ANY_TIME, Clock, Planned, RowKey, backoff_seconds, namespaces
+from convex_evals.backend.scheduler.dispatcher import Clock, Planned, RowKey, backoff_seconds, namespaces
 from convex_evals.backend.values import Value
 
 logger = logging.getLogger(__name__)
@@ -178,14 +179,12 @@ class Retention:
 
     def _delete(self, transaction: Transaction) -> None:
         for key in self._outdated(transaction):
-            transaction.system.delete(key.namespace, SCHEDULED_JOBS, key.id)
+            delete_job(transaction, key)
 
-    def _outdated(self, transaction: Transaction) -> list[RowKey]:
-        before = Bound(self._now() - RETENTION_NS, included=False)
+    def _outdated(self, transaction: Transaction) -> list[ScheduledJob]:
+        before = self._now() - RETENTION_NS
         return [
-            RowKey(namespace, row.id)
+            key
             for namespace in namespaces(self._functions.host.application)
-            for row in transaction.system.scan(
-                namespace, SCHEDULED_JOBS, "by_completed_ts", lower=ANY_TIME, upper=before, limit=MAX_AT_ONCE
-            )
+            for key in jobs_over_before(transaction, namespace, before, MAX_AT_ONCE)
         ]
