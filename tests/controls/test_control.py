@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.controls import Control, read_control
+from convex_evals.controls import Control, controls_folder, load_controls, read_control, strays
 from convex_evals.controls.control import has_test, is_among
 from convex_evals.suite import Grader, GraderKind, Suite, read_answer
 from convex_evals.suite.files import BrokenError
@@ -124,3 +124,36 @@ def test_a_grader_that_is_not_python_has_no_tests(tmp_path: Path) -> None:
 )
 def test_a_stated_test_may_fail_with_any_parameters(stated: str, failed: tuple[str, ...], among: bool) -> None:
     assert is_among(stated, failed) is among
+
+
+def test_controls_are_next_to_the_suite_or_inside_it(tmp_path: Path) -> None:
+    suite = tmp_path / "evals"
+    suite.mkdir()
+    assert controls_folder(suite) == tmp_path / "controls"
+    (suite / "controls").mkdir()
+    assert controls_folder(suite) == suite / "controls"
+    assert controls_folder(tmp_path / "_evals") == tmp_path / "_controls"
+
+
+def test_controls_of_an_eval_are_read_in_order_and_broken_ones_are_reported(hello: MakeSuite, tmp_path: Path) -> None:
+    suite = hello()
+    folder = tmp_path / "controls" / "000-basics" / "000-hello"
+    (folder / "notes.md").write_text("Remember this.\n")
+    (folder / "equivalent.txt").write_text("")
+    found = load_controls(tmp_path / "controls", suite.evals[0], read_answer(suite.evals[0]))
+    assert [control.name for control in found.controls] == ["alternative-loud", "wrong-moon"]
+    assert [problem.path.name for problem in found.problems] == ["notes.md"]
+
+
+def test_an_eval_without_controls_has_none(hello: MakeSuite, tmp_path: Path) -> None:
+    suite = hello()
+    found = load_controls(tmp_path / "nowhere", suite.evals[0], read_answer(suite.evals[0]))
+    assert (found.controls, found.problems) == ((), ())
+
+
+def test_controls_of_an_eval_that_is_gone_are_reported(hello: MakeSuite, tmp_path: Path) -> None:
+    suite = hello()
+    assert strays(tmp_path / "controls", suite) == ()
+    (tmp_path / "controls" / "000-basics" / "001-gone").mkdir()
+    (problem,) = strays(tmp_path / "controls", suite)
+    assert "001-gone: belongs to no eval of the suite" in str(problem)
