@@ -13,10 +13,10 @@ from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import StepName
 from convex_evals.pipeline.failures import FAILURES
 from convex_evals.pipeline.types import Assignment, Grade, GradingOptions, status_of
-from convex_evals.runner.referee import Again, Referee
+from convex_evals.runner.referee import Referee, Retry
 from convex_evals.runner.worker import LocalWorkers
 
-AGAIN, SOON = Again(5.0), Again(1.0)
+AGAIN, SOON = Retry(5.0), Retry(1.0)
 NEVER = ("registry-unreachable", "registry-refused", "disk-full")
 LASTING = ("browser-missing",)
 ACCIDENTS = tuple(kind.name for kind in FAILURES.values() if kind.fault == "either" and kind.retried)
@@ -43,14 +43,14 @@ def assignment(make_suite: MakeSuite, tmp_path: Path) -> Assignment:
 
 async def decided(
     settings: Settings, tmp_path: Path, assignment: Assignment, tries: list[Grade], reference: Grade
-) -> Again | Grade:
+) -> Retry | Grade:
     referee = Referee(LocalWorkers(settings), tmp_path)
     referee._references[assignment.eval.id, assignment.options, assignment.only] = reference
     return await referee.decide(assignment, tries)
 
 
-def verdict(decision: Again | Grade) -> tuple[str, StepName | None, str | None] | Again:
-    if isinstance(decision, Again):
+def verdict(decision: Retry | Grade) -> tuple[str, StepName | None, str | None] | Retry:
+    if isinstance(decision, Retry):
         return decision
     step = next((step for step in decision.steps if step.failure), None)
     return decision.status, decision.failed_step, step.failure if step else None
@@ -109,7 +109,7 @@ async def test_an_answer_is_graded_three_times_at_most_whatever_happens(
         tries = list[Grade]()
         for end in ends:
             tries.append(graded(tests=end))
-            if not isinstance(await decided(settings, tmp_path, assignment, tries, reference), Again):
+            if not isinstance(await decided(settings, tmp_path, assignment, tries, reference), Retry):
                 break
         longest = max(longest, len(tries))
     assert longest == GRADING.tries == 3

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from convex_evals.core.lazy import load_on_demand
 
 if TYPE_CHECKING:
-    from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY, LOCAL_NAME, LOCAL_SECRET, secret_beside
+    from convex_evals.backend.admin_keys import LOCAL_ADMIN_KEY, LOCAL_NAME, LOCAL_SECRET, secret_for
     from convex_evals.backend.deployment import DEFAULT_NAME, Deployment, DeploymentSettings, run_backend_in_foreground
     from convex_evals.backend.errors import DeveloperError, RequestError, SystemFailure
     from convex_evals.backend.push import PushRefusal, PushRequest
@@ -33,14 +33,14 @@ __all__ = [
     "decode",
     "encode",
     "run_backend_in_foreground",
-    "secret_beside",
+    "secret_for",
 ]
 
 # An error or a value must not cost the time to load a whole deployment.
 __getattr__ = load_on_demand(
     __name__,
     {
-        "admin_keys": ("LOCAL_ADMIN_KEY", "LOCAL_NAME", "LOCAL_SECRET", "secret_beside"),
+        "admin_keys": ("LOCAL_ADMIN_KEY", "LOCAL_NAME", "LOCAL_SECRET", "secret_for"),
         "deployment": ("DEFAULT_NAME", "Deployment", "DeploymentSettings", "run_backend_in_foreground"),
         "errors": ("DeveloperError", "RequestError", "SystemFailure"),
         "push": ("PushRefusal", "PushRequest"),

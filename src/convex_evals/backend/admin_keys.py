@@ -79,7 +79,7 @@ def new_secret() -> str:
     return secrets.token_hex(32)
 
 
-def secret_beside(database: Path) -> str:
+def secret_for(database: Path) -> str:
     """The secret in `<database>.secret`, which is created when the file does not exist. Raises UsageError."""
     path = database.with_name(f"{database.name}.secret")
     try:

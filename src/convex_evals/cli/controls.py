@@ -163,7 +163,12 @@ def _ignore(case: Case, grade: Grade) -> None:
 
 
 def print_findings(found: Sequence[Findings], problems: Sequence[Problem], out: TextIO) -> None:
-    lines = [*table_lines(_table(found)), "", *_told(mutant_lines(found)), *_told(complaints(found, problems))]
+    lines = [
+        *table_lines(_table(found)),
+        "",
+        *_block(mutant_lines(found)),
+        *_block(complaints(found, problems)),
+    ]
     print_lines([*lines, *summary(found, problems)], out)
 
 
@@ -248,7 +253,7 @@ def _mutant(found: Findings, judged: JudgedMutant, fate: str) -> Iterator[str]:
         yield f"    {visible(line)}"
 
 
-def _told(lines: Iterator[str]) -> list[str]:
+def _block(lines: Iterator[str]) -> list[str]:
     """With an empty line behind them, if there are any."""
     told = list(lines)
     return [*told, ""] if told else []

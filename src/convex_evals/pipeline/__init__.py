@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from convex_evals.pipeline.messages import Graded, Message, StepDone, Trouble, receive, send
     from convex_evals.pipeline.project import OpenProject, open_project
     from convex_evals.pipeline.typecheck import parse_diagnostics
-    from convex_evals.pipeline.types import Assignment, Grade, GradingOptions, status_of
+    from convex_evals.pipeline.types import Assignment, Grade, GradingOptions, OnStep, ignore_step, status_of
 
 __all__ = [
     "FAILURES",
@@ -29,11 +29,13 @@ __all__ = [
     "Graded",
     "GradingOptions",
     "Message",
+    "OnStep",
     "OpenProject",
     "StepDone",
     "Trouble",
     "cut_log",
     "find_packages",
+    "ignore_step",
     "open_project",
     "parse_diagnostics",
     "read_cli_errors",
@@ -56,6 +58,6 @@ __getattr__ = load_on_demand(
         "messages": ("Graded", "Message", "StepDone", "Trouble", "receive", "send"),
         "project": ("OpenProject", "open_project"),
         "typecheck": ("parse_diagnostics",),
-        "types": ("Assignment", "Grade", "GradingOptions", "status_of"),
+        "types": ("Assignment", "Grade", "GradingOptions", "OnStep", "ignore_step", "status_of"),
     },
 )

@@ -32,18 +32,12 @@ from convex_evals.pipeline.lint import lint
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.typecheck import CheckedCopy, check_types, make_checked_copy
-from convex_evals.pipeline.types import Assignment, Grade, status_of
+from convex_evals.pipeline.types import Assignment, Grade, OnStep, ignore_step, status_of
 from convex_evals.pipeline.workspace import Workspace
 from convex_evals.suite import GraderKind, Pipeline, read_given
 
-OnStep = Callable[[StepResult], Awaitable[None]]
 
-
-async def _nobody(step: StepResult) -> None:
-    pass
-
-
-async def grade(assignment: Assignment, tools: Tools, on_step: OnStep = _nobody) -> Grade:
+async def grade(assignment: Assignment, tools: Tools, on_step: OnStep = ignore_step) -> Grade:
     """Grades an answer in the assignment's folder, which stays the caller's: logs and files are in it.
 
     `on_step` is told of every step that ran, as soon as it is over.

@@ -1,6 +1,6 @@
 """What is graded, with which options, and what comes out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -14,6 +14,11 @@ from convex_evals.suite import Eval, SuiteSettings
 Linter = Literal["oxlint", "eslint"]
 Compiler = Literal["7", "5.9"]
 Fault = Literal["model", "either", "infrastructure"]
+OnStep = Callable[[StepResult], Awaitable[None]]
+
+
+async def ignore_step(step: StepResult) -> None:
+    """For callers that wait for the whole grade."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from convex_evals.core.files import remove_folder, try_lock
 from convex_evals.core.settings import Settings
 from convex_evals.core.steps import StepResult
 from convex_evals.pipeline import Assignment, Grade
-from convex_evals.runner.referee import Again, Referee
+from convex_evals.runner.referee import Referee, Retry
 from convex_evals.runner.worker import LocalWorkers, Worker, Workers
 
 PREFIX: Final = "convex-evals-run-"
@@ -103,7 +103,7 @@ class Turn:
                 given = replace(assignment, folder=folder)
                 graded.append(await self.worker.grade(given, tries.step))
                 decision = await self.referee.decide(given, graded)
-                grade, pause = (graded[-1], decision.pause) if isinstance(decision, Again) else (decision, None)
+                grade, pause = (graded[-1], decision.pause) if isinstance(decision, Retry) else (decision, None)
                 await tries.end(grade)
             if not await tries.again(grade, pause):
                 return grade

@@ -16,7 +16,7 @@ from convex_evals.core.ids import new_id
 from convex_evals.core.retry import GRADING
 from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import StepName
-from convex_evals.pipeline import FAILURES, Assignment, FailureKind, Grade, GradingOptions, status_of
+from convex_evals.pipeline import FAILURES, Assignment, FailureKind, Grade, GradingOptions, ignore_step, status_of
 from convex_evals.runner.worker import Workers
 from convex_evals.suite import read_answer
 
@@ -26,7 +26,7 @@ _Key = tuple[str, GradingOptions, StepName | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class Retry:
     """The answer is to be graded once more, after a pause (in seconds)."""
 
     pause: float
@@ -41,14 +41,14 @@ class Referee:
     _references: dict[_Key, Grade] = field(default_factory=dict)
     _locks: dict[_Key, asyncio.Lock] = field(default_factory=dict)
 
-    async def decide(self, assignment: Assignment, tries: Sequence[Grade]) -> Again | Grade:
+    async def decide(self, assignment: Assignment, tries: Sequence[Grade]) -> Retry | Grade:
         """Whether another try follows; otherwise the last one, with its verdict if the accident is the answer's."""
         last, allowed = tries[-1], GRADING.allows(len(tries))
         suspect = suspicious_step(last)
         if suspect is None:
-            return Again(GRADING.pause(len(tries))) if allowed and _passes_by_itself(last) else last
+            return Retry(GRADING.pause(len(tries))) if allowed and _passes_by_itself(last) else last
         first = sum(suspicious_step(each) is not None for each in tries) == 1
-        again = Again(GRADING.first_pause) if allowed else last
+        again = Retry(GRADING.first_pause) if allowed else last
         if first and _kind(suspect).retried:
             return again
         if not await self._reference_passes(suspect.name, assignment):
@@ -73,7 +73,7 @@ class Referee:
         await asyncio.to_thread(grading.mkdir, parents=True)
         try:
             async with self.workers.worker(folder / "worker") as worker:
-                return await worker.grade(replace(assignment, folder=grading), _nobody)
+                return await worker.grade(replace(assignment, folder=grading), ignore_step)
         finally:
             await asyncio.to_thread(remove_folder, folder)
 
@@ -115,7 +115,3 @@ def _kind(step: StepResult) -> FailureKind:
 def _reference_files(assignment: Assignment) -> dict[str, str]:
     globs = assignment.options.answer_files
     return read_answer(assignment.eval, globs) if globs else read_answer(assignment.eval)
-
-
-async def _nobody(step: StepResult) -> None:
-    pass

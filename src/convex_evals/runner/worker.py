@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ from convex_evals.pipeline import (
     Grade,
     Graded,
     Message,
+    OnStep,
     StepDone,
     Trouble,
     cut_log,
@@ -38,11 +39,9 @@ LIMITS: Final = Limits(data=4096 * MEBIBYTE)
 """Of the worker and of each process that it starts. Measured: at most 66 MB in a worker, 1.6 GB in Node."""
 
 GATE_SECONDS: Final[dict[StepName, float]] = {"filesystem": 60.0, "install": 300.0, "deploy": 240.0}
-"""How long a worker may take to tell of these steps; the first includes its start. What they run has lower limits."""
+"""How long a worker may take to report these steps; the first includes its start. What they run has lower limits."""
 SPARE_SECONDS: Final = 60.0
-"""The other steps run together; they have the grader's time and so much more."""
-
-OnStep = Callable[[StepResult], Awaitable[None]]
+"""The other steps run together; they have the grader's time and this much more."""
 
 
 @dataclass

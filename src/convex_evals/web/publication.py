@@ -127,7 +127,7 @@ async def publish(site: Site, folder: Path, newest: int = 0, progress: Progress 
     app.state.links, app.state.twins = book.link, {}
     transport = httpx2.ASGITransport(app=app)
     async with httpx2.AsyncClient(transport=transport, base_url="http://localhost", headers=_PLAIN) as client:
-        press = _Press(folder, earlier, runs, book, Sources(site, runs, book.runs), client, app.state.twins)
+        press = _PageWriter(folder, earlier, runs, book, Sources(site, runs, book.runs), client, app.state.twins)
         book.want(FIRST)
         while book.waiting:
             await press.publish(book.waiting.pop())
@@ -138,7 +138,7 @@ async def publish(site: Site, folder: Path, newest: int = 0, progress: Progress 
 
 
 @dataclass
-class _Press:
+class _PageWriter:
     """Makes one file after the other, and skips those that the last publication made of the same."""
 
     folder: Path

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from convex_evals.analysis.classification import choose_engine, engines_beside
-from convex_evals.analysis.classification.choice import Analyst, BothEngine
+from convex_evals.analysis.classification import choose_engine, compared_engines
+from convex_evals.analysis.classification.both import BothEngine
+from convex_evals.analysis.classification.choice import Analyst
 from convex_evals.analysis.classification.llm import LlmEngine, MalformedReply, read_judgement
 from convex_evals.analysis.evidence import Cause, Evidence, Example
 from convex_evals.analysis.scoring import LabelledCase, score_engine, score_lines
@@ -179,7 +180,7 @@ async def test_without_a_second_opinion_the_surer_one_stands(provider_server: An
 async def test_the_engines_are_compared_in_one_table(provider_server: Any, analyst: Engine) -> None:
     cases = [LabelledCase(id="a", failed_step="tests", failure_class="MODEL_FAULT", error="✗ test_rows")]
     provider_server.script(*[provider_server.says(json.dumps(each)) for each in (GOOD, FAULT, GOOD)])
-    both, *others = [await score_engine(cases, each, None) for each in engines_beside(BothEngine(analyst()))]
+    both, *others = [await score_engine(cases, each, None) for each in compared_engines(BothEngine(analyst()))]
     table = list(score_lines(both, others))
     rows = {line.split()[0]: line.split()[1] for line in table[3:7]}
     assert rows == {"both": "100.0%", "llm": "0.0%", "rules": "100.0%", "always": "MODEL_FAULT"}

@@ -114,7 +114,7 @@ async def test_a_model_that_is_unusable_is_not_asked_by_those_who_wait_for_their
         ([ProviderError("Empty.")] * 9, ProviderError, 3),
         ([OutageError("Lost."), ProviderError("Empty."), BusyError("Slowly.")] * 3, ProviderError, 5),
         ([OutageError("Lost.")] * 4 + [ProviderError("Empty.")], ProviderError, 5),
-        ([DeadlineError("Late.")], DeadlineError, 1),
+        ([DeadlineError("RequestTimeout.")], DeadlineError, 1),
         ([RequestRefusedError("No.")], RequestRefusedError, 1),
     ],
 )

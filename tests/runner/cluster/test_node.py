@@ -15,7 +15,7 @@ from convex_evals.core.steps import StepResult
 from convex_evals.core.toolchain import prepare_toolchain
 from convex_evals.pipeline import Assignment, Grade, GradingOptions
 from convex_evals.runner.cluster.cluster import Cluster, _check, _report
-from convex_evals.runner.cluster.node import GradedElsewhere, NodeReport, NodeWorker, Tools, prepare_node
+from convex_evals.runner.cluster.node import NodeReport, NodeWorker, RemoteGrade, Tools, prepare_node
 from convex_evals.suite import SuiteParcel, root_of
 
 COMPLETE = SandboxSupport(6, True, True, True, True, True, True)
@@ -29,7 +29,7 @@ def test_a_grade_comes_back_with_its_logs(tmp_path: Path) -> None:
         folder.mkdir()
     (there / "x.log").write_bytes(b"\xff all of it\n")
     steps = (StepResult("filesystem", "passed", 1, 1), StepResult("tests", "failed", 2, 1, log=there / "x.log"))
-    sent = GradedElsewhere.of(Grade("a/b", "failed", steps))
+    sent = RemoteGrade.of(Grade("a/b", "failed", steps))
     (there / "x.log").unlink()
     home = sent.written(here)
     assert [step.log for step in home.steps] == [None, here / "tests.log"]

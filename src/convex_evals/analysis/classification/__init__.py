@@ -1,6 +1,6 @@
 """Whose fault is it, and is it documented? Engines that answer both, and the one of four classes that follows."""
 
-from convex_evals.analysis.classification.choice import Analyst, EngineChoice, choose_engine, engines_beside
+from convex_evals.analysis.classification.choice import Analyst, EngineChoice, choose_engine, compared_engines
 from convex_evals.analysis.classification.rules import RulesEngine
 from convex_evals.analysis.classification.types import Classification, Engine, EngineName, Fault, class_of
 
@@ -14,5 +14,5 @@ __all__ = [
     "RulesEngine",
     "choose_engine",
     "class_of",
-    "engines_beside",
+    "compared_engines",
 ]

@@ -1,4 +1,4 @@
-"""Which engine classifies: rules, an analyst, or both with a second opinion where the two do not agree."""
+"""Which engine classifies."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,11 +11,6 @@ from convex_evals.core.settings import Settings
 if TYPE_CHECKING:
     from convex_evals.analysis.classification.llm import LlmEngine
     from convex_evals.models import ModelEntry
-from dataclasses import replace
-
-from convex_evals.analysis.classification.llm import LlmEngine
-from convex_evals.analysis.classification.types import Classification, EngineName
-from convex_evals.analysis.evidence import Evidence
 
 EngineChoice = Literal["auto", "rules", "llm", "both"]
 ANALYST_TAG: Final = "analyst"
@@ -37,7 +32,7 @@ def choose_engine(choice: EngineChoice, settings: Settings, analyst: Analyst | N
     asked = _llm(choice, settings, analyst or Analyst())
     if asked is None or choice == "llm":
         return asked or RulesEngine()
-    from convex_evals.analysis.classification.choice import BothEngine
+    from convex_evals.analysis.classification.both import BothEngine
 
     return BothEngine(asked)
 
@@ -64,41 +59,10 @@ def _tagged(models: "Iterable[ModelEntry]", settings: Settings) -> "ModelEntry":
     return next((entry for entry in tagged if has_key(entry, settings)), tagged[0])
 
 
-def engines_beside(engine: Engine) -> tuple[Engine, ...]:
+def compared_engines(engine: Engine) -> tuple[Engine, ...]:
     """The engine, and those that a comparison shows beside it: what a language model adds is seen against the rules."""
     if engine.name == "rules":
         return (engine,)
-    from convex_evals.analysis.classification.choice import BothEngine
+    from convex_evals.analysis.classification.both import BothEngine
 
     return (engine, engine.analyst, RulesEngine()) if isinstance(engine, BothEngine) else (engine, RulesEngine())
-
-
-MOST: Final = 0.97
-
-
-class BothEngine:
-    """The analyst sees the evidence first without knowing what the rules say."""
-
-    name: EngineName = "both"
-
-    def __init__(self, analyst: LlmEngine) -> None:
-        self.analyst = analyst
-        self._rules = RulesEngine()
-
-    async def classify(self, evidence: Evidence) -> Classification:
-        by_rules = await self._rules.classify(evidence)
-        first = await self.analyst.classify(evidence)
-        if first.engine == "rules":
-            return first  # the analyst did not answer, and the note says why
-        if first.failure_class == by_rules.failure_class:
-            sure = 1 - (1 - first.confidence) * (1 - by_rules.confidence)
-            return replace(first, confidence=round(min(MOST, sure), 2), engine="both", note="The rules say the same.")
-        return await self._decided(evidence, by_rules, first)
-
-    async def _decided(self, evidence: Evidence, by_rules: Classification, first: Classification) -> Classification:
-        said = f"The rules said {by_rules.failure_class}, the analyst first {first.failure_class}"
-        second = await self.analyst.decide(evidence, (by_rules, first))
-        if second is None:
-            kept = max(by_rules, first, key=lambda each: each.confidence)
-            return replace(kept, engine="both", note=f"{said}; no second opinion was to be had.")
-        return replace(second, engine="both", note=f"{said}; this is the second opinion.")

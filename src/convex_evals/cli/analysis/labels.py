@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from convex_evals.analysis import run_reference
-from convex_evals.analysis.classification import Analyst, Engine, EngineChoice, choose_engine, engines_beside
+from convex_evals.analysis.classification import Analyst, Engine, EngineChoice, choose_engine, compared_engines
 from convex_evals.analysis.evidence import Action
 from convex_evals.analysis.report import find_report, record_action
 from convex_evals.analysis.scoring import LabelledCase, Score, read_cases, score_engine, score_json, score_lines
@@ -52,7 +52,7 @@ def add_action(report: Path, text: str, evals: tuple[str, ...], author: str | No
 def score_labels(labels: Path, choice: EngineChoice, analyst: Analyst, json: str | None) -> None:
     settings = read_settings()
     cases = read_cases(labels)
-    score, *others = asyncio.run(_score(cases, engines_beside(choose_engine(choice, settings, analyst)), settings))
+    score, *others = asyncio.run(_score(cases, compared_engines(choose_engine(choice, settings, analyst)), settings))
     out = sys.stderr if json == "-" else sys.stdout
     print_lines(map(visible, score_lines(score, others)), out)
     if json is not None:

@@ -95,7 +95,7 @@ def backend(
         Network,
         SystemFailure,
         run_backend_in_foreground,
-        secret_beside,
+        secret_for,
     )
     from convex_evals.cli.output import remark
     from convex_evals.core.errors import InfrastructureError, UsageError
@@ -113,7 +113,7 @@ def backend(
             database=db,
             storage=local_storage,
             instance_name=instance_name or DEFAULT_NAME,
-            instance_secret=instance_secret or (secret_beside(db) if db else ""),
+            instance_secret=instance_secret or (secret_for(db) if db else ""),
             redact=redact_logs_to_client,
             network=Network(network),
             strict=False,

@@ -16,7 +16,7 @@ SENT: Final[tuple[Purpose, ...]] = ("run", "scheduled")
 """What is only about this machine is sent nowhere: whether a suite is valid, whether a key works."""
 
 
-class Voice:
+class Announcer:
     """Says something from any thread: among the progress while that is shown, otherwise as a remark."""
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class Voice:
 
 
 def sending_plans(
-    plans: Sequence[Plan], asked: RunOptions, settings: Settings, store: ScoresStore, say: Voice
+    plans: Sequence[Plan], asked: RunOptions, settings: Settings, store: ScoresStore, say: Announcer
 ) -> AbstractContextManager[None]:
     """Before the plans begin, so that runs are sent from their first record on. Says where to. Raises UsageError."""
     destination = settings.destination(asked.to) if asked.purpose in SENT else None

@@ -9,7 +9,7 @@ from typing import TextIO
 from convex_evals.cli.output import remark
 from convex_evals.cli.progress import event_stream, logging_events, watching
 from convex_evals.cli.runs.comparison import next_line
-from convex_evals.cli.runs.delivery import Voice, sending_plans
+from convex_evals.cli.runs.delivery import Announcer, sending_plans
 from convex_evals.cli.runs.executor import Executor, open_executor
 from convex_evals.cli.runs.options import RunOptions
 from convex_evals.cli.runs.plans import Prepared, prepare, with_run_ids
@@ -70,7 +70,7 @@ async def _carry_out(
         budget = None if asked.budget is None else open_budget(asked.budget, prepared.plans, store)
         toolchain = await prepare_toolchain(settings, remark)
         _warn_of_other_tools(prepared.plans, toolchain.fingerprint)
-        voice = Voice()
+        voice = Announcer()
         stack.enter_context(sending_plans(prepared.plans, asked, settings, store, voice))
         runs = [each.begin(store, toolchain.fingerprint) for each in prepared.plans]
         for run in runs:
@@ -122,7 +122,7 @@ async def _execute(
     budget: Budget | None,
     events: TextIO | None,
     executor: Executor,
-    voice: Voice,
+    voice: Announcer,
 ) -> bool:
     items = [item for run in runs for item in run.work]
     with open_workspace(settings.output_folder, keep=asked.keep) as folder, watching(items) as watcher:

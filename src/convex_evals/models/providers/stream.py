@@ -47,7 +47,7 @@ class Streamed:
         return "".join(part.content for part in self.response.parts if isinstance(part, TextPart))
 
 
-class Late(Exception):
+class RequestTimeout(Exception):
     """The answer took longer than one of the times that the policy allows."""
 
     def __init__(self, policy: RequestPolicy, which: Literal["deadline", "stall", "first_token"]) -> None:
@@ -86,9 +86,9 @@ class Watch:
         silence = self.policy.stall if self.has_text else self.policy.first_token
         return max(0.0, min(silence, self.began + self.seconds - monotonic()))
 
-    def late(self) -> "Late":
+    def late(self) -> "RequestTimeout":
         over = monotonic() >= self.began + self.seconds
-        return Late(self.policy, "deadline" if over else "stall" if self.has_text else "first_token")
+        return RequestTimeout(self.policy, "deadline" if over else "stall" if self.has_text else "first_token")
 
     def streamed(self, response: ModelResponse) -> Streamed:
         first = None if self.first_token is None else (self.first_token - self.began) * 1000
@@ -96,7 +96,7 @@ class Watch:
 
 
 async def stream(model: Model, question: Question, policy: RequestPolicy, seconds: float) -> Streamed:
-    """Raises Late when it takes too long, and whatever the library raises."""
+    """Raises RequestTimeout when it takes too long, and whatever the library raises."""
     watch = Watch(policy, seconds)
     try:
         return await _stream(model, question, watch)
@@ -175,7 +175,7 @@ class StreamingClient:
         try:
             async with http_client(self.access.address, self.policy) as http:
                 return await stream(self.access.model(http), question, self.policy, seconds)
-        except Late as error:
+        except RequestTimeout as error:
             return error.explained(self.access.entry.slug)
         except Exception as error:  # whatever the library raises for a malformed response
             return self.faults.explain(error)

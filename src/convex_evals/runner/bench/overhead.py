@@ -13,7 +13,7 @@ import psutil
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.settings import Settings
 from convex_evals.pipeline import Assignment, Grade, GradingOptions
-from convex_evals.runner.cluster import Cluster, GradedElsewhere
+from convex_evals.runner.cluster import Cluster, RemoteGrade
 from convex_evals.runner.pool import GradingPool, Tries
 from convex_evals.runner.worker import Workers
 from convex_evals.suite import Eval, read_answer
@@ -109,10 +109,10 @@ def _seconds(processes: Sequence[psutil.Process], *, reaped: bool = False) -> fl
 class Kept(Tries):
     """Keeps the grade with its logs, which are removed afterwards."""
 
-    graded: GradedElsewhere | None = None
+    graded: RemoteGrade | None = None
 
     async def end(self, grade: Grade) -> None:
-        self.graded = GradedElsewhere.of(grade)
+        self.graded = RemoteGrade.of(grade)
 
 
 @dataclass
@@ -124,7 +124,7 @@ class Comparison:
     meter: Meter
     evals: Sequence[Eval]
     folder: Path
-    grades: dict[str, GradedElsewhere] = field(default_factory=dict)
+    grades: dict[str, RemoteGrade] = field(default_factory=dict)
     _rounds: int = 0
 
     async def measure(self, rounds: int) -> Overhead:

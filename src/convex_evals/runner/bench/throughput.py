@@ -12,10 +12,9 @@ from typing import Any, Final
 import psutil
 
 from convex_evals.core.settings import Settings
-from convex_evals.core.steps import StepResult
 from convex_evals.models import find_model
-from convex_evals.pipeline import Assignment, GradingOptions
-from convex_evals.runner.cluster import Cluster, GradedElsewhere, RemoteWorker
+from convex_evals.pipeline import Assignment, GradingOptions, ignore_step
+from convex_evals.runner.cluster import Cluster, RemoteGrade, RemoteWorker
 from convex_evals.runner.execution import Execution, RunContext
 from convex_evals.runner.plans import Request, plan_run
 from convex_evals.runner.worker import Worker
@@ -31,10 +30,10 @@ PER_PROCESS: Final = 10
 class SleepingWorker:
     """The actor: gives the grade that the answer had before, after as long as grading took."""
 
-    def __init__(self, grades: Mapping[str, GradedElsewhere], seconds: float) -> None:
+    def __init__(self, grades: Mapping[str, RemoteGrade], seconds: float) -> None:
         self._grades, self._seconds = grades, seconds
 
-    async def grade(self, assignment: Assignment, suite: SuiteParcel) -> GradedElsewhere:
+    async def grade(self, assignment: Assignment, suite: SuiteParcel) -> RemoteGrade:
         await asyncio.sleep(self._seconds)
         return self._grades[assignment.eval.id]
 
@@ -69,7 +68,7 @@ class Throughput:
 
 
 @dataclass
-class Loan:
+class BorrowedWorkers:
     """Workers that have started already, and go on when a run is over."""
 
     workers: Iterator[RemoteWorker]
@@ -89,7 +88,7 @@ class SleepingCluster:
     cluster: Cluster
     settings: Settings
     suite: Suite
-    grades: Mapping[str, GradedElsewhere]
+    grades: Mapping[str, RemoteGrade]
     seconds: float
     folder: Path
     _workers: list[RemoteWorker] = field(default_factory=list)
@@ -113,7 +112,7 @@ class SleepingCluster:
         """Each process has slept once, so its actor runs."""
         for _ in range(0, count, PER_PROCESS):
             first = RemoteWorker(sleeping)
-            await first.grade(self._assignment(), _nobody)
+            await first.grade(self._assignment(), ignore_step)
             self._workers += [first, *(RemoteWorker(sleeping, first.actor) for _ in range(PER_PROCESS - 1))]
 
     def _assignment(self) -> Assignment:
@@ -132,7 +131,7 @@ class SleepingCluster:
         with ScoresStore.open(folder / "scores.db") as store:
             request = Request(self.suite, evals, GradingOptions(), trials=trials)
             run = plan_run(find_model("reference", store), request).begin(store)
-            loan = Loan(iter(self._workers[:count]))
+            loan = BorrowedWorkers(iter(self._workers[:count]))
             context = RunContext(store, self.settings, folder / "run", count, lambda event: None, workers=loan)
             cpu, begun = _own_seconds(), time.monotonic()
             await Execution([run], context).carry_out()
@@ -144,7 +143,3 @@ class SleepingCluster:
 def _own_seconds() -> float:
     times = psutil.Process().cpu_times()
     return times.user + times.system
-
-
-async def _nobody(step: StepResult) -> None:
-    pass

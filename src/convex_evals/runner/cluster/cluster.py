@@ -14,9 +14,9 @@ from typing import Any, Final
 from convex_evals.core.errors import InfrastructureError, SandboxError, UsageError
 from convex_evals.core.processes import Sandbox
 from convex_evals.core.settings import Settings
-from convex_evals.pipeline import Assignment, Grade
-from convex_evals.runner.cluster.node import GradedElsewhere, NodeReport, NodeWorker, Tools, prepare_node
-from convex_evals.runner.worker import GATE_SECONDS, SPARE_SECONDS, OnStep, broken_down
+from convex_evals.pipeline import Assignment, Grade, OnStep
+from convex_evals.runner.cluster.node import NodeReport, NodeWorker, RemoteGrade, Tools, prepare_node
+from convex_evals.runner.worker import GATE_SECONDS, SPARE_SECONDS, broken_down
 from convex_evals.suite import SuiteParcel, root_of
 
 QUIETLY: Final[Mapping[str, Any]] = {
@@ -91,13 +91,13 @@ class RemoteWorker:
             await self.discard()
         return grade
 
-    async def _answered(self, assignment: Assignment) -> GradedElsewhere:
+    async def _answered(self, assignment: Assignment) -> RemoteGrade:
         suite = await self.cluster.suite(root_of(assignment.eval))
         if self.actor is None:
             options = self.cluster.ray.remote(num_cpus=ACTOR_CPUS, scheduling_strategy="SPREAD")
             made = options(self.cluster.actor)
             self.actor = await asyncio.to_thread(made.remote, *self.cluster.arguments)
-        answered: GradedElsewhere = await self.actor.grade.remote(assignment, suite)
+        answered: RemoteGrade = await self.actor.grade.remote(assignment, suite)
         return answered
 
     async def discard(self) -> None:

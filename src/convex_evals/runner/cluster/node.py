@@ -15,7 +15,7 @@ from convex_evals.core.settings import Settings, read_settings
 from convex_evals.core.steps import StepResult
 from convex_evals.core.toolchain import find_node, prepare_toolchain, toolchain_packages
 from convex_evals.core.verdicts import StepName
-from convex_evals.pipeline import Assignment, Grade
+from convex_evals.pipeline import Assignment, Grade, ignore_step
 from convex_evals.runner.pool import open_workspace
 from convex_evals.runner.worker import GradingWorker, grading_worker
 from convex_evals.suite import SuiteParcel, moved
@@ -49,7 +49,7 @@ class NodeReport:
 
 
 @dataclass(frozen=True, slots=True)
-class GradedElsewhere:
+class RemoteGrade:
     """A grade whose logs are values, too."""
 
     grade: Grade
@@ -88,14 +88,14 @@ class NodeWorker:
         self._folder: Path | None = None
         self._number = 0
 
-    async def grade(self, assignment: Assignment, suite: SuiteParcel) -> GradedElsewhere:
+    async def grade(self, assignment: Assignment, suite: SuiteParcel) -> RemoteGrade:
         worker, folder = await self._ready()
         self._number += 1
         grading = folder / str(self._number)
         grading.mkdir()
         here = moved(assignment.eval, suite.unpack(Path(gettempdir()) / SUITES))
-        grade = await worker.grade(replace(assignment, eval=here, folder=grading), _nobody)
-        return GradedElsewhere.of(grade)
+        grade = await worker.grade(replace(assignment, eval=here, folder=grading), ignore_step)
+        return RemoteGrade.of(grade)
 
     async def _ready(self) -> tuple[GradingWorker, Path]:
         if self._worker is None or self._folder is None:
@@ -104,7 +104,3 @@ class NodeWorker:
             opening = grading_worker(settings, self._folder / "worker")
             self._worker = await self._stack.enter_async_context(opening)
         return self._worker, self._folder
-
-
-async def _nobody(step: StepResult) -> None:
-    """Steps travel with the grade."""

@@ -153,7 +153,7 @@ class AppFixture:
             if trouble is None and not isinstance(error, AssertionError | Error):
                 raise
             self._app.chromium.hurry()
-            told = _told(error, self._app.complaints)
+            told = _browser_message(error, self._app.complaints)
             text = told if trouble is None else f"{trouble}: {told}"
             raise AssertionError(text).with_traceback(error.__traceback__) from error
 
@@ -173,7 +173,7 @@ class _StandIn(ModuleType):
         return object
 
 
-def _told(error: Exception, complaints: list[str]) -> str:
+def _browser_message(error: Exception, complaints: list[str]) -> str:
     """Without Playwright's call log, except for what it waited for, and with what went wrong in the page."""
     text, _, log = str(error).partition(_BROWSER_LOG)[0].partition(_CALL_LOG)
     awaited = next((line.partition(_LOCATOR)[2] for line in log.splitlines() if _LOCATOR in line), None)

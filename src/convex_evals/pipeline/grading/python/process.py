@@ -120,7 +120,7 @@ def confine(job: Job) -> None:
     version = landlock_abi()
     if version:
         allowed = Confinement(
-            read=(*_python(), *_business(job)), write=(job.private, job.home, *FOR_BROWSERS)
+            read=(*_python(), *_readable_paths(job)), write=(job.private, job.home, *FOR_BROWSERS)
         ).to_wire()
         restrict_files(allowed["read"] or [], allowed["write"], version)
 
@@ -131,7 +131,7 @@ def _python() -> set[Path]:
     return {Path(place).resolve() for place in places} | {Path(sys.executable).resolve().parents[1]}
 
 
-def _business(job: Job) -> list[Path]:
+def _readable_paths(job: Job) -> list[Path]:
     own = [job.grader.parent, *([job.imports / "grader"] if job.imports else []), *FILES]
     if job.files is not None:
         own.append(job.files)
