@@ -1,6 +1,7 @@
 """`convex-evals bench`: what things cost on this machine."""
 
 from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,7 +11,7 @@ from convex_evals.cli.tree import Commands
 
 if TYPE_CHECKING:
     from convex_evals.backend.bench import BackendFigures, Timings
-    from convex_evals.pipeline.bench import PipelineFigures
+    from convex_evals.pipeline.bench import PipelineFigures, Profile
     from convex_evals.runner.bench import ClusterFigures, ScaleFigures
     from convex_evals.web.bench import ServiceFigures, WebFigures
 
@@ -47,19 +48,48 @@ def backend(json: JsonFile = None) -> None:
 
 
 @bench.command("pipeline")
-def pipeline(json: JsonFile = None) -> None:
+def pipeline(
+    profile: Annotated[
+        bool,
+        typer.Option("--profile", help="Show where the processor time of warm gradings goes, by process and function."),
+    ] = False,
+    flame_graph: Annotated[
+        Path,
+        typer.Option(
+            "--flame-graph",
+            metavar="FILE",
+            help="Where --profile draws our own code, with folded stacks beside it (default: flame-graph.svg).",
+        ),
+    ] = Path("flame-graph.svg"),
+    foreign: Annotated[
+        bool,
+        typer.Option("--foreign", help="Grade a suite with its own ESLint configuration and vitest graders instead."),
+    ] = False,
+    json: JsonFile = None,
+) -> None:
     """Benchmark grading step by step, against doing the same with the ordinary tools (needs npm).
 
     Examples:
       convex-evals bench pipeline
+      convex-evals bench pipeline --foreign
+      convex-evals bench pipeline --profile
     """
     import asyncio
 
     from convex_evals.cli.output import remark, write_json
     from convex_evals.core.settings import read_settings
-    from convex_evals.pipeline.bench import measure_pipeline
+    from convex_evals.pipeline.bench import measure_pipeline, profile_pipeline, write_flame_graph
 
-    figures = asyncio.run(measure_pipeline(read_settings(), remark))
+    if profile:
+        profiled = asyncio.run(profile_pipeline(read_settings(), remark, foreign=foreign))
+        folded = write_flame_graph(profiled.stacks, "Python code of a warm grading", flame_graph)
+        remark(f"wrote {flame_graph} and {folded}")
+        if json is not None:
+            write_json(profiled.to_json(), json)
+        if json != "-":
+            _print_profile(profiled)
+        return
+    figures = asyncio.run(measure_pipeline(read_settings(), remark, foreign=foreign))
     if json is not None:
         write_json(figures.to_json(), json)
     if json != "-":
@@ -308,6 +338,22 @@ def _print_pipeline(figures: "PipelineFigures") -> None:
     print_table(rows)
     cpu, wall = figures.warm.cpu_ms / figures.baseline.cpu_ms, figures.warm.wall_ms / figures.baseline.wall_ms
     out.print(f"\nall together, warm to ordinary: {cpu:.3f} of the processor time, {wall:.3f} of the wall time")
+
+
+def _print_profile(profile: "Profile") -> None:
+    from convex_evals.cli.output import console, print_table, table
+
+    out = console()
+    rows = table(["step", "process", "times", "cpu ms", "share"])
+    for share in profile.shares:
+        cost, times = share.cpu_ms / profile.gradings, share.times / profile.gradings
+        rows.add_row(share.step or "", share.process, f"{times:.1f}", f"{cost:.1f}", f"{cost / profile.cpu_ms:.1%}")
+    print_table(rows)
+    out.print(f"\none warm grading (mean of {profile.gradings}): {profile.cpu_ms:.0f} ms of processor time\n")
+    rows = table(["innermost function of ours", "share of this process"])
+    for name, count in profile.stacks.own().most_common(25):
+        rows.add_row(name, f"{count / profile.stacks.total:.1%}")
+    print_table(rows)
 
 
 def _print_cluster(figures: "ClusterFigures") -> None:

@@ -14,7 +14,7 @@ from convex_evals.core.processes.confinement import (
 )
 from convex_evals.core.processes.execution import PipedProcess, ProcessResult, run, start_piped
 from convex_evals.core.processes.output import Output
-from convex_evals.core.processes.process import Ended, Process, Usage, start
+from convex_evals.core.processes.process import Ended, EndedProgram, Process, Usage, endings_recorded, start
 
 __all__ = [
     "DEVICES",
@@ -24,6 +24,7 @@ __all__ = [
     "UNCONFINED",
     "Confinement",
     "Ended",
+    "EndedProgram",
     "Limits",
     "Output",
     "PipedProcess",
@@ -32,6 +33,7 @@ __all__ = [
     "Sandbox",
     "Usage",
     "base_environment",
+    "endings_recorded",
     "run",
     "start",
     "start_piped",

@@ -5,12 +5,12 @@ import errno
 import os
 import shutil
 import socket
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, Final, Self, cast
 
 from convex_evals.core.errors import ProcessError, ProcessLimitError
 from convex_evals.core.processes.confinement import UNCONFINED, Confinement, Limits
@@ -37,24 +37,50 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a program ended: with an exit code or by a signal. `left_behind` counts processes it did not wait for."""
+    """How a program ended: with an exit code or by a signal. `left_behind` counts processes it did not wait for;
+    `supervision` is the processor time in seconds that starting and watching it took."""
 
     exit_code: int | None
     signal: int | None
     timed_out: bool
     usage: Usage
     left_behind: int
+    supervision: float
+
+
+@dataclass(frozen=True, slots=True)
+class EndedProgram:
+    """For those who account for processor time."""
+
+    arguments: tuple[str, ...]
+    ended: Ended
+
+
+_accounts: Final[list[list[EndedProgram]]] = []
+
+
+@contextmanager
+def endings_recorded() -> Iterator[list[EndedProgram]]:
+    """Fills the list with every program of this process that ends meanwhile, whoever started it."""
+    account: list[EndedProgram] = []
+    _accounts.append(account)
+    try:
+        yield account
+    finally:
+        _accounts.remove(account)
 
 
 class Process:
     """A running program and all its descendants. Use as a context: leaving it stops them."""
 
-    def __init__(self, channel: socket.socket, program: str, pid: int, listeners: Sequence[socket.socket] = ()) -> None:
+    def __init__(
+        self, channel: socket.socket, arguments: Sequence[str], pid: int, listeners: Sequence[socket.socket] = ()
+    ) -> None:
         self.pid = pid
         self.listeners = tuple(listeners)
         """One per port of its own network that it was given, in that order; they are closed with the context."""
         self._channel = channel
-        self._program = program
+        self._arguments = tuple(arguments)
         self._ending: asyncio.Task[Ended] | None = None
 
     async def wait(self) -> Ended:
@@ -98,12 +124,16 @@ class Process:
 
     async def _end(self) -> Ended:
         try:
-            ending = cast(wire.Ending, await _receive(self._channel, self._program))
+            ending = cast(wire.Ending, await _receive(self._channel, self._arguments[0]))
         finally:
             self._channel.close()
         exit_code, signal_number = wire.exit_status(ending["status"])
         usage = Usage(ending["wall"], ending["cpu_user"], ending["cpu_system"], ending["peak_memory"])
-        return Ended(exit_code, signal_number, ending["timed_out"], usage, ending["left_behind"])
+        timed_out, left_behind = ending["timed_out"], ending["left_behind"]
+        ended = Ended(exit_code, signal_number, timed_out, usage, left_behind, ending["supervision"])
+        for account in _accounts:
+            account.append(EndedProgram(self._arguments, ended))
+        return ended
 
 
 async def start(
@@ -144,7 +174,7 @@ async def _start(channel: socket.socket, request: wire.Request) -> Process:
     except BaseException:
         channel.close()
         raise
-    return Process(channel, request["program"], answer["pid"], listeners)
+    return Process(channel, request["arguments"], answer["pid"], listeners)
 
 
 async def _receive_sockets(channel: socket.socket, count: int) -> list[socket.socket]:

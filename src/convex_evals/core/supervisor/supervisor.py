@@ -67,6 +67,7 @@ class Supervisor:
             "cpu_system": self._cpu_system,
             "peak_memory": self._peak_memory,
             "left_behind": left_behind,
+            "supervision": time.process_time(),
         }
 
     def _wait_for_end(self, pid: int) -> bool:

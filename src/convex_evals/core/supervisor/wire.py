@@ -57,7 +57,8 @@ class Failure(TypedDict):
 
 
 class Ending(TypedDict):
-    """How the program ended. `status` is what wait() gave; times are seconds, memory is bytes."""
+    """How the program ended. `status` is what wait() gave; times are seconds, memory is bytes. `supervision` is the
+    processor time that watching it took."""
 
     status: int
     timed_out: bool
@@ -66,6 +67,7 @@ class Ending(TypedDict):
     cpu_system: float
     peak_memory: int
     left_behind: int
+    supervision: float
 
 
 def encode(message: Mapping[str, Any]) -> bytes:

@@ -10,6 +10,7 @@ from convex_evals.backend import Deployment
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.processes import base_environment, run
 from convex_evals.core.verdicts import StepName
+from convex_evals.pipeline.bench.foreign import ESLINT_CONFIG, GRADER
 from convex_evals.pipeline.lint import rules_for
 from convex_evals.pipeline.tools import Tools
 from convex_evals.suite import Eval
@@ -43,11 +44,13 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """One eval graded the ordinary way. Deployments run in this process and are not counted."""
+    """One eval graded the ordinary way. Deployments run in this process and are not counted. `root` is the folder of
+    a suite with an ESLint configuration and vitest graders of its own; otherwise those are ours."""
 
     eval: Eval
     tools: Tools
     workspace: Path
+    root: Path | None = None
 
     async def measure(self) -> dict[StepName, Cost]:
         async with Deployment.start() as project, Deployment.start() as answer:
@@ -84,26 +87,33 @@ class Baseline:
         return await self._run([*compiler, "--noEmit", "--project", "convex"], self._folder("project"))
 
     async def _lint(self) -> Cost:
-        folder = self._folder("project")
+        config = self.root / ESLINT_CONFIG if self.root else self._own_config()
+        command = self.tools.toolchain.node_command("eslint")
+        return await self._run([*command, "--config", str(config), "convex"], self._folder("project"))
+
+    def _own_config(self) -> Path:
         place = self._folder("eslint")
         place.mkdir()
         (place / "node_modules").symlink_to(self.tools.toolchain.packages.node_modules)
         rules = {rule: level for rule, level in rules_for("convex").items() if not rule.startswith("react-hooks/")}
-        config = place / "eslint.config.mjs"
-        config.write_text(ESLINT % (json.dumps(str(folder)), json.dumps(rules)))
-        command = self.tools.toolchain.node_command("eslint")
-        return await self._run([*command, "--config", str(config), "convex"], folder)
+        config = place / ESLINT_CONFIG
+        config.write_text(ESLINT % (json.dumps(str(self._folder("project"))), json.dumps(rules)))
+        return config
 
     async def _test(self, deployment: Deployment) -> Cost:
-        place = self._folder("tests")
-        place.mkdir()
-        shutil.copy(self.eval.path / "baseline.test.ts", place)
-        for package in ("vitest", "convex"):
-            (place / "node_modules").mkdir(exist_ok=True)
-            (place / "node_modules" / package).symlink_to(self.tools.toolchain.packages.package(package))
+        place = self.root or self._own_tests()
+        tests = [str((self.eval.path / GRADER).relative_to(self.root))] if self.root else []
         command = self.tools.toolchain.node_command("vitest")
         port = {"CONVEX_PORT": deployment.url.rpartition(":")[2]}
-        return await self._run([*command, "run", "--root", str(place)], place, port)
+        return await self._run([*command, "run", *tests, "--root", str(place)], place, port)
+
+    def _own_tests(self) -> Path:
+        place = self._folder("tests")
+        (place / "node_modules").mkdir(parents=True)
+        shutil.copy(self.eval.path / "baseline.test.ts", place)
+        for package in ("vitest", "convex"):
+            (place / "node_modules" / package).symlink_to(self.tools.toolchain.packages.package(package))
+        return place
 
     async def _run(self, command: Sequence[str], cwd: Path, extra: dict[str, str] | None = None) -> Cost:
         home = self.workspace.parent / "home"  # kept from one eval to the next: bun's own cache lives there

@@ -1,7 +1,8 @@
 """The measurements of `convex-evals bench pipeline`."""
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -12,6 +13,8 @@ from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import PackageStore
 from convex_evals.core.verdicts import StepName
 from convex_evals.pipeline.bench.baseline import Baseline, Cost
+from convex_evals.pipeline.bench.foreign import write_foreign_suite
+from convex_evals.pipeline.bench.profile import Profile, Profiler
 from convex_evals.pipeline.grade import grade
 from convex_evals.pipeline.tools import Tools, open_tools
 from convex_evals.pipeline.types import Assignment, Grade, GradingOptions
@@ -79,25 +82,61 @@ class PipelineFigures:
         }
 
 
-async def measure_pipeline(settings: Settings, say: Say, repeats: int = 3) -> PipelineFigures:
-    """Grades three reference answers cold, warm (the median of `repeats` by processor time) and the ordinary way."""
-    with as_file(files("convex_evals.pipeline.bench") / "suite") as suite, TemporaryDirectory(prefix="bench-") as name:
-        folder = Path(name)
-        # Elsewhere, as suites are: below our own package pytest would import that for every grader.
-        copied = Path(shutil.copytree(suite, folder / "suite"))
-        async with open_tools(settings, say) as tools:
-            fresh = _with_empty_caches(tools, folder / "cache")
+async def measure_pipeline(settings: Settings, say: Say, repeats: int = 3, *, foreign: bool = False) -> PipelineFigures:
+    """Grades three reference answers cold, warm (the median of `repeats` by processor time) and the ordinary way: with
+    our graders and rules or, if `foreign`, as a suite written elsewhere."""
+    async with open_tools(settings, say) as tools:
+        with _bench_suite(tools, foreign) as suite:
+            fresh = _with_empty_caches(tools, suite.folder / "cache")
             figures = []
-            for each in load_suite(copied).evals:
+            for each in suite.evals:
                 say(f"{each.name}: cold and warm")
-                cold = await _grade(each, fresh, folder / each.name / "cold")
-                warm = [await _grade(each, fresh, folder / each.name / f"warm{n}") for n in range(repeats)]
+                place = suite.folder / each.name
+                cold = Graded.of(await _grade(each, fresh, place / "cold"))
+                warm = [Graded.of(await _grade(each, fresh, place / f"warm{n}")) for n in range(repeats)]
                 warm.sort(key=lambda graded: graded.total.cpu_ms)
                 say(f"{each.name}: the ordinary way")
-                await Baseline(each, tools, _made(folder / each.name / "first")).measure()  # fills bun's cache
-                baseline = await Baseline(each, tools, _made(folder / each.name / "baseline")).measure()
+                await Baseline(each, tools, _made(place / "first"), suite.root).measure()  # fills bun's cache
+                baseline = await Baseline(each, tools, _made(place / "baseline"), suite.root).measure()
                 figures.append(ProjectFigures(each.name, cold, warm[repeats // 2], baseline))
-        return PipelineFigures(figures)
+            return PipelineFigures(figures)
+
+
+async def profile_pipeline(settings: Settings, say: Say, repeats: int = 5, *, foreign: bool = False) -> Profile:
+    """Grades the same answers warm, and says where the processor time goes."""
+    async with open_tools(settings, say) as tools:
+        with _bench_suite(tools, foreign) as suite:
+            for each in suite.evals:
+                say(f"{each.name}: once before")
+                await _grade(each, tools, suite.folder / each.name / "first")
+            profiler = Profiler()
+            with profiler.running():
+                for number in range(repeats):
+                    for each in suite.evals:
+                        profiler.add(await _grade(each, tools, suite.folder / each.name / f"{number}"))
+            return profiler.profile()
+
+
+@dataclass(frozen=True, slots=True)
+class _BenchSuite:
+    """`root` is that of a suite written elsewhere; `folder` is there to grade in."""
+
+    evals: Sequence[Eval]
+    folder: Path
+    root: Path | None
+
+
+@contextmanager
+def _bench_suite(tools: Tools, foreign: bool) -> Iterator[_BenchSuite]:
+    """Elsewhere, as suites are: below our own package pytest would import that for every grader."""
+    with as_file(files("convex_evals.pipeline.bench") / "suite") as bench, TemporaryDirectory(prefix="bench-") as name:
+        folder = Path(name).resolve()
+        root = folder / "foreign" if foreign else None
+        if root is not None:
+            suite = write_foreign_suite(bench, root, tools.toolchain)
+        else:
+            suite = Path(shutil.copytree(bench, folder / "suite"))
+        yield _BenchSuite(load_suite(suite).evals, folder, root)
 
 
 def _with_empty_caches(tools: Tools, cache: Path) -> Tools:
@@ -106,12 +145,12 @@ def _with_empty_caches(tools: Tools, cache: Path) -> Tools:
     return replace(tools, settings=settings, packages=PackageStore(cache / "projects", tools.toolchain.node, settings))
 
 
-async def _grade(eval: Eval, tools: Tools, workspace: Path) -> Graded:
+async def _grade(eval: Eval, tools: Tools, workspace: Path) -> Grade:
     result = await grade(Assignment(eval, read_answer(eval), GradingOptions(), _made(workspace)), tools)
     if result.status != "passed":
         excerpts = "; ".join(f"{step.name}: {step.excerpt}" for step in result.steps if step.status != "passed")
         raise InfrastructureError(f"The bench answer {eval.name} does not pass: {excerpts}")
-    return Graded.of(result)
+    return result
 
 
 def _made(folder: Path) -> Path:
