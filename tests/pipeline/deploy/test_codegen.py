@@ -54,12 +54,23 @@ def test_published_components_are_described_by_their_own_types() -> None:
     assert with_components(NO_COMPONENTS, {}) == NO_COMPONENTS
 
 
+def test_components_of_the_project_are_described_by_the_code_in_their_folder() -> None:
+    text = with_components(NO_COMPONENTS, {"counter": "../counter", "audit": "../../components/audit"})
+    assert text is not None
+    assert text.splitlines()[1:-1] == [
+        '  counter: import("../counter/_generated/component.js").ComponentApi<"counter">;',
+        '  audit: import("../../components/audit/_generated/component.js").ComponentApi<"audit">;',
+    ]
+
+
 @pytest.mark.parametrize(
     ("api", "mounted"),
     [
         ("export {};", {"pool": "@convex-dev/workpool"}),
         (NO_COMPONENTS, {"pool": ""}),
-        (NO_COMPONENTS, {"pool": "../pool"}),
+        (NO_COMPONENTS, {"pool": "./pool"}),
+        (NO_COMPONENTS, {"pool": "../po.ol"}),
+        (NO_COMPONENTS, {"pool": "../"}),
         (NO_COMPONENTS, {"not a name": "pool"}),
         (NO_COMPONENTS, {"pool": 'pool"'}),
     ],

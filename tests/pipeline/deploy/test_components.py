@@ -55,13 +55,45 @@ def test_components_are_named_by_their_place_and_by_the_package_that_is_imported
 
 
 LOCAL = "convex/counter/convex.config.ts"
+BESIDE = "components/audit/convex.config.ts"
 ELSEWHERE = "elsewhere/convex.config.js"
+AT_THE_ROOT = "convex.config.ts"
+
+
+def test_components_of_the_project_are_named_by_their_place(tmp_path: Path) -> None:
+    imports = [imported(LOCAL, "./counter/convex.config"), imported(BESIDE, "../components/audit/convex.config.js")]
+    found = read(tmp_path, {**inputs(imports), LOCAL: {"imports": []}, BESIDE: {"imports": []}})
+    assert found is not None
+    assert [(each.path, each.is_local) for each in found.components] == [
+        ("counter", True),
+        ("../components/audit", True),
+    ]
+    assert found.packages == {"counter": "../counter", "../components/audit": "../../components/audit"}
+    assert not found.app.is_local
 
 
 @pytest.mark.parametrize(
     "found",
     [
-        pytest.param({**inputs([imported(LOCAL, "./counter/convex.config")]), LOCAL: {"imports": []}}, id="its own"),
+        pytest.param({**inputs([imported(LOCAL, "@/counter/convex.config")]), LOCAL: {"imports": []}}, id="by alias"),
+        pytest.param(
+            {**inputs([imported(AT_THE_ROOT, "../convex.config")]), AT_THE_ROOT: {"imports": []}}, id="around the app"
+        ),
+        pytest.param(
+            {
+                **inputs([imported(LOCAL, "./counter/convex.config")]),
+                LOCAL: {"imports": [imported(BESIDE, "../../components/audit/convex.config")]},
+                BESIDE: {"imports": []},
+            },
+            id="nested",
+        ),
+        pytest.param(
+            {
+                **inputs([imported(LOCAL, "./counter/convex.config")], pool=[]),
+                LOCAL: {"imports": [imported(POOL, POOL_IMPORT)]},
+            },
+            id="a package in its own",
+        ),
         pytest.param({**inputs([imported(ELSEWHERE, "x/convex.config")]), ELSEWHERE: {"imports": []}}, id="no package"),
         pytest.param({**inputs([]), "convex/auth.config.ts": {"imports": []}}, id="another config"),
         pytest.param(inputs([imported(POOL, "../node_modules/pool/convex.config.js")], pool=[]), id="by its path"),

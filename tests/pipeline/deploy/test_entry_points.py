@@ -42,7 +42,7 @@ def test_modules_are_sorted_by_runtime_and_helpers_are_left_out(tmp_path: Path) 
     [
         {},
         {"convex.config.js": MODULE, "a.ts": MODULE},
-        {"counter/convex.config.ts": MODULE, "a.ts": MODULE},
+        {"counter/convex.config.js": MODULE, "a.ts": MODULE},
         {"_deps/a.ts": MODULE},
         {"actions/a.ts": MODULE},
         {"https.ts": MODULE},
@@ -54,6 +54,12 @@ def test_modules_are_sorted_by_runtime_and_helpers_are_left_out(tmp_path: Path) 
 )
 def test_when_in_doubt_the_cli_decides(tmp_path: Path, files: dict[str, str]) -> None:
     assert found(tmp_path, files) is None
+
+
+def test_a_component_in_a_folder_is_not_part_of_the_app(tmp_path: Path) -> None:
+    files = {"counter/convex.config.ts": MODULE, "counter/lib.ts": MODULE, "a.ts": MODULE}
+    assert found(tmp_path, files) == EntryPoints(None, None, ("a.ts",), ())
+    assert find_entry_points(tmp_path / "counter") == EntryPoints(None, None, ("lib.ts",), ())
 
 
 def test_configuration_files_are_not_modules_of_the_app(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ for other plain projects differs in two places of `api.d.ts` only: the imports o
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -26,13 +26,14 @@ FORMAT: Final = 3  # of the kept files; another one when their meaning changes
 PROBE: Final = "convexEvalsProbe"
 _IMPORT: Final = f'import type * as {PROBE} from "../{PROBE}.js";\n'
 _ENTRY: Final = f"  {PROBE}: typeof {PROBE};\n"
-_PROBE_MODULE: Final = 'import { query } from "./_generated/server";\nexport const q = query(() => null);\n'
-_PROBE_SCHEMA: Final = 'import { defineSchema } from "convex/server";\nexport default defineSchema({});\n'
+PROBE_MODULE: Final = 'import { query } from "./_generated/server";\nexport const q = query(() => null);\n'
+PROBE_SCHEMA: Final = 'import { defineSchema } from "convex/server";\nexport default defineSchema({});\n'
 _PLAIN_MODULE: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_/][A-Za-z0-9]+)*\.(?:ts|tsx|js|jsx)")
 _NO_COMPONENTS: Final = "export declare const components: {};\n"
 _COMPONENT_ENTRY: Final = '  %s: import("%s/_generated/component.js").ComponentApi<"%s">;\n'
 _COMPONENT: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _PACKAGE: Final = re.compile(r"(?:@[a-z0-9][a-z0-9._~-]*/)?[a-z0-9][a-z0-9._~-]*(?:/[A-Za-z0-9][A-Za-z0-9._~-]*)*")
+_FOLDER: Final = re.compile(r"(?:\.\./)+[A-Za-z0-9_][A-Za-z0-9_-]*(?:/[A-Za-z0-9_][A-Za-z0-9_-]*)*")
 _PROBE_COMPONENT: Final = "convex-evals-probe-component"
 _PROBE_FILES: Final = {
     "convex/convex.config.ts": f"""\
@@ -119,16 +120,8 @@ class GeneratedCode:
 
     def for_modules(self, modules: Sequence[str]) -> dict[str, str] | None:
         """The files for a project with these modules; None when their names need the CLI's care."""
-        stems = [module.rpartition(".")[0] for module in modules]
-        names = [stem.replace("/", "_") for stem in stems]
-        plain = all(map(_PLAIN_MODULE.fullmatch, modules)) and _DELICATE.isdisjoint(names)
-        if not modules or not plain or len(set(names)) != len(names) or not self._is_understood:
-            return None
-        pairs = list(zip(stems, names, strict=True))
-        imports = "".join(f'import type * as {name} from "../{stem}.js";\n' for stem, name in pairs)
-        entries = "".join(f"  {_key(stem)}: typeof {name};\n" for stem, name in pairs)
-        api = self.files["api.d.ts"].replace(_IMPORT, imports).replace(_ENTRY, entries)
-        return {**self.files, "api.d.ts": api}
+        api = modules_listed(self.files["api.d.ts"], modules) if self._is_understood else None
+        return None if api is None else {**self.files, "api.d.ts": api}
 
     @property
     def _is_understood(self) -> bool:
@@ -136,10 +129,26 @@ class GeneratedCode:
         return api.count(_IMPORT) == api.count(_ENTRY) == 1 and api.count(PROBE) == 4
 
 
+def modules_listed(api: str, modules: Sequence[str], escaped: Collection[str] = ()) -> str | None:
+    """The text of `api` for these modules instead of `PROBE`; None when their names need the CLI's care. Those in
+    `escaped` are known to get an underscore."""
+    stems = [module.rpartition(".")[0] for module in modules]
+    names = [f"{stem}_" if stem in escaped else stem.replace("/", "_") for stem in stems]
+    plain = all(map(_PLAIN_MODULE.fullmatch, modules)) and _DELICATE.isdisjoint(names)
+    if not modules or not plain or len(set(names)) != len(names) or not api.count(_IMPORT) == api.count(_ENTRY) == 1:
+        return None
+    pairs = list(zip(stems, names, strict=True))
+    imports = "".join(f'import type * as {name} from "../{stem}.js";\n' for stem, name in pairs)
+    entries = "".join(f"  {_key(stem)}: typeof {name};\n" for stem, name in pairs)
+    return api.replace(_IMPORT, imports).replace(_ENTRY, entries)
+
+
 def with_components(api: str, mounted: Mapping[str, str]) -> str | None:
-    """The text of `api.d.ts` for an app with these published components: their names -> the packages they are from."""
+    """The text of `api.d.ts` for an app with these components: their names -> the packages they are from, or the
+    folders that they are in, as seen from `_generated`."""
     if api.count(_NO_COMPONENTS) != 1 or not all(
-        _COMPONENT.fullmatch(name) and _PACKAGE.fullmatch(package) for name, package in mounted.items()
+        _COMPONENT.fullmatch(name) and (_PACKAGE.fullmatch(place) or _FOLDER.fullmatch(place))
+        for name, place in mounted.items()
     ):
         return None
     entries = "".join(_COMPONENT_ENTRY % (name, package, name) for name, package in mounted.items())
@@ -190,17 +199,17 @@ async def ask_cli(tools: Tools, cli: ConvexCli, has_schema: bool) -> GeneratedCo
     compiled_code(tools).mkdir(parents=True, exist_ok=True)
     with step_apart(tools) as asking:
         project = asking.workspace.project
-        _write_probe(project, cli.package, has_schema)
+        write_probe(project, cli.package, has_schema)
         async with open_backend(GradingOptions(), tools, asking.workspace.root) as backend:
             return await _answer(asking, cli, project, backend.target)
 
 
-def _write_probe(project: Path, package: Path, has_schema: bool) -> None:
+def write_probe(project: Path, package: Path, has_schema: bool) -> None:
     (project / "convex").mkdir()
     (project / "package.json").write_text(json.dumps({"private": True, "dependencies": {"convex": "*"}}))
-    (project / f"convex/{PROBE}.ts").write_text(_PROBE_MODULE)
+    (project / f"convex/{PROBE}.ts").write_text(PROBE_MODULE)
     if has_schema:
-        (project / "convex/schema.ts").write_text(_PROBE_SCHEMA)
+        (project / "convex/schema.ts").write_text(PROBE_SCHEMA)
     (project / "node_modules").mkdir()
     (project / "node_modules/convex").symlink_to(package, target_is_directory=True)
 
@@ -238,7 +247,7 @@ async def _imports_components(step: RunningStep, cli: ConvexCli) -> bool:
         return False
     with step_apart(step.tools) as asking:
         project = asking.workspace.project
-        _write_probe(project, cli.package, has_schema=False)
+        write_probe(project, cli.package, has_schema=False)
         for name, text in _PROBE_FILES.items():
             path = project / name
             path.parent.mkdir(exist_ok=True)

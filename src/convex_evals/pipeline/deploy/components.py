@@ -1,7 +1,8 @@
-"""Published components on the fast path: which ones a project uses, and what the CLI sends for each.
+"""Components on the fast path: which ones a project uses, and what the CLI sends for each.
 
 A published component is one whose `convex.config.js` lies among the project's packages. Nothing is generated for it.
-One that lies in the project itself is left to the CLI, which writes its code.
+For one that lies in the project itself, with a `convex.config.ts`, code is generated (see `local_components`). It is
+left to the CLI when it uses other components.
 """
 
 import asyncio
@@ -40,7 +41,7 @@ _OPTIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A `convex.config`: the app's, or that of a published component."""
+    """A `convex.config`: the app's, that of a component in the project, or that of a published one."""
 
     config: Path
     path: str  # of its folder, as seen from the app's; "" is the app itself
@@ -50,6 +51,10 @@ class Definition:
     def folder(self) -> Path:
         return self.config.parent
 
+    @property
+    def is_local(self) -> bool:
+        return bool(self.path) and self.config.name == APP_CONFIG
+
 
 @dataclass(frozen=True, slots=True)
 class Definitions:
@@ -58,13 +63,14 @@ class Definitions:
 
     @property
     def packages(self) -> dict[str, str]:
-        """The import that leads to each component, without the name of the file."""
+        """By path, what generated code imports each component from: its package, or its folder seen from there."""
         every = (self.app, *self.components)
-        return {path: name.partition("/convex.config")[0] for each in every for name, path in each.imports.items()}
+        found = {path: name.partition("/convex.config")[0] for each in every for name, path in each.imports.items()}
+        return found | {each.path: f"../{each.path}" for each in self.components if each.is_local}
 
 
 async def find_definitions(step: RunningStep, project: Path) -> Definitions | None:
-    """None when the CLI must look: a component of the project's own, or anything that esbuild comments on."""
+    """None when the CLI must look: nested components of the project's own, or anything that esbuild comments on."""
     entry = f"./convex/{APP_CONFIG}"
     with _folder(project, _DISCOVERY) as output:
         metafile = f"--metafile={output.name}/{_METAFILE}"
@@ -91,7 +97,7 @@ def read_definitions(inputs: Mapping[str, Any], project: Path, packages: list[Pa
             if ".config." not in each["path"]:
                 continue
             written, target = each.get("original"), places.get(each["path"])
-            if written is None or target is None or written.startswith(".") or "/convex.config" not in written:
+            if written is None or target is None or not _is_plain_import(written, target, place, app):
                 return None
             if imports.setdefault(written, _seen_from(app, target)) != _seen_from(app, target):
                 return None
@@ -101,16 +107,31 @@ def read_definitions(inputs: Mapping[str, Any], project: Path, packages: list[Pa
     return found if found is not None and _is_unambiguous(found) else None
 
 
+def _is_plain_import(written: str, target: Path, importer: Path, app: Path) -> bool:
+    """A package by its name, or a component of the project by its path and from the app alone."""
+    is_local, is_path = target.name == APP_CONFIG, written.startswith(".")
+    by_whom = importer == app / APP_CONFIG if is_local else importer.name != APP_CONFIG or importer.parent == app
+    return "/convex.config" in written and is_local == is_path and by_whom
+
+
 def _place(folder: Path, name: str) -> Path:
     return Path(os.path.normpath(folder / name))
 
 
 def _is_expected(config: Path, app: Path, packages: list[Path]) -> bool:
-    """The app's own, or one among the packages that is published without its sources."""
-    if config == app / APP_CONFIG:
+    """The app's own, one in another folder of the project, or one among the packages that is published without its
+    sources."""
+    if config == app / APP_CONFIG or _is_in_project(config, app):
         return True
     among_packages = any(config.is_relative_to(folder) for folder in packages)
     return among_packages and config.name == PUBLISHED_CONFIG and not (config.parent / APP_CONFIG).exists()
+
+
+def _is_in_project(config: Path, app: Path) -> bool:
+    """In a folder that does not hold the app."""
+    folder = config.parent
+    own = config.name == APP_CONFIG and folder.is_relative_to(app.parent) and not app.is_relative_to(folder)
+    return own and "node_modules" not in folder.relative_to(app.parent).parts
 
 
 def _relative(path: Path, start: Path) -> str:
@@ -132,7 +153,7 @@ def _is_unambiguous(found: Definitions) -> bool:
 
 
 async def define(step: RunningStep, project: Path, definition: Definition, number: int = 0) -> Json | None:
-    """`definition` and `dependencies`, as start_push takes them.
+    """`definition` and `dependencies`, as start_push takes them. No two at a time may have the same number.
 
     Its source map is as we made it, in another folder than the CLI: it matters only for a definition that is refused,
     and then the CLI does it again.
@@ -142,7 +163,7 @@ async def define(step: RunningStep, project: Path, definition: Definition, numbe
     external = [f"--external:{written}" for written in definition.imports]
     with _folder(project, name) as output:
         options = [entry, *_OPTIONS, *external, "--sourcemap"]
-        if not await run_esbuild(step, project, options, name, packages_only=number > 0):
+        if not await run_esbuild(step, project, options, name, packages_only=not definition.is_local and number > 0):
             return None
         written = output / definition.config.relative_to("/").with_suffix(".js")
         source = _linked(written.read_text(encoding="utf-8"), definition.imports)
@@ -168,9 +189,11 @@ async def define_component(
 ) -> Json | None:
     """An item of `componentDefinitions`, as start_push takes them; `number` is not 0.
 
-    It is made from the set of packages alone, which never changes, so it is kept for all projects from where that set
-    has the same relative path: bundles name their sources by it.
+    A published one is made from the set of packages alone, which never changes, so it is kept for all projects from
+    where that set has the same relative path: bundles name their sources by it.
     """
+    if definition.is_local:
+        return await _bundle_component(step, project, definition, number, version)
     kept = _place_in_cache(step, definition, version)
     known = read_kept(kept)
     if known is None:
@@ -189,12 +212,19 @@ def _place_in_cache(step: RunningStep, definition: Definition, version: str) -> 
 async def _bundle_component(
     step: RunningStep, project: Path, definition: Definition, number: int, version: str
 ) -> Json | None:
-    found = find_entry_points(definition.folder, PUBLISHED_CONFIG)
+    found = find_entry_points(definition.folder, definition.config.name)
     if found is None or found.node or found.auth:
         return None
     defined, implementation = await asyncio.gather(
         define(step, project, definition, number),
-        bundle(step, project, definition.folder, found, f"component-{number}", packages_only=True),
+        bundle(
+            step,
+            project,
+            definition.folder,
+            found,
+            f"component-{number}",
+            packages_only=not definition.is_local,
+        ),
     )
     if defined is None or implementation is None:
         return None

@@ -1,12 +1,12 @@
 """The fast path: bundle with esbuild, generate code from what the CLI was seen to write, push without the CLI.
 
-It is taken for plain projects and for those with published components, and it only ever succeeds: whenever anything is
+It is taken for plain projects, also with components, and it only ever succeeds: whenever anything is
 unusual, and whenever anything fails, the CLI does it all again and its words count.
 """
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,8 +20,10 @@ from convex_evals.pipeline.deploy.codegen import (
     with_components,
     write_generated,
 )
-from convex_evals.pipeline.deploy.components import define, define_component, find_definitions
+from convex_evals.pipeline.deploy.component_types import NeedsCli
+from convex_evals.pipeline.deploy.components import Definition, define, define_component, find_definitions
 from convex_evals.pipeline.deploy.entry_points import APP_CONFIG, EntryPoints, find_entry_points
+from convex_evals.pipeline.deploy.local_components import LocalComponent, learn_component_code
 from convex_evals.pipeline.step import RunningStep
 
 if TYPE_CHECKING:
@@ -34,22 +36,32 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class DirectPush:
-    """`body` is that of start_push. `packages` are the components of the app: their path -> what is imported."""
+    """`body` is that of start_push. `packages` are the components of the app: their path -> what is imported;
+    `local` are those for which code is generated."""
 
     body: Json
     api: Path
     packages: Mapping[str, str] = field(default_factory=dict)
+    local: Sequence[LocalComponent] = ()
 
     def complete_code(self, started: Json) -> None:
-        """Writes the names of mounted components into `_generated`: only the analysis knows them. Raises Refused."""
+        """Writes the names of mounted components and the types of local ones into `_generated`: only the analysis
+        knows them. Raises Refused."""
         if not self.packages:
             return
-        app = started["analysis"][""]["definition"]
+        analysis = started["analysis"]
+        app = analysis[""]["definition"]
         mounted = {child["name"]: self.packages.get(child["path"], "") for child in app["childComponents"]}
         text = with_components(self.api.read_text(encoding="utf-8"), mounted)
         if text is None or app.get("envVars"):
             raise Refused("the CLI must generate the code")
         self.api.write_text(text, encoding="utf-8")
+        try:
+            completed = [component.complete_code(analysis[component.path]) for component in self.local]
+        except NeedsCli as reason:
+            raise Refused(f"the CLI must generate the code of a component: {reason}") from reason
+        if not all(completed):
+            raise Refused("the CLI must generate the code of a component")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +71,7 @@ class _Components:
     app: Json
     components: list[Json] = field(default_factory=list)
     packages: Mapping[str, str] = field(default_factory=dict)
+    local: Sequence[LocalComponent] = ()
 
 
 async def build_request(step: RunningStep, cli: ConvexCli, project: Path) -> DirectPush | None:
@@ -103,12 +116,15 @@ async def _bundle(
         "componentDefinitions": defined.components,
         "nodeDependencies": [],
     }
-    return DirectPush(body, project / "convex/_generated/api.d.ts", defined.packages)
+    return DirectPush(body, project / "convex/_generated/api.d.ts", defined.packages, defined.local)
 
 
 async def _define(step: RunningStep, cli: ConvexCli, project: Path) -> _Components | None:
     found = await find_definitions(step, project)
     if found is None or not await learn_component_imports(step, cli):
+        return None
+    local = [await _write_stubs(step, cli, each) for each in found.components if each.is_local]
+    if any(each is None for each in local):
         return None
     app, *components = await asyncio.gather(
         define(step, project, found.app, 0),
@@ -119,7 +135,24 @@ async def _define(step: RunningStep, cli: ConvexCli, project: Path) -> _Componen
     )
     if app is None or any(component is None for component in components):
         return None
-    return _Components(app, [component for component in components if component is not None], found.packages)
+    return _Components(
+        app,
+        [component for component in components if component is not None],
+        found.packages,
+        [each for each in local if each is not None],
+    )
+
+
+async def _write_stubs(step: RunningStep, cli: ConvexCli, component: Definition) -> LocalComponent | None:
+    """What its modules import before anything is known about them; None when the CLI must do it."""
+    found = find_entry_points(component.folder)
+    if found is None:
+        return None
+    code = await learn_component_code(step, cli, has_schema=found.schema is not None)
+    if code is None:
+        return None
+    write_generated(component.folder, code.stubs)
+    return LocalComponent(component.path, component.folder, tuple(found.modules), code)
 
 
 async def push_request(deployment: "Deployment", body: Json, analyzed: Callable[[Json], None] | None = None) -> None:

@@ -32,7 +32,7 @@ class EntryPoints:
 
 
 def find_entry_points(convex: Path, config: str = APP_CONFIG) -> EntryPoints | None:
-    """Of an app or, with `config`, of a published component.
+    """Of an app, a component in the project or, with `config`, a published component.
 
     None as soon as the CLI might warn, refuse or look closer. Then the CLI itself must decide.
     """
@@ -64,13 +64,14 @@ def find_entry_points(convex: Path, config: str = APP_CONFIG) -> EntryPoints | N
 def _walk(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.iterdir(), key=lambda entry: entry.name.encode("utf-16-be")):
         if path.is_dir():
-            yield from _walk(path)
+            if not (path / APP_CONFIG).exists():  # a component of its own
+                yield from _walk(path)
         elif path.is_file():
             yield path
 
 
 def _is_doubtful(relative: str) -> bool:
-    """Components in folders of their own, reserved folders, and names that the CLI comments on."""
+    """Configurations out of place, reserved folders, and names that the CLI comments on."""
     name = relative.rpartition("/")[2]
     return (
         name in _CONFIGS

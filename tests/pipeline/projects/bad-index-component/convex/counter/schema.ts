@@ -1,0 +1,6 @@
+import { defineSchema, defineTable } from "convex/server";
+import { v } from "convex/values";
+
+export default defineSchema({
+  counts: defineTable({ value: v.number() }).index("by_author", ["value"]).index("by_author", ["_creationTime"]),
+});

@@ -1,0 +1,3 @@
+import { query } from "./_generated/server";
+
+export const nothing = query({ args: {}, handler: () => null });
