@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from convex_evals.core.diagnostics import Diagnostic, Place, finding
 from convex_evals.core.processes import ProcessResult
+from convex_evals.core.toolchain import Toolchain
 from convex_evals.pipeline.eslint import LintJob
 from convex_evals.pipeline.lint.rules import eslint_name, oxlint_config, rules_for
 from convex_evals.pipeline.step import RunningStep, output_of
@@ -15,6 +16,7 @@ from convex_evals.pipeline.typecheck import SOURCES, Area
 from convex_evals.suite import Eval
 
 _QUOTED: Final = 15
+_OXLINT: Final = Path(__file__).with_name("oxlint.cjs")
 SUITE_CONFIGS: Final = {"convex": "eslint.config.mjs", "src": "src.eslint.config.mjs"}
 _CONFIG: Final = """\
 import tseslint from "typescript-eslint";
@@ -70,7 +72,7 @@ async def run_oxlint(step: RunningStep, folder: Path, area: Area) -> list[Diagno
     toolchain = step.tools.toolchain
     result = await step.run(
         [
-            *toolchain.node_command("oxlint"),
+            *_oxlint_command(toolchain),
             "--type-aware",
             "--disable-nested-config",
             f"--config={config}",
@@ -81,7 +83,7 @@ async def run_oxlint(step: RunningStep, folder: Path, area: Area) -> list[Diagno
             f"./{area.folder}",
         ],
         cwd=folder,
-        read=(folder, toolchain.packages.folder, config, *linked_packages(folder, step.tools)),
+        read=(folder, toolchain.packages.folder, config, _OXLINT, *linked_packages(folder, step.tools)),
         environment={"OXLINT_TSGOLINT_PATH": str(toolchain.binary("tsgolint"))},
     )
     report = _oxlint_report(step, result)
@@ -89,6 +91,14 @@ async def run_oxlint(step: RunningStep, folder: Path, area: Area) -> list[Diagno
     if report["number_of_files"] < expected:
         raise LintAccident("tool-crashed", result, f"oxlint looked at {report['number_of_files']} of {expected} files.")
     return [_oxlint_finding(diagnostic) for diagnostic in report["diagnostics"] if diagnostic["severity"] == "error"]
+
+
+def _oxlint_command(toolchain: Toolchain) -> list[str]:
+    """Its native part, started by a script of ours; its own command where that is not found as expected."""
+    bindings = [*toolchain.packages.node_modules.glob("@oxlint/binding-*/oxlint.*.node")]
+    if len(bindings) != 1:
+        return toolchain.node_command("oxlint")
+    return [str(toolchain.node.executable), str(_OXLINT), str(bindings[0])]
 
 
 def _oxlint_report(step: RunningStep, result: ProcessResult) -> dict[str, Any]:
