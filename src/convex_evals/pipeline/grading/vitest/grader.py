@@ -1,6 +1,7 @@
 """A vitest grader of a suite written elsewhere."""
 
 import asyncio
+import hashlib
 import shlex
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -44,12 +45,17 @@ class VitestGrader:
         packages = [*([self._own_packages] if self._own_packages else []), self._toolchain.packages.node_modules]
         programs = write_commands(request.private / "bin", self._toolchain.node.executable, packages)
         self._path = f"{programs}:{SYSTEM_PATH}"
+        key = hashlib.sha256(f"{self._toolchain.fingerprint} {self._root}".encode()).hexdigest()
+        self._compiled = tools.cache / "vitest" / key[:16]
 
     async def collect(self) -> GraderRun:
-        """The reference answer stands in for the model's: names must not depend on what a model wrote."""
+        """The reference answer stands in for the model's: names must not depend on what a model wrote. So this run may
+        also keep the code that Node compiles, which others only read."""
         request = self._request
         environment = self._environment(request.answer, request.eval.answer)
-        result = await self._vitest("collected", [f"--testNamePattern={NO_NAME}"], environment)
+        self._compiled.mkdir(parents=True, exist_ok=True)
+        options = [f"--testNamePattern={NO_NAME}"]
+        result = await self._vitest("collected", options, environment, write=(self._compiled,))
         return GraderRun(result, read_names(self._report("collected")))
 
     async def run(self, expected: tuple[str, ...]) -> GraderRun:
@@ -65,7 +71,9 @@ class VitestGrader:
     def _report(self, name: str) -> Path:
         return self._request.private / f"{name}.json"
 
-    async def _vitest(self, name: str, options: list[str], environment: dict[str, str]) -> ProcessResult:
+    async def _vitest(
+        self, name: str, options: list[str], environment: dict[str, str], write: tuple[Path, ...] = ()
+    ) -> ProcessResult:
         file = str(self._request.grader.path.relative_to(self._root))
         reporters = ["--reporter=verbose", "--reporter=json", f"--outputFile.json={self._report(name)}"]
         return await run(
@@ -74,7 +82,7 @@ class VitestGrader:
             timeout=self._request.options.grader_seconds,
             environment=environment,
             limits=replace(LIMITS, cpu_seconds=int(self._request.options.grader_seconds)),
-            confinement=self._confinement,
+            confinement=self._confinement(write),
             on_start=self._reached,
             log=self._request.private / f"{name}.log",
         )
@@ -87,17 +95,18 @@ class VitestGrader:
             with self._request.network.reaching(listeners):
                 yield
 
-    @property
-    def _confinement(self) -> Confinement:
+    def _confinement(self, write: tuple[Path, ...]) -> Confinement:
         """The suite, the model's files and the deployments. What it listens on itself is in a network of its own."""
         request, toolchain = self._request, self._toolchain
         read = [self._root, request.eval.path, request.files, request.eval.answer, FALLBACK, FAILURES]
         read += [toolchain.node.executable.resolve(), toolchain.packages.folder]
         if self._own_packages is not None:
             read.append(self._own_packages.resolve().parent)
+        if self._compiled.is_dir():
+            read.append(self._compiled)
         return Confinement(
             read=tuple(path.resolve() for path in read),
-            write=(request.private.resolve(), *self._scratch()),
+            write=(request.private.resolve(), *self._scratch(), *(path.resolve() for path in write)),
             network="own",
             ports=request.ports,
         )
@@ -134,7 +143,7 @@ class VitestGrader:
             variables |= {"CONVEX_PORT": _port(project.url), "CONVEX_SITE_PORT": _port(project.site_url)}
         if self._request.answer is not None:
             variables["CONVEX_ANSWER_PORT"] = _port(self._request.answer.url)
-        variables["TMPDIR"] = str(self._request.private)
+        variables |= {"TMPDIR": str(self._request.private), "NODE_COMPILE_CACHE": str(self._compiled)}
         return base_environment(self._request.own_home, variables, path=self._path)
 
     async def _unless_lost(self, report: Report | None) -> Report | None:
