@@ -116,6 +116,19 @@ async def test_a_suite_uses_its_own_packages_and_configuration(
     assert result.step.status == "passed", result.step.log.read_text()
 
 
+async def test_only_the_run_that_names_the_tests_keeps_compiled_code(
+    grade: Grade, rewrite: Rewrite, answer: GradedDeployment
+) -> None:
+    eval = rewrite("""
+        import { readdirSync, writeFileSync } from "node:fs";
+        const kept = process.env.NODE_COMPILE_CACHE!;
+        test("it is there", () => { expect(readdirSync(kept, { recursive: true }).length).toBeGreaterThan(1); });
+        test("it stays as it is", () => { expect(() => writeFileSync(`${kept}/mine`, "")).toThrow("EACCES"); });
+    """)
+    result = await grade(eval, answer, answer, files=ANSWER)
+    assert result.step.status == "passed", result.step.log.read_text()
+
+
 @dataclass(frozen=True)
 class Case:
     tests: str
