@@ -28,13 +28,16 @@ def observed(since: float) -> Iterator[dict[str, set[str]]]:
     """Programs started since then, by command line, each with what the kernel does not hold it by."""
     seen: dict[str, set[str]] = {}
     older: dict[int, bool] = {}
+    known: dict[int, str] = {}  # a program does not get out of what holds it, so one look is enough
     over = threading.Event()
 
     def observe() -> None:
         while not over.wait(0.02):
             for process in _started_by_us():
-                if not older.setdefault(process, _is_older(process, since)):
-                    _look_at(Path("/proc") / str(process), seen)
+                if process not in older:
+                    older[process] = _is_older(process, since)
+                if not older[process]:
+                    known[process] = _look_at(Path("/proc") / str(process), seen, known.get(process, ""))
 
     thread = threading.Thread(target=observe)
     thread.start()
@@ -71,17 +74,21 @@ def _is_older(process: int, than: float) -> bool:
     return int(after_name.split()[19]) + 1 < than * os.sysconf("SC_CLK_TCK")
 
 
-def _look_at(process: Path, seen: dict[str, set[str]]) -> None:
+def _look_at(process: Path, seen: dict[str, set[str]], known: str) -> str:
+    """Its command line, unless that could not be read for sure."""
     try:
         command = _command(process)
+        if command == known:
+            return known
         status = (process / "status").read_text()
         shared = [name for name in NAMESPACES if _namespace(process, name) == _namespace(Path("/proc/self"), name)]
         if _command(process) != command:
-            return  # it has just become another program
+            return ""  # it has just become another program
     except OSError:  # it ended meanwhile
-        return
+        return ""
     if command and SUPERVISOR not in command:
         seen.setdefault(command, set()).update([*shared, *(line for line in OPEN if line in status)])
+    return command
 
 
 def _command(process: Path) -> str:

@@ -24,6 +24,8 @@ from .person import Person, names_kept_in_temporary
 
 CATEGORIES: Final[tuple[Template, ...]] = ("plain", "web", "node", "client", "foreign")
 LONGEST_RUN: Final = 1500
+PREPARED: Final = ("pipeline", "projects")
+"""Folders of the cache that hold what gradings have installed and prepared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +120,17 @@ class World:
         """What is in the cache from now on must stay as it is."""
         self._cache = self._cached()
 
+    def copy_cache(self, target: Path) -> None:
+        """What was installed and prepared so far, for a world that begins with it."""
+        for name in PREPARED:
+            shutil.copytree(self.folder / "cache" / name, target / name, symlinks=True)
+
     def changed_in_cache(self) -> list[str]:
         now = self._cached()
         return sorted(path for path, digest in self._cache.items() if now.get(path) != digest)
 
     def _cached(self) -> dict[str, str]:
-        roots = (self.folder / "cache/pipeline", self.folder / "cache/projects")
+        roots = [self.folder / "cache" / name for name in PREPARED]
         files = (path for root in roots for path in root.rglob("*") if path.is_file() and not path.is_symlink())
         return {str(path): digest(path) for path in files}
 
@@ -142,14 +149,15 @@ class World:
 
 
 @contextmanager
-def open_world(person: Person, *, downloads: bool = True) -> Iterator[World]:
-    """With the toolchain, and with what npm has downloaded before, unless it is not needed."""
+def open_world(person: Person, *, downloads: bool = True, prepared: Path | None = None) -> Iterator[World]:
+    """With the toolchain, with what npm has downloaded before, unless it is not needed, and with a `prepared` cache."""
     asyncio.run(prepare_toolchain(read_settings()))
     folder = Path(mkdtemp(prefix="corpus-", dir="/var/tmp"))
     folder.chmod(0o755)
     try:
-        for name in ("home", "tmp", "scores", "suite", "outside", "cache"):
+        for name in ("home", "tmp", "scores", "suite", "outside"):
             (folder / name).mkdir()
+        shutil.copytree(prepared, folder / "cache", symlinks=True) if prepared else (folder / "cache").mkdir()
         downloaded = read_settings().cache_folder / "npm"
         if downloads and downloaded.is_dir():
             shutil.copytree(downloaded, folder / "cache/npm", ignore=shutil.ignore_patterns("tmp", "_logs"))

@@ -45,7 +45,7 @@ class Person:
 def people() -> list[Person]:
     if os.geteuid() != 0:
         return [Person("ordinary user", os.geteuid())]
-    return [Person("root", 0), Person("ordinary user", ORDINARY)]
+    return [Person("ordinary user", ORDINARY), Person("root", 0)]
 
 
 def names_kept_in_temporary() -> set[str]:

@@ -5,6 +5,7 @@ all of them as both.
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -25,10 +26,20 @@ LEAVES, FINDS = (
 )
 
 
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The cache of the first person, whose packages are installed and whose reference answers are bundled."""
+    return tmp_path_factory.mktemp("prepared")
+
+
 @pytest.fixture(scope="module", params=PEOPLE, ids=lambda person: person.name)
-def world(request: pytest.FixtureRequest) -> Iterator[World]:
-    with open_world(request.param) as opened:
+def world(request: pytest.FixtureRequest, prepared: Path) -> Iterator[World]:
+    """The first person begins with an empty cache; the next with a copy of theirs, because installing takes long."""
+    first = not any(prepared.iterdir())
+    with open_world(request.param, prepared=None if first else prepared) as opened:
         opened.grade(FIRST)
+        if first:
+            opened.copy_cache(prepared)
         opened.remember_cache()
         yield opened
 
