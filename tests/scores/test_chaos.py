@@ -1,14 +1,14 @@
 """Runs that are sent to a service that fails in every way it can: nothing is lost, doubled or waited for."""
 
-import os
 import subprocess
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from tests.scores.chaos import PROGRAM, Fate, Proxy, ServeProcess
+from tests.scores.chaos import Fate, Proxy, ServeProcess
 
+from convex_evals.cli import main
 from convex_evals.scores import ScoresStore, encode
 from convex_evals.scores.transfer import artifacts_of
 
@@ -71,16 +71,23 @@ def proxied(service: ServeProcess) -> Iterator[Proxied]:
 
 
 @pytest.fixture
-def command(tmp_path: Path, store: ScoresStore) -> Run:
-    """The installed command, with a token of the service."""
+def command(
+    tmp_path: Path,
+    store: ScoresStore,
+    ready_workers: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Run:
+    """The command line, with a token of the service, in the test's own process: what is killed here is the service."""
     store.deployment.mark("development")
-    token = store.tokens.create("runner", ["record"]).token
+    monkeypatch.setenv("CONVEX_AUTH_TOKEN", store.tokens.create("runner", ["record"]).token)
+    monkeypatch.chdir(tmp_path)
 
     def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "CONVEX_AUTH_TOKEN": token}
-        return subprocess.run(
-            [PROGRAM, *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=280
-        )
+        capsys.readouterr()
+        code = main.run(list(arguments))
+        said = capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, code, said.out, said.err)
 
     return command
 

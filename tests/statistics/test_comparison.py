@@ -2,9 +2,9 @@
 
 import numpy
 import pytest
+import scipy  # loads its parts when they are needed
 from hypothesis import given
 from hypothesis import strategies as some
-from scipy import stats
 from tests.examples import exhaustively
 
 from convex_evals.statistics import Tally, compare
@@ -18,14 +18,14 @@ def one_trial(outcomes: str) -> dict[str, Tally]:
 @given(some.lists(some.sampled_from([-1.0, 0.0, 1.0]), min_size=1, max_size=80))
 def test_mcnemar_is_the_binomial_test_of_what_flipped(differences: list[float]) -> None:
     up, down = differences.count(1.0), differences.count(-1.0)
-    expected = stats.binomtest(up, up + down).pvalue if up + down else 1.0
+    expected = scipy.stats.binomtest(up, up + down).pvalue if up + down else 1.0
     assert mcnemar(differences) == pytest.approx(min(1.0, expected), abs=1e-12)
 
 
 @given(some.lists(some.sampled_from([-1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0]), min_size=2, max_size=10))
 def test_sign_flips_are_what_scipy_says(differences: list[float]) -> None:
     values = numpy.array(differences)
-    expected = stats.permutation_test(
+    expected = scipy.stats.permutation_test(
         (values,),
         lambda sample, axis: numpy.mean(sample, axis=axis),
         permutation_type="samples",
@@ -42,7 +42,7 @@ def test_many_sign_flips_are_sampled_and_never_certain() -> None:
 
 def test_the_bootstrap_interval_is_that_of_scipy() -> None:
     differences = numpy.random.default_rng(3).choice([-1, 0, 0, 0, 1, 1], 66).astype(float)
-    expected = stats.bootstrap((differences,), numpy.mean, method="percentile", n_resamples=10_000, rng=1)
+    expected = scipy.stats.bootstrap((differences,), numpy.mean, method="percentile", n_resamples=10_000, rng=1)
     found = bootstrap_interval(list(differences))
     assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval), abs=0.02)
 

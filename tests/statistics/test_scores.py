@@ -4,9 +4,9 @@ from itertools import combinations
 
 import numpy
 import pytest
+import scipy  # loads its parts when they are needed
 from hypothesis import given
 from hypothesis import strategies as some
-from scipy import stats
 
 from convex_evals.statistics import (
     Tally,
@@ -42,7 +42,7 @@ def test_over_trials_the_interval_is_students_over_evals(given: dict[str, Tally]
     if numpy.std(rates) < 1e-9:
         assert found.method == "Wilson"
         return
-    low, high = stats.t.interval(0.95, len(rates) - 1, numpy.mean(rates), stats.sem(rates))
+    low, high = scipy.stats.t.interval(0.95, len(rates) - 1, numpy.mean(rates), scipy.stats.sem(rates))
     assert found.method == "t over evals"
     assert (found.interval.low, found.interval.high) == pytest.approx((max(0, low), min(1, high)), abs=1e-6)
 
@@ -118,8 +118,8 @@ def test_nothing_measured_has_no_durations() -> None:
 def test_the_interval_of_a_total_is_students_over_evals() -> None:
     costs = [0.5, 1.0, 0.25, 2.0, 0.75]
     found = total_interval(costs)
-    mean, error = sum(costs) / 5, stats.sem(costs)
-    low, high = stats.t.interval(0.95, 4, mean, error)
+    mean, error = sum(costs) / 5, scipy.stats.sem(costs)
+    low, high = scipy.stats.t.interval(0.95, 4, mean, error)
     assert found is not None
     assert (found.low, found.high) == pytest.approx((max(0.0, low * 5), high * 5))
     assert total_interval([1.0]) is None

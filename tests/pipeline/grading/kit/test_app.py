@@ -46,6 +46,8 @@ export default function App() {
 }
 """
 LIVE = """
+    import http.server, threading
+
     from playwright.sync_api import expect
     from convex_evals.pipeline.grading.kit import App, Deployment, wait_until
 
@@ -67,6 +69,16 @@ LIVE = """
         expect(page.get_by_role("list")).to_have_text("")
         assert page.evaluate("localStorage.length") == 0
         assert files.imported_calls("convex/react", "useQuery")
+
+    def test_reaches_its_site_and_its_deployment_and_nothing_else(app: App, project: Deployment):
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        other = f"http://127.0.0.1:{server.server_address[1]}/"
+        page = app.open()
+        urls = {project.url + "/version": True, other: False}
+        for url, reached in (urls | {"http://192.0.2.1/": False, "file:///etc/passwd": False}).items():
+            ask = f"fetch('{url}', {{ mode: 'no-cors' }}).then(() => true, () => false)"
+            assert page.evaluate(ask) == reached, url
     """
 LOOKS = """
     from playwright.sync_api import expect
@@ -112,10 +124,12 @@ def look(tools: Tools, graded: GradedDeployment, tmp_path: Path) -> Look:
 
 
 @pytest.mark.usefixtures("chromium")
-async def test_an_app_is_shown_and_follows_its_deployment(write_eval: WriteEval, look: Look) -> None:
+async def test_an_app_is_shown_follows_its_deployment_and_reaches_nothing_else(
+    write_eval: WriteEval, look: Look
+) -> None:
     result = await look(write_eval(LIVE))
     assert result.step.status == "passed", result.step.log.read_text()
-    assert (result.tests.passed, result.tests.total, result.step.notes) == (2, 2, ())
+    assert (result.tests.passed, result.tests.total, result.step.notes) == (3, 3, ())
 
 
 @pytest.mark.usefixtures("chromium")
@@ -278,25 +292,6 @@ async def test_an_app_cannot_release_what_is_held(write_eval: WriteEval, look: L
             expect(page).to_have_title("reached")
         """
     result = await look(write_eval(grader), APP, main)
-    assert result.step.status == "passed", result.step.excerpt
-
-
-@pytest.mark.usefixtures("chromium")
-async def test_a_page_reaches_its_site_and_its_deployment_and_nothing_else(write_eval: WriteEval, look: Look) -> None:
-    grader = """
-        import http.server, threading
-
-        def test_network(app, project):
-            server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
-            threading.Thread(target=server.serve_forever, daemon=True).start()
-            other = f"http://127.0.0.1:{server.server_address[1]}/"
-            page = app.open()
-            urls = {project.url + "/version": True, other: False}
-            for url, reached in (urls | {"http://192.0.2.1/": False, "file:///etc/passwd": False}).items():
-                ask = f"fetch('{url}', {{ mode: 'no-cors' }}).then(() => true, () => false)"
-                assert page.evaluate(ask) == reached, url
-        """
-    result = await look(write_eval(grader))
     assert result.step.status == "passed", result.step.excerpt
 
 
