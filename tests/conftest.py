@@ -15,7 +15,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ from convex_evals.core.browser import FLAGS, ONLY_THIS_MACHINE
 from convex_evals.core.settings import read_settings
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, ConsoleMessage, Page
+    from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Error, Page
 
 SECONDS = 60
 BROWSER_SECONDS = 240
@@ -143,21 +143,49 @@ def _lend_browser(item: pytest.Item) -> None:
 
 
 @dataclass
+class Visitors:
+    """Windows of their own, with cookies and storage. One takes half a processor second to make, so an ordinary one
+    that a test has left is emptied for the next test."""
+
+    chromium: "Browser"
+    _idle: list["BrowserContext"] = field(default_factory=list)
+
+    async def arrive(self, opened: AsyncExitStack, **options: Any) -> "BrowserContext":
+        if self._idle and not options:
+            context = self._idle.pop()
+        else:
+            context = await self.chromium.new_context(locale="en-US", timezone_id="UTC", **options)
+            context.set_default_timeout(PATIENCE_MS)
+        opened.push_async_callback(context.close if options else partial(self._leave, context))
+        return context
+
+    async def _leave(self, context: "BrowserContext") -> None:
+        last = context.pages[0] if context.pages else await context.new_page()
+        for page in context.pages[1:]:
+            await page.close()
+        session = await context.new_cdp_session(last)
+        await last.goto("about:blank")
+        await session.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
+        await context.clear_cookies()
+        await last.close()
+        self._idle.append(context)
+
+
+@dataclass
 class Visits:
     """Every page belongs to a new visitor: no cookies, nothing stored, another window."""
 
-    chromium: "Browser"
+    visitors: Visitors
     opened: AsyncExitStack
     _complaints: list[str] = field(default_factory=list)
 
     async def page(self, **options: Any) -> "Page":
         """`options` are what Playwright's `new_context` takes."""
-        context = await self.chromium.new_context(locale="en-US", timezone_id="UTC", **options)
-        self.opened.push_async_callback(context.close)
-        context.set_default_timeout(PATIENCE_MS)
+        context = await self.visitors.arrive(self.opened, **options)
         page = await context.new_page()
-        page.on("pageerror", lambda error: self._complaints.append(str(error)))
+        page.on("pageerror", self._hear)
         page.on("console", self._listen)
+        self.opened.push_async_callback(self._stop_listening, page)
         return page
 
     async def visit(self, url: str, **options: Any) -> "Page":
@@ -169,6 +197,16 @@ class Visits:
         """What pages threw or logged as errors so far; what nobody takes fails the test."""
         taken, self._complaints = self._complaints, []
         return taken
+
+    async def _stop_listening(self, page: "Page") -> None:
+        """What a page says because it is left does not count; what it said before arrives before any answer."""
+        if not page.is_closed():
+            await page.context.new_cdp_session(page)
+        page.remove_listener("pageerror", self._hear)
+        page.remove_listener("console", self._listen)
+
+    def _hear(self, error: "Error") -> None:
+        self._complaints.append(str(error))
 
     def _listen(self, message: "ConsoleMessage") -> None:
         if message.type == "error":
@@ -191,7 +229,7 @@ def chromium(chromium_setup: Any) -> Path:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def shared_chromium(chromium: Path, chromium_setup: Any) -> AsyncIterator["Browser"]:
+async def shared_chromium(chromium: Path, chromium_setup: Any) -> AsyncIterator[Visitors]:
     from playwright.async_api import async_playwright, expect  # takes half a second, which most tests need not wait
 
     expect.set_options(timeout=PATIENCE_MS)
@@ -201,12 +239,12 @@ async def shared_chromium(chromium: Path, chromium_setup: Any) -> AsyncIterator[
             args=[*FLAGS, *ONLY_THIS_MACHINE],
             chromium_sandbox=chromium_setup.sandboxes_itself(),
         )
-        yield launched
+        yield Visitors(launched)
         await launched.close()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def browser(shared_chromium: "Browser") -> AsyncIterator[Visits]:
+async def browser(shared_chromium: Visitors) -> AsyncIterator[Visits]:
     """`page = await browser.visit(url)`. Errors of a page fail the test, unless it takes them."""
     async with AsyncExitStack() as opened:
         visits = Visits(shared_chromium, opened)
