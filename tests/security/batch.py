@@ -68,8 +68,8 @@ class World:
     runs: int = 0
     _cache: Mapping[str, str] = field(default_factory=dict)
 
-    def grade(self, answers: Sequence[HostileAnswer]) -> Batch:
-        """Answers are taken up in the order given; two at a time."""
+    def grade(self, answers: Sequence[HostileAnswer], *options: str) -> Batch:
+        """Answers are taken up in the order given; two at a time. `options` are more options of the command."""
         self.runs += 1
         where = self.folder / f"run{self.runs}"
         where.mkdir()
@@ -79,9 +79,8 @@ class World:
         self.give_away()
         self.canaries.remember_files()
         started = time.monotonic()
-        done = self._run(
-            where, ["--model", f"replay:{run}", "--evals", str(self.folder / f"suite/{self.runs}/evals")], scores
-        )
+        suite = str(self.folder / f"suite/{self.runs}/evals")
+        done = self._run(where, ["--model", f"replay:{run}", "--evals", suite, *options], scores)
         report = (where / "out.json").read_bytes()
         return Batch(_results(report, evals), done + report, _kept(scores), time.monotonic() - started)
 

@@ -24,6 +24,17 @@ LEAVES, FINDS = (
     next(answer for answer in CATEGORIES["cheating"] if answer.name == name)
     for name in ("leaves_state_behind", "finds_state_of_another")
 )
+# ESLint is kept warm between answers, so those that it reads are graded with it as well, honest ones after them.
+READ_BY_LINTERS = [
+    answer
+    for category, answers in CATEGORIES.items()
+    for answer in answers
+    if category == "configuration" or "eslint" in answer.expected.steps
+]
+READ_QUICKLY = [
+    answer for answer in READ_BY_LINTERS if answer.name in ("eslint_disable", "many_parentheses", "many_plus")
+]
+ESLINT = ("--linter", "eslint")
 
 
 @pytest.fixture(scope="module")
@@ -60,4 +71,17 @@ def test_quick_attacks_are_contained(world: World) -> None:
 def test_attacks_are_contained(world: World, category: str) -> None:
     answers = [*CATEGORIES[category], *HONEST, *MISTAKEN]
     found = problems(world, answers, world.grade(answers))
+    assert not found, "\n".join(found)
+
+
+def test_quick_attacks_on_a_warm_eslint_are_contained(world: World) -> None:
+    answers = [READ_QUICKLY[PEOPLE.index(world.person)], *READ_QUICKLY[len(PEOPLE) :], *LAST]
+    found = problems(world, answers, world.grade(answers, *ESLINT))
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.exhaustive
+def test_attacks_on_a_warm_eslint_are_contained(world: World) -> None:
+    answers = [*READ_BY_LINTERS, *HONEST, *MISTAKEN]
+    found = problems(world, answers, world.grade(answers, *ESLINT))
     assert not found, "\n".join(found)
