@@ -120,6 +120,19 @@ def test_nothing_is_deleted_after_a_cancellation(project: Deployment) -> None:
     assert progress(project) == {"state": "done", "deleted": total}
 
 
+def test_what_was_deleted_before_a_cancellation_still_counts(project: Deployment) -> None:
+    total = seed(project, "w", [2000, *[1] * 200])
+    start(project)
+    wait(lambda: progress(project)["deleted"] > 0, "the first deletions")
+    cancel(project)
+    found = progress(project)
+    assert 0 < found["deleted"] == total - remaining(project, "w")
+    if found["state"] == "canceled":
+        start(project)
+        assert progress(project)["deleted"] >= found["deleted"]
+    finish(project, total)
+
+
 @pytest.mark.parametrize("seed_number", range(2))
 def test_whenever_it_is_stopped_and_goes_on_the_count_is_right(project: Deployment, seed_number: int) -> None:
     chance = random.Random(seed_number)

@@ -290,6 +290,8 @@ def test_a_search_finds_ten_tasks_although_others_are_in_the_trash(project: Depl
     for number in range(12):
         board.task(deleted, f"report {number}")
     tasks = [board.task(kept, f"report {number + 20}") for number in range(12)]
+    for number in range(12):
+        board.task(deleted, f"report {number + 40}")
     board.remove(deleted)
     for task in tasks[:2]:
         board.remove(task)

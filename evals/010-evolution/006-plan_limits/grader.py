@@ -249,6 +249,17 @@ def test_workspaces_that_are_above_their_limits_can_only_shrink(given: GivenDepl
     call(ws, {"seats": 1}, "members:invite", workspaceId=ws, user="u3")
 
 
+def test_an_archived_project_can_be_moved_to_a_workspace_without_room_for_projects(project: Deployment) -> None:
+    full, other = workspaces(project, "x", "y")
+    for _ in range(3):
+        project.mutation("projects:create", workspaceId=full, name="p")
+    item = project.mutation("projects:create", workspaceId=other, name="p")
+    project.mutation("files:add", projectId=item, name="f", bytes=700)
+    project.mutation("projects:setArchived", projectId=item, isArchived=True)
+    Company(project).call(full, {"bytes": 700}, "projects:moveTo", projectId=item, workspaceId=full)
+    assert check(project, full) == [{"projects": 3, "seats": 1, "bytes": 700}]
+
+
 def test_an_expired_invitation_takes_no_seat_until_it_is_renewed(project: Deployment) -> None:
     (ws,) = workspaces(project, "x")
     company = Company(project)
