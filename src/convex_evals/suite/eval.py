@@ -28,6 +28,8 @@ from convex_evals.suite.files import (
 from convex_evals.suite.fingerprints import Entry, EvalFingerprints, fingerprint, fingerprint_entry
 from convex_evals.suite.locations import EVAL_EXAMPLE, has_numbered_name
 
+VARIANTS = "variants"
+
 
 class GraderKind(StrEnum):
     PYTEST = "pytest"
@@ -108,7 +110,7 @@ def read_eval(path: Path, shared_grader: list[Entry]) -> ReadEval:
     if grader is None:
         warnings.append(Problem(path, "has no grader yet", "write grader.py"))
     else:
-        graded = fingerprint([_text_entry(grader.path), *read.entries, *shared_grader])
+        graded = fingerprint([_text_entry(grader.path), *read.entries, *_variant_entries(path, names), *shared_grader])
     fingerprints = EvalFingerprints(fingerprint([*content, *given]), graded)
     gaps = _read_gaps(path, names)
     found = Eval(
@@ -181,6 +183,14 @@ def _given_entries(path: Path, names: set[str], settings: EvalSettings) -> list[
     if not entries:
         raise BrokenError(given, "is empty", "put the files there that an answer starts from")
     return entries
+
+
+def _variant_entries(path: Path, names: set[str]) -> list[Entry]:
+    """What a grader tries tests on that a model wrote."""
+    if VARIANTS not in names:
+        return []
+    refuse_link(path / VARIANTS)
+    return entries_below(path / VARIANTS, VARIANTS)
 
 
 def _read_gaps(path: Path, names: set[str]) -> str | None:

@@ -1,6 +1,7 @@
 """Mutants: wrong answers made from a right one, each by one small change."""
 
 import hashlib
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from convex_evals.controls.mutants.syntax import Difference, apply_edits, differ
 
 LANGUAGES: Final = {".ts": "typescript", ".tsx": "tsx", ".js": "javascript", ".jsx": "jsx", ".mjs": "javascript"}
 ID_LENGTH: Final = 8
+_NOT_MUTATED: Final = re.compile(r"\.(config|test|spec)\.|\.d\.ts$")  # settings, tests and declarations
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ def select_mutants(mutants: Sequence[Mutant], most: int) -> tuple[Mutant, ...]:
 def _modules(answer: Mapping[str, str]) -> Iterator[tuple[str, str, SgNode]]:
     for path, text in sorted(answer.items()):
         language = LANGUAGES.get(PurePosixPath(path).suffix)
-        if language is not None and ".config." not in path and not path.endswith(".d.ts"):
+        if language is not None and not _NOT_MUTATED.search(path):
             yield path, text, SgRoot(text, language).root()
 
 

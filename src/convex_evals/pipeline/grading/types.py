@@ -86,6 +86,37 @@ class Report:
         write_file(path, json.dumps(to_plain(self)))
 
 
+@dataclass(frozen=True, slots=True)
+class WrittenTest:
+    """`state` is "passed", "failed" or, as of all tests after one that failed, "skipped"."""
+
+    name: str
+    state: str
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class VariantReport:
+    """What the tests that a model wrote said about one variant; `problem` is why a file of them failed as a whole."""
+
+    tests: tuple[WrittenTest, ...]
+    problem: str = ""
+
+    @property
+    def has_passed(self) -> bool:
+        states = {test.state for test in self.tests}
+        return not self.problem and "passed" in states and "failed" not in states
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenReply:
+    """Unless there is a `problem` with the tests as a whole, or vitest `crashed`, which is not their fault."""
+
+    variants: dict[str, VariantReport] = field(default_factory=dict)
+    problem: str = ""
+    crashed: str = ""
+
+
 def read_report(path: Path) -> Report | None:
     """The report, or None when the grader's process has not come to writing one."""
     try:

@@ -1,4 +1,5 @@
-"""What graders import (`__all__`). The fixtures `project`, `answer`, `files`, `app` and `web_server` need no import.
+"""What graders import (`__all__`). The fixtures `project`, `answer`, `files`, `app`, `written_tests` and `web_server`
+need no import.
 
 The names that are exported as themselves are for the code that runs graders, and for the analysis of sources.
 """
@@ -38,6 +39,7 @@ from convex_evals.pipeline.grading.kit.upgrade import GivenDeployment
 from convex_evals.pipeline.grading.kit.upgrade import push_given as push_given
 from convex_evals.pipeline.grading.kit.values import Int64
 from convex_evals.pipeline.grading.kit.web_server import Reply, WebRequest, WebServer
+from convex_evals.pipeline.grading.kit.written_tests import Edit, Variant, VariantRun, WrittenTests
 
 __all__ = [
     "App",
@@ -45,14 +47,18 @@ __all__ = [
     "Caller",
     "Client",
     "Deployment",
+    "Edit",
     "GivenDeployment",
     "Int64",
     "LiveQuery",
     "Reply",
     "Route",
     "Sources",
+    "Variant",
+    "VariantRun",
     "WebRequest",
     "WebServer",
+    "WrittenTests",
     "assert_same",
     "at_once",
     "same_function_spec",

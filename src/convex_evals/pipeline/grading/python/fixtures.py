@@ -22,6 +22,7 @@ from convex_evals.pipeline.grading.kit import (
     ToolCrashed,
     Transport,
     WebServer,
+    WrittenTests,
     clean,
     push_given,
     serve_app,
@@ -67,6 +68,13 @@ class Fixtures:
         if self._job.files is None:
             raise EvalBroken("there are no files to look at")
         return Sources(self._job.files)
+
+    @pytest.fixture(scope="session")
+    def written_tests(self) -> WrittenTests:
+        """The tests that the model wrote."""
+        if self._job.written_tests is None:
+            raise EvalBroken("there is nobody who could run the fixture `written_tests`")
+        return WrittenTests(self._job.grader.parent, self._job.written_tests, self._clock)
 
     @pytest.fixture
     def web_server(self) -> Iterator[WebServer]:

@@ -12,6 +12,7 @@ from convex_evals.pipeline.grading.network import TreeListeners
 from convex_evals.pipeline.grading.python.process import Job
 from convex_evals.pipeline.grading.runner import GraderRequest, GraderRun
 from convex_evals.pipeline.grading.types import BUNDLE, BuiltApp, read_report
+from convex_evals.pipeline.grading.vitest import serve_written_tests
 from convex_evals.pipeline.tools import LIMITS, Tools, linked_packages
 from convex_evals.suite import Eval, GraderKind
 
@@ -50,7 +51,8 @@ class PythonGrader:
             job = replace(job, given=self._request.given.deployment)
             job.given_push.write_text(json.dumps(self._request.given.pushes.given))
             job.project_push.write_text(json.dumps(self._request.given.pushes.project))
-        return await self._run(job)
+        async with serve_written_tests(self._request, self._tools) as socket:
+            return await self._run(replace(job, written_tests=socket))
 
     async def _run(self, job: Job) -> GraderRun:
         pid = await self._tools.graders.prepare()

@@ -43,6 +43,7 @@ class Job:
     project: GradedDeployment | None = None
     answer: GradedDeployment | None = None
     given: GradedDeployment | None = None
+    written_tests: Path | None = None  # the socket behind which tests that the model wrote are run
     test_seconds: float = 60.0
     grader_seconds: float = 300.0
     collect_only: bool = False

@@ -24,7 +24,9 @@ from convex_evals.pipeline.grading.python.fixtures import NoBrowser
 from convex_evals.pipeline.grading.types import Report
 
 LONGEST_MESSAGE: Final = 100_000
-_MEETING: Final = frozenset({"project", "files", "app", "given"})  # fixtures that show what a model made
+_MEETING: Final = frozenset(
+    {"project", "files", "app", "given", "written_tests"}
+)  # fixtures that show what a model made
 OURS: Final = ("answer", "given")  # deployments of code that comes with the eval
 # No answer can cause these: they are mistakes in the grader's own text.
 _AUTHORS_MISTAKES = (EvalBroken, pytest.FixtureLookupError, NameError, ImportError, SyntaxError)
