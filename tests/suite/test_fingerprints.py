@@ -44,6 +44,7 @@ CHANGES: dict[str, tuple[str, set[str]]] = {
     "a new answer file": (f"{EVAL}/answer/convex/schema.ts", {"content", "suite"}),
     "the grader": (f"{EVAL}/grader.py", {"grader", "suite"}),
     "the pipeline": (f"{EVAL}/eval.json", {"grader", "suite"}),
+    "a variant for written tests": (f"{EVAL}/variants/other/convex/index.ts", {"grader", "suite"}),
     "a shared grader file": ("grader/index.ts", {"grader", "suite"}),
     "a shared grader file beside the evals": ("../grader/index.ts", {"grader", "suite"}),
     "the suite's settings": ("suite.json", {"suite"}),

@@ -21,6 +21,7 @@ ANSWER = {
     "package.json": '{"name": "notes"}',
     "convex/index.ts": INDEX,
     "convex/auth.config.ts": "export default { a: 1 };\n",
+    "convex/index.test.ts": "test('a', () => { expect(1 < 2).toBe(true); });\n",
     "src/App.tsx": "export const App = () => (count > 3 ? <p>{count}</p> : null);\n",
 }
 

@@ -4,7 +4,7 @@
 
 import { writeFileSync } from "node:fs";
 
-export const STARTED = '"started"';
+const STARTED = '"started"'; // is no report, but shows that vitest came to run tests
 const SETUP = new URL("./written.setup.mjs", import.meta.url).pathname;
 
 export const writtenTests = (report, cacheDir) => ({
