@@ -5,6 +5,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from typing import Any
 
 import pytest
@@ -37,26 +38,28 @@ class Zone:
     changes: tuple[tuple[int, int], ...] = ()
 
     def moment(self, day: date, time: int) -> int:
-        shown, offsets = local(day, time), [self.offset, *(offset for _, offset in self.changes)]
-        begins = [-(10**15), *(at for at, _ in self.changes)]
-        ends = [*begins[1:], 10**15]
-        periods = list(zip(begins, ends, offsets, strict=True))
-        moments = [shown - offset * MINUTE for begin, end, offset in periods if begin <= shown - offset * MINUTE < end]
-        if moments:
-            return min(moments)
-        return next(
-            shown - before * MINUTE
-            for _, at, before in periods
-            if shown - before * MINUTE >= at and self._skips(at, shown)
-        )
-
-    def _skips(self, at: int, shown: int) -> bool:
-        after = next(offset for each, offset in self.changes if each == at)
-        return shown < at + after * MINUTE
+        return moment_of(self, local(day, time))
 
     @property
     def arguments(self) -> dict[str, Any]:
         return {"name": self.name, "offset": self.offset, "changes": [{"at": a, "offset": o} for a, o in self.changes]}
+
+
+@cache
+def moment_of(zone: Zone, shown: int) -> int:
+    """Of what the clocks show, which is given as if it were UTC."""
+    offsets = [zone.offset, *(offset for _, offset in zone.changes)]
+    begins = [-(10**15), *(at for at, _ in zone.changes)]
+    periods = list(zip(begins, [*begins[1:], 10**15], offsets, strict=True))
+    moments = [shown - offset * MINUTE for begin, end, offset in periods if begin <= shown - offset * MINUTE < end]
+    if moments:
+        return min(moments)
+    skips = (
+        before
+        for before, (at, after) in zip(offsets, zone.changes, strict=False)
+        if at + before * MINUTE <= shown < at + after * MINUTE
+    )
+    return shown - next(skips) * MINUTE
 
 
 @dataclass
@@ -106,7 +109,7 @@ class Series:
         return [each for _, start in self.starts() for each in (start - ahead, start + self.minutes * MINUTE)]
 
 
-def dates_of(rule: dict[str, Any], first: date, days: int = 2200) -> Iterator[date]:
+def dates_of(rule: dict[str, Any], first: date, days: int = 420) -> Iterator[date]:
     found = 0
     for day in (first + timedelta(days=number) for number in range(days)):
         if str(day) > rule.get("until", "9999") or found == rule.get("count", -1):
