@@ -698,12 +698,12 @@ class World:
             assert reminders(self.project, name) == sorted(each.reminders), f"reminders of {each.title} after {done}"
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_calendars_are_right_whatever_happens(project: Deployment, seed: int) -> None:
     world, done = World(project, random.Random(seed)), list[str]()
     for _ in range(3):
         done.append(world.create())
-    for turn in range(22):
+    for turn in range(20):
         world.settle(world.chance.choice([0, 3, 11, 30, 60]))
         if turn == 12:
             project.restart()
