@@ -7,9 +7,9 @@ from convex_evals.pipeline.grading.kit import Edit, Variant, WrittenTests
 ACCOUNTS, ACCESS, HTTP = "convex/accounts.ts", "convex/access.ts", "convex/http.ts"
 LOANS, QUEUE, TOOLS = "convex/loans.ts", "convex/queue.ts", "convex/tools.ts"
 
-# Small differences as well as large ones, so that how far a source is from the given one says nothing.
+# Small differences as well as large ones, so that how far a source is from the original says nothing.
 RIGHT: dict[str, Variant] = {
-    "as given": [],
+    "unchanged": [],
     "queue and holds in tables of their own": "own_tables",
     "holds end after a delay": [Edit(QUEUE, "runAt(now + HOLD,", "runAfter(HOLD,")],
     "nobody waits for a copy that is free": [

@@ -7,9 +7,9 @@ from convex_evals.pipeline.grading.kit import Edit, Variant, WrittenTests
 DELIVERIES, ENDPOINTS, EVENTS = "convex/deliveries.ts", "convex/endpoints.ts", "convex/events.ts"
 ACCESS, HTTP, SIGNATURE, TYPES = "convex/access.ts", "convex/http.ts", "convex/signature.ts", "convex/types.ts"
 
-# Small differences as well as large ones, so that how far a source is from the given one says nothing.
+# Small differences as well as large ones, so that how far a source is from the original says nothing.
 RIGHT: dict[str, Variant] = {
-    "as given": [],
+    "unchanged": [],
     "attempts in a table of their own": "attempts",
     "a delay instead of a time": [Edit(DELIVERIES, "runAt(nextAt,", "runAfter(Math.max(nextAt - Date.now(), 0),")],
     "success by the first digit": [Edit(DELIVERIES, "status >= 200 && status < 300", "Math.floor(status / 100) === 2")],
