@@ -116,12 +116,14 @@ def read_cases(path: Path) -> tuple[LabelledCase, ...]:
 
 
 def _whole(entry: Any, shared: Any, where: str) -> Any:
-    """With what the case shares with others, and its files as changes of the reference answer."""
+    """With what the case shares with others, and its files, if they are known as changes of the reference answer."""
     if not isinstance(entry, dict) or "shared" not in entry:
         return entry
     if not isinstance(shared, dict) or entry["shared"] not in shared:
         raise UsageError(f"{where}: 'shared' must name an entry of the set's own 'shared'.")
     whole = {**shared[entry["shared"]], **entry}
+    if "changes" not in whole:
+        return whole
     changed = {**whole.get("answer", {}), **whole.pop("changes", {})}
     return {**whole, "files": {path: text for path, text in changed.items() if text is not None}}
 
