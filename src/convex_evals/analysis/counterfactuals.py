@@ -69,7 +69,7 @@ _ASSERTION: Final = re.compile(
 )
 _MESSAGE: Final = re.compile(
     r"the functions differ from those of the task|the schema differs from that of the task"
-    r"|\b(?:function|api) ?spec\b|\bfunctionSpec\b|\bapiSpec\b",
+    r"|\b(?:function|api) ?spec\b|\bfunctionSpec\b|\bapiSpec\b|\bschema (?:mismatch|comparison|differs|difference)\b",
     re.IGNORECASE,
 )
 
@@ -99,7 +99,7 @@ def read_demands(tests: tuple[Diagnostic, ...], task: str, grader: str) -> tuple
     return (*(Demand(term, is_stated(term, task)) for term in list(terms)[:MOST]), *declared)
 
 
-_INDEX: Final = re.compile(r"expected index (\w+) on ")
+_INDEX: Final = re.compile(r"expected index [`'\"]?(\w+)[`'\"]?(?: on |,? (?:but )?(?:received|got) )")
 _MORE: Final = re.compile(r"expected nothing, received (index|field|table|function|route) ?(\w*)")
 
 

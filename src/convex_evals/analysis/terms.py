@@ -16,7 +16,15 @@ _ENDINGS: Final = (
     *("ed", "es", "ly", "s", "e"),
 )
 # Stems of words that people use for the same thing.
-_SAME: Final = {"custom": "manual", "hand": "manual", "circular": "cycl", "recurs": "cycl", "overwrit": "replac"}
+_SAME: Final = {
+    "arg": "argument",
+    "param": "parameter",
+    "custom": "manual",
+    "hand": "manual",
+    "circular": "cycl",
+    "recurs": "cycl",
+    "overwrit": "replac",
+}
 # Words that say nothing about what a passage is about.
 _EVERYWHERE: Final = frozenset(
     re.findall(

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from convex_evals.analysis.gaps.concepts import find_concepts, without_concepts
 from convex_evals.analysis.terms import Terms, terms_of
 
 Blame = Literal["model", "task", "check"]
@@ -57,6 +58,11 @@ _OVERLOOKED: Final = re.compile(
     r"|\boverlooked\b|\bwithout being noticed\b|\bthen passes\b|\bpasses too\b",
     re.I,
 )
+_HARMLESS: Final = re.compile(
+    r"(?:\bharmless\b|\b(?:but|and|which|that)(?: (?:is|are|that's|that is|it's|still))* (?:fine|ok|okay|all right)\b)"
+    r"(?!.*\b(?:but|although|yet|tests?|lint)\b)",
+    re.I,
+)
 _REJECTED: Final = re.compile(r"\b(?:reject|refus|fail)\w*", re.I)
 _UNFAIR: Final = re.compile(
     r"\b(?:silly|pedantic|picky|too strict|overly|unfair|brittle|flaky|fragile|irrelevant|unimportant|nitpick\w*"
@@ -70,14 +76,16 @@ _UNFAIR: Final = re.compile(
 class Gap:
     """One entry. `does` is what an answer does, `lacks` the part of it that is missing, `wants` what it should do.
 
-    `unable`: the entry says that models do not manage it. `blames`: who it says is wrong. `excused`: it says that
-    nobody asked for it.
+    `concepts`: kinds of causes that it names, and `besides` what else it says. `unable`: it says that models do not
+    manage it. `blames`: who it says is wrong. `excused`: it says that nobody asked for it.
     """
 
     text: str
     does: Terms
     lacks: Terms
     wants: Terms
+    concepts: frozenset[str]
+    besides: Terms
     unable: bool
     resolved: bool
     blames: Blame
@@ -90,8 +98,9 @@ class Gap:
 
     @property
     def explains_failures(self) -> bool:
-        """Not what passes although it should not."""
-        return bool(_REJECTED.search(self.text)) or not _OVERLOOKED.search(self.text)
+        """Not what passes although it should not, nor what does no harm."""
+        passes = _OVERLOOKED.search(self.text) or _HARMLESS.search(self.text)
+        return bool(_REJECTED.search(self.text)) or not passes
 
 
 def read_gaps(text: str) -> tuple[Gap, ...]:
@@ -117,6 +126,8 @@ def _entry(text: str) -> Gap:
         terms_of(does),
         terms_of(does[lacking.end() :] if (lacking := _ABSENT.search(does)) else ""),
         terms_of(wants),
+        frozenset(find_concepts(cause)),
+        terms_of(without_concepts(cause)),
         bool(_UNABLE.search(does)),
         word in ("resolved", "fixed", "done"),
         _blamed(word, said),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from convex_evals.analysis.evidence import Evidence, GapMatch
+from convex_evals.analysis.gaps.concepts import differing_concepts, find_concepts
 from convex_evals.analysis.gaps.entries import Gap, read_gaps
 from convex_evals.analysis.lint import is_rule
 from convex_evals.analysis.task import Task, mentions, read_task
@@ -62,6 +63,7 @@ class Sides:
     rules: frozenset[str] = frozenset()  # that the linter names
 
     coded: bool = False  # the two sides are code, and nothing else
+    concepts: frozenset[str] = frozenset()  # in which the sides differ, or of which the failed step speaks
 
     @property
     def all(self) -> frozenset[str]:
@@ -99,7 +101,8 @@ def failure_sides(evidence: Evidence, rule: str | None = None) -> Sides:
     broken = (each.name for each in evidence.failed_diagnostics if each.step == "eslint" and each.name)
     rules = frozenset(name.rpartition("/")[2] for name in broken if rule in (None, name))
     said = _all(text) | _joined(text) | words_of(_effects(evidence, text))
-    return Sides(own, theirs, said, _quoted(text), rules, coded)
+    concepts = differing_concepts(model, expected) | find_concepts(_said(evidence, rule)).keys()
+    return Sides(own, theirs, said, _quoted(text), rules, coded, concepts)
 
 
 def _said(evidence: Evidence, rule: str | None) -> str:
@@ -122,8 +125,10 @@ def _effects(evidence: Evidence, text: str) -> str:
 def _match(entry: Gap, sides: Sides, task: Task) -> GapMatch | None:
     whole = _share(entry.terms, sides, task)
     wanted = _share(entry.wants, Sides(frozenset(), sides.expected, frozenset()), task)
-    best = max(whole, wanted, key=lambda share: (share.is_enough, share.score))
+    best = max(whole, wanted, _conceptual(entry, sides, task), key=lambda share: (share.is_enough, share.score))
     if not best.is_enough or _contradicts(entry, sides):
+        return None
+    if not best.certain and best.score < MOSTLY and _names_others(entry, sides):
         return None
     return GapMatch(
         entry.text,
@@ -144,6 +149,8 @@ class Share:
     terms: tuple[str, ...] = ()
     score: float = 0.0
     certain: bool = False  # among them is code of which the task does not speak
+    shared: float = 0.0  # the weight of what they have in common
+    missing: float = 0.0  # and of the rest of the entry
 
     @property
     def is_enough(self) -> bool:
@@ -154,17 +161,30 @@ def _share(terms: Terms, sides: Sides, task: Task) -> Share:
     weights = {term: _weight(term, task, code=True) for term in terms.code}
     weights |= {term: _weight(term, task, code=term in sides.quoted) for term in terms.words}
     shared = tuple(term for term in weights if _is_in(term, sides.all))
-    score = sum(weights[term] for term in shared) / (sum(weights.values()) or 1)
+    common, total = sum(weights[term] for term in shared), sum(weights.values())
+    score = common / (total or 1)
     certain = any(weights[term] == _CODE or stem(term) in sides.quoted for term in shared)
     if any(_is_broken(term, sides) for term in weights):
         return Share(
-            shared or tuple(terms.code), max(score, LEAST), certain=True
+            shared or tuple(terms.code), max(score, LEAST), True, common, total - common
         )  # the rule is the cause, whatever else is said about it
     if (
         len(weights) == len(shared) == 1
     ):  # all that is said is a name: it must be what the answer has and the reference has not
         certain = certain or (shared[0] in sides.model and shared[0] not in sides.expected and bool(sides.expected))
-    return Share(shared, score, certain)
+    return Share(shared, score, certain, common, total - common)
+
+
+def _conceptual(entry: Gap, sides: Sides, task: Task) -> Share:
+    """What they have in common if a concept stands for the words that name it."""
+    shared = entry.concepts & sides.concepts
+    if not shared:
+        return Share()
+    besides = _share(entry.besides, sides, task)
+    weight = _CODE * (_TASKS_OWN if find_concepts(task.text).keys() & shared else 1)
+    common = weight * len(shared) + besides.shared
+    score = common / (common + len(entry.concepts - shared) + besides.missing)
+    return Share((*sorted(shared), *besides.terms), score, certain=weight == _CODE and score >= LEAST)
 
 
 def _is_broken(term: str, sides: Sides) -> bool:
@@ -204,6 +224,12 @@ def _contradicts(entry: Gap, sides: Sides) -> bool:
     if entry.lacks:
         return bool(only_model) and not only_expected and bool(sides.expected)
     return bool(only_expected) and not only_model and (bool(sides.model) or sides.coded)
+
+
+def _names_others(entry: Gap, sides: Sides) -> bool:
+    """The entry names code, and the failure has none of it: what words they share is by chance."""
+    named = entry.terms.code - _ORDINARY
+    return bool(named) and not entry.concepts & sides.concepts and not any(_is_in(term, sides.all) for term in named)
 
 
 def _is_demanded(entry: Gap, task: Task) -> bool:

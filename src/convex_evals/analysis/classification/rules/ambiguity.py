@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from contextlib import suppress
 from typing import Any, Final
 
@@ -181,7 +182,15 @@ def _value(text: str | None) -> Any:
     """A printed value, whether Python or JavaScript printed it; None when it cannot be read."""
     if text is None:
         return None
-    for read in (json.loads, ast.literal_eval):
+    for read in (json.loads, ast.literal_eval, _literal):
         with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
             return read(text)
     return None
+
+
+_BARE_KEY: Final = re.compile(r"(?<=[{,])\s*([A-Za-z_]\w*)\s*:")
+
+
+def _literal(text: str) -> Any:
+    """An object as JavaScript has it, with bare keys."""
+    return ast.literal_eval(_BARE_KEY.sub(r'"\1":', text))

@@ -8,7 +8,9 @@ from convex_evals.analysis.evidence import Evidence
 
 # Where a person wrote the snippets down, a remark may stand for the code.
 _SAID_TO_BE_SAME: Final = re.compile(
-    r"\s*(?:the )?(?:same|identical|(?:semantically |functionally )?equivalent)\b(?![^\n]*[{;]\s*$)", re.IGNORECASE
+    r"\s*(?:(?:the )?(?:reference|answer|expected \w+)(?: \w+){0,3} )?(?:the |an? )?"
+    r"(?:same|identical|(?:semantically |functionally )?equivalent)\b(?![^\n]*[{;]\s*$)",
+    re.IGNORECASE,
 )
 
 _SYNTAX: Final = re.compile(r"\bsyntax error\b|\bExpected .{1,40} but found\b|\bUnexpected (?:token|end of)\b", re.I)

@@ -1,0 +1,190 @@
+"""Kinds of causes without a name of their own: how they show in code and in what tools say, and what people call them.
+
+An entry of GAPS.txt says "type cycle" and the compiler "referenced in its own initializer": without this table the two
+have no word in common. It knows Convex, TypeScript and React, and nothing about any eval.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    name: str
+    shown: re.Pattern[str]  # in code, and in what tools say
+    said: re.Pattern[str]  # in what people write
+
+
+def _concept(name: str, shown: str, said: str) -> Concept:
+    return Concept(name, re.compile(shown), re.compile(said, re.I))
+
+
+CONCEPTS: Final[tuple[Concept, ...]] = (
+    _concept(
+        "type cycle",
+        r"\bTS702[234]\b|its own initializer|references itself|circularly",
+        r"\b(?:circular\w*|cycl\w+|type loops?|self-referen\w+|references? (?:it|them)sel(?:f|ves))\b",
+    ),
+    _concept(
+        "dotted path",
+        r"[\"'][a-z]\w*(?:\.[a-z]\w*)+[\"']\]?\s*:",
+        r"\bdott?ed\b|\bdot[- ](?:notation|paths?|syntax)\b|\bmongo\w*\b|\bstring paths?\b",
+    ),
+    _concept(
+        "route pattern",
+        r"\bpath:\s*[\"'`][^\"'`]*(?:/:\w|\*)|\bpathPrefix\b",
+        r"\bpath ?prefix\w*\b|\bprefix ?path\w*\b|\bprefix\b|\bwild ?cards?\b|\bpath param\w*\b|\broute param\w*\b",
+    ),
+    _concept(
+        "express",
+        r"\b(?:http|router|app)\.(?:get|post|put|patch|delete|use)\(|\breq(?:uest)?\.(?:params|query|body)\.",
+        r"\bexpress\b|\bhono\b",
+    ),
+    _concept("node directive", r"[\"'`]use node[\"'`]", r"\buse node\b|\bnode(?:\.js)? (?:directive|runtime)\b"),
+    _concept(
+        "node types",
+        r"@types/node\b|Cannot find name '(?:process|Buffer|require|module|__dirname)'|\bTS25(?:80|91)\b",
+        r"@types/node\b|\bnode(?:\.js)? (?:types|typings)\b",
+    ),
+    _concept(
+        "node modules",
+        r"\bBuffer\b|[\"'](?:node:)?(?:crypto|fs|path|zlib|util|stream|os|http)[\"']",
+        r"\bnode(?:\.js)? (?:modules?|globals?|built-?ins?|apis?)\b|\bBuffer\b",
+    ),
+    _concept(
+        "unbounded read",
+        r"\.collect\(\)",
+        r"\bcollect(?:s|ed|ing)?\b|\b(?:whole|entire) table\b|\bunbounded\b|\ball (?:rows|documents) at once\b",
+    ),
+    _concept(
+        "promise handler",
+        r"\bon[A-Z]\w*=\{\s*async\b|no-misused-promises|\basync\b[^\n]{0,40}\bon[A-Z]\w+",
+        r"\basync (?:\w+ )?handlers?\b|\bmisused[- ]promises?\b",
+    ),
+    _concept(
+        "missing await",
+        r"no-floating-promises|\bpromises must be awaited\b",
+        r"\b(?:missing|forg\w+|without|no|not) (?:an? |the )?`?await\w*`?|\bfloating promises?\b|\bunawaited\b"
+        r"|n't await",
+    ),
+    _concept(
+        "any",
+        r":\s*any\b|\bas any\b|<any>|\bno-explicit-any\b|\bno-unsafe-\w+",
+        r"\bunsafe any\b|\b(?:as|uses?|using|typed|implicit\w*|`)\s?any\b|\buntyped\b",
+    ),
+    _concept(
+        "own pagination",
+        r"\.take\(|\.slice\(|\bcursor\b(?![^\n]*\bpaginate\()",
+        r"\b(?:manual\w*|custom|hand-?\w*|own|themsel\w+|by hand|offset\w*)\b[^.\n]*\b(?:paginat\w+|cursors?|pages?)\b"
+        r"|\b(?:paginat\w+|cursors?|pages?)\b[^.\n]*\b(?:manual\w*|by hand|offset\w*|themsel\w+)\b",
+    ),
+    _concept(
+        "database in an action",
+        r"\baction\(\{(?:(?!\b(?:query|mutation|action)\()[\s\S])*?\bctx\.db\b"
+        r"|'db' does not exist on type '\w*ActionCtx",
+        r"\b(?:database|ctx\.db|db)\b[^.\n]*\bactions?\b|\bactions?\b[^.\n]*\b(?:database|ctx\.db)\b",
+    ),
+    _concept(
+        "storage outside an action",
+        r"\bmutation\(\{(?:(?!\baction\()[\s\S])*?\bstorage\.store\b|'store' does not exist on type 'StorageWriter'",
+        r"\b(?:stor\w+|upload\w*)\b[^.\n]*\b(?:in|from|inside|within) (?:a |the )?mutations?\b",
+    ),
+    _concept(
+        "scheduling",
+        r"\bscheduler\b|\brunAfter\b|\brunAt\b|\bsetTimeout\b|'scheduler' does not exist",
+        r"\bschedul\w+\b|\bset ?time ?out\b",
+    ),
+    _concept(
+        "visibility",
+        r"\binternal(?:Query|Mutation|Action)\b",
+        r"\b(?:public|private|internal)\b(?! ?[.*])",
+    ),
+    _concept(
+        "filter instead of an index",
+        r"\.filter\(\s*\(?q\b|\.withIndex\(|\bq\.field\(",
+        r"\bfilter(?:s|ed|ing)?\b[^.\n]*\bind(?:ex|ices)\w*|\bind(?:ex|ices)\w*[^.\n]*\bfilter\w*|\btable scans?\b"
+        r"|\b(?:no|without|missing) (?:an? )?index\b",
+    ),
+    _concept(
+        "spread", r"\.\.\.\s*[a-z]\w*", r"\bspread(?:s|ing)?\b|\bmerg(?:es?|ing)\b|\bexisting (?:object|fields?)\b"
+    ),
+    _concept(
+        "generated module",
+        r"_generated/(?:server|api|dataModel)\b",
+        r"\bgenerated (?:files?|modules?|server|api)\b|_generated\b",
+    ),
+    _concept(
+        "function reference",
+        r"\bfunctionReference\b|run(?:Query|Mutation|Action)\(\s*[\"'`]",
+        r"\bfunction ?references?\b|\breferences? to (?:a |the )?functions?\b"
+        r"|\bfunctions? by (?:its |a )?(?:name|string)s?\b",
+    ),
+    _concept(
+        "call within",
+        r"\bctx\.run(?:Query|Mutation)\b",
+        r"\bctx\.run\w+\b|\brun(?:Query|Mutation|Action)\b|\bhelper functions?\b"
+        r"|\bplain (?:\w+ )?(?:helper|function)s?\b",
+    ),
+    _concept("literal types", r"\bas const\b", r"\bas const\b|\bliteral types?\b"),
+    _concept(
+        "id as text",
+        r"\bSet<string>|\bRecord<string,|not assignable to (?:type|parameter of type) 'Id<|Id: v\.string\(\)",
+        r"\bids? (?:as|are|is|like) (?:plain )?(?:strings?|text)\b|\bstring ids?\b"
+        r"|\bstrings? (?:for|as|instead of) (?:\w+ )?ids?\b",
+    ),
+    _concept(
+        "null or absent",
+        r"\bv\.optional\(|\bv\.null\(|\bundefined\b",
+        r"\b(?:optional|nullable|null|undefined|absent)\b[^.\n]*\b(?:optional|nullable|null|undefined|absent)\b",
+    ),
+    _concept(
+        "returns validator",
+        r"\breturns:|\bReturnsValidationError\b",
+        r"\breturns?[- ]validators?\b|\breturns:|\bvalidators? (?:of|for) (?:the )?(?:results?|returns?)\b",
+    ),
+    _concept(
+        "JSX",
+        r"\bJSX\b|\bjsx-runtime\b",
+        r"\bJSX\b|<tags?>|\.tsx\b",
+    ),
+    _concept(
+        "parallel",
+        r"\bPromise\.all\b|no-await-in-loop|\bfor (?:await )?\([^)]*\)\s*\{[^}]*\bawait\b",
+        r"\bparallel\w*\b|\bPromise\.all\b|\bone (?:by one|after another)\b|\bsequential\w*\b|\bconcurren\w+\b",
+    ),
+    _concept("iterating a query", r"\.iter\(|\bfor await\b", r"\.?\biter(?:ator|ate|ating|ators)?\b|\bfor await\b"),
+    _concept(
+        "type annotation",
+        r"\bimplicitly has\b|\)\s*:\s*Promise<|\bno exported member '[A-Z]",
+        r"\btype (?:annotation|declaration)s?\b|\bannotat\w+\b|\breturn types?\b|\bPromise<",
+    ),
+)
+
+
+Found = Mapping[str, frozenset[str]]
+"""The concepts of a text by name, each with the passages that show it."""
+
+
+def find_concepts(text: str) -> Found:
+    found = {each.name: frozenset(_passages(each, text)) for each in CONCEPTS}
+    return {name: passages for name, passages in found.items() if passages}
+
+
+def differing_concepts(one: str, other: str) -> frozenset[str]:
+    """Those that the two texts do not show in the same way."""
+    first, second = find_concepts(one), find_concepts(other)
+    return frozenset(name for name in {*first, *second} if first.get(name) != second.get(name))
+
+
+def without_concepts(text: str) -> str:
+    """What is left when the passages are taken out that a concept stands for."""
+    for each in CONCEPTS:
+        text = each.said.sub(" ", text)
+    return text
+
+
+def _passages(concept: Concept, text: str) -> Iterator[str]:
+    for pattern in (concept.shown, concept.said):
+        yield from ("".join(match[0].lower().split()) for match in pattern.finditer(text))
