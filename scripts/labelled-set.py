@@ -206,7 +206,7 @@ class Cases:
     def of(self, each: Planned) -> Case | None:
         """None when there is none, or when the eval, the answer or the label has changed since."""
         case = self.stored.get(each.case)
-        if case is None or case["class"] != each.failure_class:
+        if case is None or case.get("labels", {}).get("author", case["class"]) != each.failure_class:
             return None
         changed = {**case["answer"], **case["changes"]}
         files = {path: text for path, text in changed.items() if text is not None}

@@ -22,7 +22,7 @@ RULE = "=" * 100
 
 INSTRUCTIONS = """\
 A language model was asked to write a Convex backend ("the task"). Its answer was graded (files, install, deploy, type
-check, lint, tests) and failed. Say for each case below why it failed. Judge from what is shown; ask nobody, run nothing.
+check, lint, tests) and failed. Say for each case why it failed. Judge from what is shown; ask nobody, run nothing.
 
 The four classes:
 
@@ -53,7 +53,7 @@ def blind_id(case: Mapping[str, Any]) -> str:
 def sampled(cases: Sequence[Mapping[str, Any]], count: int) -> list[Mapping[str, Any]]:
     by_class: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for case in sorted(cases, key=blind_id):
-        by_class[case["class"]].append(case)
+        by_class[case.get("labels", {}).get("author", case["class"])].append(case)
     of_models = by_class.pop("MODEL_FAULT")
     each = round(count * (1 - SHARE_OF_MODEL_FAULTS) / len(by_class))
     rare = [case for group in by_class.values() for case in group[:each]]

@@ -15,6 +15,7 @@ from convex_evals.core.diagnostics import Diagnostic
 Perturbation = Callable[[LabelledCase, Mapping[str, str]], LabelledCase]
 _NAME: Final = re.compile(r"\b[a-z]+[A-Z]\w*\b")
 _SYLLABLES: Final = ("zor", "mip", "kel", "dax", "fen", "gub", "hoj", "lam", "nuv", "pel", "quo", "rit", "sab", "tov")
+MOST_REPORTED: Final = 600  # characters of an error
 _BESIDE: Final = "- Answers begin with a greeting now and then, and that costs tokens.\n"
 
 
@@ -86,6 +87,33 @@ def task_in_another_order(case: LabelledCase, names: Mapping[str, str]) -> Label
 def snippets_with_another_indent(case: LabelledCase, names: Mapping[str, str]) -> LabelledCase:
     model, expected = (re.sub(r"\n[ \t]*", "\n    ", text) for text in (case.model_snippet, case.expected_snippet))
     return replace(case, model_snippet=model, expected_snippet=expected)
+
+
+def as_reported(case: LabelledCase) -> LabelledCase:
+    """A case that we graded with as little as a person's report has: some lines of the error, two snippets, the task,
+    the reference and the gaps. The label stays, so it shows how much a verdict rests on evidence that others lack."""
+    said = "\n".join(_reported(each) for each in case.diagnostics if each.step == case.failed_step)
+    return replace(
+        case,
+        error=said[:MOST_REPORTED],
+        diagnostics=(),
+        steps=(),
+        tests=None,
+        parity=None,
+        grader="",
+        files={},
+        found="stated",
+    )
+
+
+def _reported(each: Diagnostic) -> str:
+    if each.step == "eslint":
+        return f"`{each.name}`"
+    if each.step == "tsc":
+        return f"{each.file}: error {each.name}: {each.message}"
+    if each.expected is not None and each.received is not None:
+        return f"expected {each.received} to equal {each.expected}"
+    return each.message.partition("\n")[0]
 
 
 PERTURBATIONS: Final[tuple[Perturbation, ...]] = (

@@ -45,9 +45,25 @@ MATCHES = [
     ("what its code does", failing("- doesn't spread what is existing", "", "{ a: { b } }", "{ a: { ...old.a, b } }")),
     ("one name that only the answer has", failing("- It's trying to use filter.", "", "rows.filter(f)", "rows.at(f)")),
     ("synonyms", failing("- It makes a cursor manually.", "", "Builds the cursor by hand.", "A page.")),
+    (
+        "one that is told by its kind",
+        failing("- Express-like wildcard routes", "404", 'path: "/a/*"', 'pathPrefix: "/a"'),
+    ),
+    (
+        "one that the compiler words otherwise",
+        failing("- runs into circular inference", "'a' is referenced in its own initializer.", step="tsc"),
+    ),
     ("what is missing", failing('- doesn\'t know "use strict"', "", 'No `"use strict"`.', '`"use strict"`')),
 ]
 DIFFERS = [
+    ("words, where the entry names other code", failing("- wants fs.read in the form", "no form", "<form>", "form()")),
+    ("what does no harm", failing("- Uses `unique()`, which is fine", "unique() failed", "q.unique()", "q.first()")),
+    (
+        "what both have, in several lines",
+        failing(
+            "- reads `score` with `get`", "3, not 4", "a.get(score);\nb.get(4);\nc();", "a.get(score);\nb.get(3);\nc();"
+        ),
+    ),
     ("another cause", failing("- Forgets the search index", "expected 3 rows, received 4", "take(4)", "take(3)")),
     ("only the task's own names", failing("- types `addBox` badly", "addBox returned nothing", task="`addBox` adds.")),
     (

@@ -7,11 +7,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.analysis.perturbations import as_reported
 
 from convex_evals.analysis.classification import Classification, RulesEngine
 from convex_evals.analysis.classification.types import EngineName
 from convex_evals.analysis.evidence import Evidence
-from convex_evals.analysis.scoring import LabelledCase, Score, read_cases, score_engine, score_json, score_lines
+from convex_evals.analysis.scoring import (
+    LabelledCase,
+    Score,
+    area_under_curve,
+    read_cases,
+    score_engine,
+    score_json,
+    score_lines,
+)
 from convex_evals.analysis.surface import Surface
 from convex_evals.core.errors import UsageError
 from convex_evals.core.verdicts import FailureClass
@@ -29,7 +38,8 @@ async def score_of(name: str, surface: Surface) -> Score:
 
 
 @pytest.mark.parametrize(
-    ("name", "total", "least"), [("report", 19, 17), ("written", 66, 63), ("development", 151, 142), ("test", 154, 131)]
+    ("name", "total", "least"),
+    [("report", 19, 17), ("written", 66, 63), ("reported", 101, 88), ("development", 151, 142), ("test", 154, 131)],
 )
 async def test_the_rules_agree_with_human_labels(name: str, total: int, least: int, surface: Surface) -> None:
     score = await score_of(name, surface)
@@ -45,6 +55,21 @@ async def test_the_test_half_meets_the_goals(surface: Surface) -> None:
     assert score.macro_f1 >= 0.65
     assert score.fault_agreement >= 0.85
     assert score.calibration_error <= 0.08
+
+
+@pytest.mark.parametrize(("name", "least"), [("development", 0.83), ("test", 0.79)])
+async def test_with_no_more_than_a_report_has_most_verdicts_stay_right(
+    name: str, least: float, surface: Surface
+) -> None:
+    """An error, two snippets, the task and the gaps: no files, no grader, no other steps, nothing tried."""
+    cases = [as_reported(case) for case in read_cases(LABELLED / f"{name}.json")]
+    score = await score_engine(cases, RulesEngine(), surface)
+    assert score.agreement >= least, "\n".join(score_lines(score))
+    assert score.macro_f1 >= 0.65
+
+
+async def test_confidence_tells_right_from_wrong_on_cases_with_little_evidence(surface: Surface) -> None:
+    assert (await score_of("reported", surface)).separation > 0.6
 
 
 def test_the_graded_cases_are_many_and_split_by_eval() -> None:
@@ -109,6 +134,21 @@ async def test_confidence_is_compared_with_agreement() -> None:
     [only] = score.reliability
     assert (only.count, only.confidence, only.agreement) == (2, 1.0, 0.5)
     assert score.calibration_error == 0.5
+
+
+@pytest.mark.parametrize(
+    ("confidences", "right", "area"),
+    [
+        ([0.9, 0.8, 0.3], [True, True, False], 1.0),
+        ([0.9, 0.8, 0.3], [False, True, True], 0.0),
+        ([0.7, 0.7], [True, False], 0.5),
+        ([0.9, 0.2], [True, True], 0.5),
+    ],
+)
+def test_the_area_under_the_curve_is_how_often_the_right_ones_are_surer(
+    confidences: list[float], right: list[bool], area: float
+) -> None:
+    assert area_under_curve(confidences, right) == area
 
 
 async def test_cases_are_split_by_amount_of_evidence() -> None:

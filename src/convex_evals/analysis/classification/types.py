@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol, get_args
 
+from convex_evals.analysis.classification.confidence import unsure_below
 from convex_evals.analysis.evidence import Evidence
 from convex_evals.core.verdicts import FailureClass
 
@@ -11,7 +12,7 @@ Fault = Literal["model", "check", "task", "nobody"]
 """Who is wrong: the answer; the grader, a lint rule or the set-up; the task; or nobody that the evidence names."""
 FAULTS: Final[tuple[Fault, ...]] = get_args(Fault)
 UNSURE_BELOW: Final = 0.6
-"""A class that is less likely than this to be what a person would say is a guess, and the report says so."""
+"""For engines whose confidence nobody has compared with labels; that of `rules` is fitted together with the weights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,9 @@ class Classification:
 
     @property
     def unsure(self) -> bool:
-        return self.guessed or self.confidence < UNSURE_BELOW
+        """A guess rather than a finding: the report says so."""
+        limit = unsure_below() if self.engine == "rules" else UNSURE_BELOW
+        return self.guessed or self.confidence < limit
 
 
 def class_of(fault: Fault, *, documented: bool) -> FailureClass:

@@ -16,6 +16,7 @@ LEAST: Final = 0.4
 LEAST_CERTAIN: Final = 0.25
 """The share that is enough if it includes a name that only this cause has."""
 MOSTLY: Final = 0.75  # of the words of an entry in one sentence of the task: that sentence says it
+SURROUNDED: Final = 3  # lines of code from which on some of them are only the surroundings
 PARTLY: Final = 0.5  # the same, of an entry that says what models do not manage, and often why
 _CODE: Final = 2.0
 _TASKS_OWN: Final = 0.5  # the part of a term's weight that is left when the whole task is about it
@@ -85,7 +86,8 @@ def closest_gap(evidence: Evidence) -> float:
     """How much of the closest entry the failure has, whether that is enough or not: from 0 to 1."""
     task, sides = read_task(evidence.task), failure_sides(evidence)
     entries = [entry for entry in read_gaps(evidence.gaps) if entry.explains_failures]
-    return max((_share(entry.terms, sides, task).score for entry in entries), default=0.0)
+    shares = (max(_share(each.terms, sides, task).score, _conceptual(each, sides, task).score) for each in entries)
+    return max(shares, default=0.0)
 
 
 def failure_sides(evidence: Evidence, rule: str | None = None) -> Sides:
@@ -95,7 +97,7 @@ def failure_sides(evidence: Evidence, rule: str | None = None) -> Sides:
     text = f"{denied}\n{_said(evidence, rule)}"
     named = " ".join(symbol.name for symbol in evidence.unknown_symbols)
     own, theirs = _all(f"{model}\n{named}") | _constructs(model), _all(expected) | _constructs(expected)
-    coded = evidence.cause.found != "stated"
+    coded = evidence.cause.found != "stated" or (_is_passage(snippet) and _is_passage(expected))
     if coded:  # what both sides have is only the surroundings
         own, theirs = own - theirs, theirs - own
     broken = (each.name for each in evidence.failed_diagnostics if each.step == "eslint" and each.name)
@@ -103,6 +105,15 @@ def failure_sides(evidence: Evidence, rule: str | None = None) -> Sides:
     said = _all(text) | _joined(text) | words_of(_effects(evidence, text))
     concepts = differing_concepts(model, expected) | find_concepts(_said(evidence, rule)).keys()
     return Sides(own, theirs, said, _quoted(text), rules, coded, concepts)
+
+
+_STATEMENT: Final = re.compile(r"=>|[;{]\s*$|\);?\s*$|^\s*(?:import|export|const|await|return|if) \S", re.M)
+
+
+def _is_passage(snippet: str) -> bool:
+    """Whether what somebody wrote down is lines of code: not a description of them, nor only the line that matters."""
+    several = len(snippet.strip().splitlines()) >= SURROUNDED
+    return several and "`" not in snippet and _STATEMENT.search(snippet) is not None
 
 
 def _said(evidence: Evidence, rule: str | None) -> str:

@@ -100,6 +100,10 @@ class Score:
         return _share([each for each in self.results if not each.got.unsure], lambda each: each.agrees)
 
     @property
+    def unsure_agreement(self) -> float:
+        return _share(self.unsure, lambda each: each.agrees)
+
+    @property
     def confusion(self) -> Counter[tuple[FailureClass, FailureClass]]:
         """How often (labelled, classified)."""
         return Counter((each.case.failure_class, each.got.failure_class) for each in self.results)
@@ -136,6 +140,11 @@ class Score:
         total = len(self.results) or 1
         return sum(each.count * abs(each.confidence - each.agreement) for each in self.reliability) / total
 
+    @property
+    def separation(self) -> float:
+        """How well confidence tells right from wrong: the area under its ROC curve. 0.5 is a constant's."""
+        return area_under_curve([each.got.confidence for each in self.results], [each.agrees for each in self.results])
+
     def by_amount(self) -> dict[Amount, "Score"]:
         """Split by how much evidence the cases carry."""
         split = {name: tuple(each for each in self.results if each.amount == name) for name in AMOUNTS}
@@ -160,6 +169,15 @@ async def score_engine(
             return CaseResult(case, await engine.classify(case_evidence(case, surface)))
 
     return Score(engine.name, tuple(await asyncio.gather(*(judge(case) for case in cases))))
+
+
+def area_under_curve(confidences: Sequence[float], right: Sequence[bool]) -> float:
+    """How often something right is more confident than something wrong; ties are half, and 0.5 if all are one."""
+    known = list(zip(confidences, right, strict=True))
+    good, bad = [sure for sure, holds in known if holds], [sure for sure, holds in known if not holds]
+    if not good or not bad:
+        return 0.5
+    return sum((one > other) + (one == other) / 2 for one in good for other in bad) / (len(good) * len(bad))
 
 
 def _share(results: Sequence[CaseResult], holds: Callable[[CaseResult], bool]) -> float:

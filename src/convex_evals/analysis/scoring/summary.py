@@ -64,6 +64,8 @@ def _figures(score: Score) -> dict[str, Any]:
         "calibrationError": round(score.calibration_error, 3),
         "unsure": len(score.unsure),
         "agreementWhenSure": round(score.sure_agreement, 3),
+        "agreementWhenUnsure": round(score.unsure_agreement, 3),
+        "separation": round(score.separation, 3),
     }
 
 
@@ -102,13 +104,14 @@ def score_lines(score: Score, others: Sequence[Score] = ()) -> Iterator[str]:
 
 
 def _engines(scores: Sequence[Score]) -> Iterator[str]:
-    """One row for each; the last is the guess that all must beat. `sure` is agreement where it is not unsure."""
+    """One row for each; the last is the guess that all must beat. `sure` is agreement where it is not unsure;
+    AUC says how well confidence tells right from wrong (0.5: not at all)."""
     width = max(len(each.engine) for each in scores)
-    yield f"{'engine':<{width}} {'agree':>6} {'F1':>4} {'fault':>6} {'ECE':>5} {'unsure':>6} {'sure':>6}"
+    yield f"{'engine':<{width}} {'agree':>6} {'F1':>4} {'fault':>6} {'ECE':>5} {'AUC':>4} {'unsure':>6} {'sure':>6}"
     for each in scores:
         figures = f"{each.agreement:>6.1%} {each.macro_f1:>4.2f} {each.fault_agreement:>6.1%}"
         sure = f"{len(each.unsure):>6} {each.sure_agreement:>6.1%}"
-        yield f"{each.engine:<{width}} {figures} {each.calibration_error:>5.3f} {sure}"
+        yield f"{each.engine:<{width}} {figures} {each.calibration_error:>5.3f} {each.separation:>4.2f} {sure}"
 
 
 def reliability_lines(score: Score) -> Iterator[str]:

@@ -22,12 +22,13 @@ from convex_evals.analysis.classification.rules.choices import (
 from convex_evals.analysis.classification.rules.opinion import Complaint, Opinion
 from convex_evals.analysis.counterfactuals import task_of_test
 from convex_evals.analysis.evidence import Evidence
-from convex_evals.analysis.task import read_task
+from convex_evals.analysis.task import mentions, read_task
 from convex_evals.analysis.terms import words_of
 from convex_evals.core.diagnostics import Diagnostic
 from convex_evals.core.text import listed
 
 _NOTHINGS: Final = frozenset({"null", "none", "[]", "undefined", "{}", '""', "''", "false", "0"})
+_NAMES: Final = re.compile(r"`[^`\n]*`")
 _SCALES: Final = (10.0, 60.0, 100.0, 1000.0, 3600.0, 60_000.0, 86_400.0, 3_600_000.0)
 
 
@@ -66,7 +67,7 @@ def _left_open(test: Diagnostic, evidence: Evidence) -> str | None:
     expected, received = _value(test.expected), _value(test.received)
     task = task_of_test(test, evidence)
     names = _other_names(expected, received)
-    if names and not any(words_of(name) <= words_of(task) for name in names):
+    if names and not any(_is_given(name, task) for name in names):
         return f"the name {listed(names)}"
     selecting = other_condition(evidence)
     if selecting is not None and not words_of(selecting) & words_of(read_task(task).behaviour):
@@ -78,6 +79,11 @@ def _left_open(test: Diagnostic, evidence: Evidence) -> str | None:
     if not chosen and test.expected is None and not evidence.steps:
         chosen = chosen_in_words(f"{test.message}\n{evidence.error}")
     return next((each.name for each in chosen if each.is_open(task)), None)
+
+
+def _is_given(name: str, task: str) -> bool:
+    """As it is, or in the words it is made of; those of other names do not count."""
+    return mentions(task, name) or words_of(name) <= words_of(_NAMES.sub(" ", task))
 
 
 def _choice(test: Diagnostic, expected: Any, received: Any) -> Choice | None:

@@ -1,9 +1,11 @@
 """Gate, then a judgement of every complaint, then the two answers: whose fault, and whether it is documented."""
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from convex_evals.analysis.classification.confidence import confidence_of, features_of
+from convex_evals.analysis.classification.confidence import confidence_of
 from convex_evals.analysis.classification.rules.ambiguity import another_reading, missing_detail
+from convex_evals.analysis.classification.rules.features import features_of
 from convex_evals.analysis.classification.rules.gate import nothing_to_judge, outside_trouble
 from convex_evals.analysis.classification.rules.mistakes import (
     broken_lint,
@@ -67,11 +69,12 @@ GATE: Final = frozenset({outside_trouble.__name__, nothing_to_judge.__name__})
 
 
 class Weighed(NamedTuple):
-    """The complaint that decides, what a rule says about it, and the entry of GAPS.txt that documents it."""
+    """What a rule says about the complaint that decides, the entry of GAPS.txt that documents it, and what tells how
+    far to trust that."""
 
-    complaint: Complaint
     opinion: Opinion
     gap: GapMatch | None
+    features: Mapping[str, float]
 
     @property
     def rule(self) -> str:
@@ -83,13 +86,14 @@ class RulesEngine:
 
     async def classify(self, evidence: Evidence) -> Classification:
         weighed = weigh(evidence)
-        return _classification(weighed, confidence_of(features_of(evidence, weighed.rule, weighed.gap)))
+        return _classification(weighed, confidence_of(weighed.features))
 
 
 def weigh(evidence: Evidence) -> Weighed:
     opinions = [(each, judge(each, evidence)) for each in complaints_of(evidence)]
-    worst, opinion = min(opinions, key=_badness)
-    return Weighed(worst, opinion, _documented(evidence, opinions))
+    _, opinion = min(opinions, key=_badness)
+    gap = _documented(evidence, opinions)
+    return Weighed(opinion, gap, features_of(evidence, opinion, gap))
 
 
 def judge(complaint: Complaint, evidence: Evidence) -> Opinion:
@@ -120,7 +124,7 @@ def _documented(evidence: Evidence, opinions: list[tuple[Complaint, Opinion]]) -
 
 
 def _classification(weighed: Weighed, confidence: float) -> Classification:
-    _, opinion, gap = weighed
+    opinion, gap, _ = weighed
     if gap is None:
         said = Said(opinion.summary, opinion.reasoning, opinion.because)
         cited, fault, failure_class = opinion.cited, opinion.fault, class_of(opinion.fault, documented=False)

@@ -9,6 +9,7 @@ from convex_evals.analysis.task import read_task
 from convex_evals.core.text import listed, shortened
 
 _PATH: Final = re.compile(r"(?<![\w./-])((?:src|convex|app|pages|components|lib)/[\w./-]+\.(?:tsx?|jsx?))\b")
+_NOT_ITS_OWN: Final = re.compile(r"(?:^|/)(?:_generated|node_modules)/")
 
 
 def invented_api(complaint: Complaint, evidence: Evidence) -> Opinion | None:
@@ -34,7 +35,7 @@ def unrequested_file(complaint: Complaint, evidence: Evidence) -> Opinion | None
     path = _file(complaint, evidence)
     if evidence.failed_step == "tests" or path is None or not evidence.answer or not evidence.task:
         return None
-    if path in evidence.answer or read_task(evidence.task).asks_for_file(path):
+    if _NOT_ITS_OWN.search(path) or path in evidence.answer or read_task(evidence.task).asks_for_file(path):
         return None
     return Opinion(
         "model",

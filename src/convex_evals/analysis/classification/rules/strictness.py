@@ -163,7 +163,9 @@ def _fails_otherwise(complaint: Complaint) -> bool:
 def exact_layout(complaint: Complaint, evidence: Evidence) -> Opinion | None:
     """The two texts differ in nothing but blanks."""
     expected, received = complaint.diagnostic.expected, complaint.diagnostic.received
-    if expected is None or received is None or "".join(expected.split()) != "".join(received.split()):
+    if expected is None or received is None or expected == received:
+        return None
+    if "".join(expected.split()) != "".join(received.split()):
         return None
     return Opinion(
         "check",

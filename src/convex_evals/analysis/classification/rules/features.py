@@ -1,0 +1,52 @@
+"""What is known about a verdict that tells how far to trust it: independent signals, and whether they agree with it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from convex_evals.analysis.classification.rules.opinion import Opinion
+from convex_evals.analysis.evidence import Cause, Evidence, GapMatch
+from convex_evals.analysis.gaps import closest_gap, match_gap
+
+BIAS: Final = "bias"
+_BY_A_TOOL: Final = frozenset(
+    {
+        "broken_lint",
+        "broken_types",
+        "configuration_only",
+        "forbidden_by_task",
+        "invented_api",
+        "reference_fails_too",
+        "unrequested_file",
+    }
+)
+"""Rules that rest on what a tool or the task says in so many words, and not on the absence of anything else."""
+
+
+def features_of(evidence: Evidence, decided: Opinion, gap: GapMatch | None) -> Mapping[str, float]:
+    """By name; what is not there counts as 0."""
+    known = {BIAS: 1.0, **(_of_the_gap(evidence, gap) if gap else _of_the_rule(evidence, decided))}
+    return {name: float(value) for name, value in known.items() if value}
+
+
+def _of_the_gap(evidence: Evidence, gap: GapMatch) -> Mapping[str, float]:
+    without_code = replace(evidence, cause=Cause(), gap=None)
+    return {
+        "documented": 1,
+        "documented, in words only": not gap.certain,
+        "documented, part of the entry that is not met": 1 - gap.score,
+        "documented, but only by the code that differs": match_gap(without_code) is None,
+    }
+
+
+def _of_the_rule(evidence: Evidence, decided: Opinion) -> Mapping[str, float]:
+    tested = decided.rule == "wrong_behaviour"
+    stated = any(demand.stated for demand in evidence.counterfactuals.demands)
+    close = closest_gap(evidence) if evidence.gaps.strip() and decided.fault == "model" else 0.0
+    return {
+        "the check or the task is blamed": decided.fault != "model",
+        "a tool names the mistake": decided.rule in _BY_A_TOOL,
+        "a test alone": tested,
+        "a test alone, for something that the task says": tested and stated,
+        "not documented, but an entry is close": close,
+    }

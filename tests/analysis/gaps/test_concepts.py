@@ -1,0 +1,38 @@
+import pytest
+
+from convex_evals.analysis.gaps.concepts import CONCEPTS, differing_concepts, find_concepts, without_concepts
+
+SAME_CAUSE = [
+    ("type cycle", "'a' implicitly has type 'any' … in its own initializer", "types that reference themselves"),
+    ("dotted path", 'patch(id, { "a.b": 1 })', "uses MongoDB's dot notation"),
+    ("route pattern", 'path: "/files/:id"', "path parameters, as elsewhere"),
+    ("node types", "Cannot find name 'process'. Do you need type definitions?", "no Node typings"),
+    ("missing await", "@typescript-eslint/no-floating-promises", "forgets to `await`, without an await"),
+    ("storage outside an action", "mutation({ handler: (ctx) => ctx.storage.store(b) })", "uploads from a mutation"),
+    ("database in an action", "action({ handler: (ctx) => ctx.db.get(id) })", "reads the database in actions"),
+    ("unbounded read", 'ctx.db.query("a").collect()', "loads the whole table"),
+]
+
+
+@pytest.mark.parametrize(("name", "shown", "said"), SAME_CAUSE)
+def test_a_cause_is_recognised_in_code_and_in_words(name: str, shown: str, said: str) -> None:
+    assert name in find_concepts(shown)
+    assert name in find_concepts(said)
+
+
+def test_names_are_used_once() -> None:
+    assert len({each.name for each in CONCEPTS}) == len(CONCEPTS)
+
+
+def test_ordinary_code_shows_no_cause() -> None:
+    assert not find_concepts('const total = rows.length;\nreturn { total, label: "all" };')
+
+
+def test_what_both_sides_show_alike_is_no_difference() -> None:
+    one, other = 'await ctx.db.query("a").collect(); f(1)', 'await ctx.db.query("a").collect(); f(2)'
+    assert not differing_concepts(one, other)
+    assert differing_concepts(one, 'await ctx.db.query("a").first(); f(2)') == {"unbounded read"}
+
+
+def test_what_a_concept_stands_for_is_not_counted_again() -> None:
+    assert without_concepts("circular inference in actions").split() == ["inference", "in", "actions"]
