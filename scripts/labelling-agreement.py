@@ -5,7 +5,7 @@
 FOLDER has answers-N-a.jsonl and answers-N-b.jsonl. Prints agreement and Cohen's kappa, and every case on which not all
 agree. Agreement is also weighted by how frequent our classes are in the whole set, because rare ones were sampled more
 often. With --settled, a file of lines {"id", "class", "why"} for those cases, all labels and the settled one are
-written into LABELS: `class` is what counts from then on, `labels` what each of them said.
+written into LABELS: `class` is what counts from then on, `labels` what each of them said, `settled` why.
 """
 
 import argparse
@@ -74,16 +74,19 @@ def weighted_agreement(both: Sequence[Mapping[str, str]], one: str, other: str, 
     return sum(shares[name] * agreeing[name] for name in known) / total
 
 
-def settle(content: dict[str, Any], labels: Labels, settled: Mapping[str, str]) -> None:
+def settle(content: dict[str, Any], labels: Labels, settled: Mapping[str, Mapping[str, str]]) -> None:
     """A case on which all agree is settled; any other must be in `settled`."""
     for case in content["cases"]:
-        said = labels.get(packet.blind_id(case))
+        id = packet.blind_id(case)
+        said = labels.get(id)
         if said is None:
             continue
-        if len(set(said.values())) > 1 and packet.blind_id(case) not in settled:
-            raise SystemExit(f"{packet.blind_id(case)} {case['id']} is not settled: {said}")
-        case["class"] = settled.get(packet.blind_id(case), said[AUTHOR])
         case["labels"] = said
+        if len(set(said.values())) == 1:
+            continue
+        if id not in settled:
+            raise SystemExit(f"{id} {case['id']} is not settled: {said}")
+        case |= {"class": settled[id]["class"], "settled": settled[id]["why"]}
 
 
 def main() -> None:
@@ -101,7 +104,7 @@ def main() -> None:
         if len(set(said.values())) > 1:
             print(id, cases[id]["id"], said)
     if asked.settled:
-        settle(content, labels, {line["id"]: line["class"] for line in read_lines(asked.settled)})
+        settle(content, labels, {line["id"]: line for line in read_lines(asked.settled)})
         asked.labels.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
 

@@ -5,6 +5,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.analysis.perturbations import as_reported
@@ -65,7 +66,8 @@ async def test_with_no_more_than_a_report_has_most_verdicts_stay_right(
     cases = [as_reported(case) for case in read_cases(LABELLED / f"{name}.json")]
     score = await score_engine(cases, RulesEngine(), surface)
     assert score.agreement >= least, "\n".join(score_lines(score))
-    assert score.macro_f1 >= 0.65
+    assert score.agreement > score.baseline().agreement
+    assert score.macro_f1 > 0.6
 
 
 async def test_confidence_tells_right_from_wrong_on_cases_with_little_evidence(surface: Surface) -> None:
@@ -89,9 +91,23 @@ def test_every_answer_that_was_written_for_the_sets_is_in_them() -> None:
     assert not suite.problems
     planned = tomllib.loads((LABELLED / "plan.toml").read_text())["own"]
     assert {each["eval"] for each in planned} == {eval.id for eval in suite.evals}
-    graded = {case.id: case for name in ("development", "test") for case in read_cases(LABELLED / f"{name}.json")}
+    graded = {case["id"]: case for name in ("development", "test") for case in plain_cases(name)}
     for each in planned:
-        assert graded[f"{each['eval']} {each['name']}"].failure_class == each["class"]
+        case = graded[f"{each['eval']} {each['name']}"]
+        assert case.get("labels", {}).get("author", case["class"]) == each["class"]
+
+
+def plain_cases(name: str) -> list[dict[str, Any]]:
+    cases: list[dict[str, Any]] = json.loads((LABELLED / f"{name}.json").read_bytes())["cases"]
+    return cases
+
+
+def test_a_label_is_what_all_said_or_what_was_settled() -> None:
+    read = [case for case in plain_cases("test") if "labels" in case]
+    assert len(read) == 60, "so many were labelled by somebody who knew neither our label nor the engine's"
+    for case in read:
+        said = set(case["labels"].values())
+        assert said == {case["class"]} or (len(said) > 1 and case["settled"])
 
 
 class Parrot:
