@@ -137,12 +137,21 @@ def test_groups_of_columns_stand_apart() -> None:
     assert third - second > second - first
 
 
-def test_the_name_of_a_single_column_is_not_cut() -> None:
-    chart = heat_map("Evals", [("model", [Cell(1.0, "")] * 2)], [("005-idioms", 1), ("006-clients", 1)])
-    first, second = drawn(chart.svg, "text", "tick")
-    assert (first.text, second.text) == ("idioms", "clients")
-    assert number(second, "x") - number(first, "x") > 6 * len("idioms")
-    assert number(ElementTree.fromstring(chart.svg), "width") > number(second, "x") + 6 * len("clients")
+def test_a_category_is_named_as_far_as_there_is_room_above_its_columns() -> None:
+    groups = [("000-fundamentals", 10), ("005-idioms", 4), ("006-clients", 1)]
+    chart = heat_map("Evals", [("model", [Cell(1.0, "")] * 15)], groups)
+    named = drawn(chart.svg, "text", "tick")
+    assert [each.text for each in named] == ["000-fundamentals", "idioms", "006"]
+    assert [each.findtext("title") for each in named] == [name for name, _ in groups]
+    ends = [number(each, "x") + 6 * len(each.text or "") for each in named]
+    assert all(end < number(after, "x") for end, after in zip(ends, named[1:], strict=False))
+    assert number(ElementTree.fromstring(chart.svg), "width") > ends[-1]
+
+
+def test_more_than_a_hundred_evals_fit_on_a_page() -> None:
+    groups = [(f"{place:03}-category", 8) for place in range(13)]
+    chart = heat_map("Evals", [("model", [Cell(1.0, "")] * 104)], groups)
+    assert number(ElementTree.fromstring(chart.svg), "width") <= 1400
 
 
 def test_names_cover_no_other_name_and_no_point() -> None:

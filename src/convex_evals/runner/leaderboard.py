@@ -15,6 +15,7 @@ from convex_evals.runner.results import (
     by_tag,
     category_scores,
     group_scores,
+    is_sample,
     read_figures,
 )
 from convex_evals.scores import Answer, Benchmark, RunRecord
@@ -38,7 +39,6 @@ from convex_evals.statistics import (
 if TYPE_CHECKING:
     from convex_evals.scores import ScoresStore
 
-SAMPLE: Final = "sample/"
 WITH_GUIDELINES: Final = "default"
 WITHOUT_GUIDELINES: Final = "no_guidelines"
 TagsOfEvals = Mapping[str, Sequence[str]]
@@ -103,11 +103,6 @@ class Leaderboard:
     standings: tuple[RankedModel, ...]
     left_out: tuple[LeftOut, ...]
     guidelines: Guidelines | None
-
-
-def is_sample(model: str) -> bool:
-    """Whether a model is a recording of ours."""
-    return model.startswith(SAMPLE)
 
 
 def read_leaderboard(

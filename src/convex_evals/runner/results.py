@@ -139,6 +139,7 @@ def _runs_with_results(store: "ScoresStore", model: str, experiment: str) -> lis
     return [run for run in runs if run.counts.remaining < run.counts.total and not NOT_SCORES & set(run.labels)]
 
 
+SAMPLE: Final = "sample/"
 UNMINTED: Final = "current"
 """Stands for a version as long as none is minted."""
 
@@ -224,12 +225,27 @@ def by_tag(tallies: Tallies, tags: Mapping[str, Sequence[str]]) -> dict[str, Tal
     return dict(sorted(groups.items()))
 
 
+def is_sample(model: str) -> bool:
+    """Whether a model is a recording of ours."""
+    return model.startswith(SAMPLE)
+
+
+def _longest_sample(figures: Sequence[RunFigures]) -> RunFigures | None:
+    samples = [
+        each
+        for each in figures
+        if is_sample(each.run.model) and each.run.is_complete and not NOT_SCORES & set(each.run.labels)
+    ]
+    return max(samples, key=lambda each: len(each.planned), default=None)
+
+
 def unminted_benchmark(figures: Sequence[RunFigures]) -> Benchmark | None:
     """What the newest complete run of a whole suite was asked and graded with, for scores without any version.
 
-    `figures` come newest first. None when there is no such run.
+    Where there is none, as after a demo, the longest run of a sample stands for it: samples answer what they have
+    recorded, be it the whole suite or not. `figures` come newest first. None when there is no such run, either.
     """
-    newest = next((each for each in figures if each.is_whole), None)
+    newest = next((each for each in figures if each.is_whole), None) or _longest_sample(figures)
     if newest is None:
         return None
     alike = [each for each in reversed(figures) if each.planned == newest.planned]

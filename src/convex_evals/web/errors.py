@@ -83,6 +83,8 @@ class Errors:
             return error_response(refused)
         shown = self._page(request, refused.status_code, refused.detail)
         shown.headers.update(refused.headers or {})
+        if request.url.query and "?" not in shown.headers.get("location", "?"):
+            shown.headers["location"] += f"?{request.url.query}"  # the tab, file or filter that was asked for
         return shown
 
 

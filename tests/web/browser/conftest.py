@@ -1,5 +1,6 @@
 """One site for all tests of a module, served on a real port: runs, failures, a report, and a model that is hostile."""
 
+import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,6 +19,12 @@ from convex_evals.web import Site, create_app
 
 FIRST, SECOND, INDEX = "000-basics/000-first", "000-basics/001-second", "001-queries/000-index"
 ANSWER = "const count = 3;\nexport const index = count.nothing;\n"
+EASY, HARD = ({"level": level, "source": "author"} for level in ("easy", "hard"))
+TAGS = {
+    FIRST: {"concepts": [f"concept-{number}" for number in range(30)], "difficulty": EASY},
+    SECOND: {"concepts": ["contention"], "difficulty": HARD},
+    INDEX: {"concepts": ["contention", "read-sets"], "difficulty": EASY},
+}
 PRINTS = Fingerprints(pipeline="pipeline", toolchain="toolchain", prompt="prompt")
 NEWER = replace(PRINTS, pipeline="newer")
 HOSTILE = "<img src=x onerror=hit()><script>hit()</script>\x1b[31m\u202e`javascript:hit()`"
@@ -102,6 +109,7 @@ def _suite(folder: Path) -> Suite:
         (folder / name / "TASK.txt").write_text("Write a backend.\n")
         (folder / name / "grader.py").write_text("def test_counts() -> None:\n    assert count == 2\n")
         (answer / "index.ts").write_text("export const name = 'the reference';\n")
+        (folder / name / "eval.json").write_text(json.dumps({"tags": TAGS[name]}))
     return load_suite(folder)
 
 

@@ -87,6 +87,34 @@ async def test_the_diff_is_side_by_side_or_inline_and_the_address_says_which(bro
     await expect(page.locator(".diff.inline")).to_be_visible()
 
 
+async def test_the_address_has_the_file_that_was_opened(browser: Any, served: Any) -> None:
+    page = await browser.visit(served.result() + "?tab=files")
+    file = page.locator('#files details[data-file="convex/index.ts"]')
+    await file.locator("summary").click()
+    await expect(page).to_have_url(re.compile("tab=files$"))
+    await file.locator("summary").click()
+    await expect(page).to_have_url(re.compile("file=convex%2Findex.ts$"))
+    await page.reload()
+    await expect(file).to_have_attribute("open", "")
+    await expect(file.locator("summary")).to_be_in_viewport()
+
+
+async def test_evals_are_looked_at_by_tag_and_by_difficulty(browser: Any, ranked: Any) -> None:
+    page = await browser.visit(f"{ranked.origin}/eval/{SECOND}")
+    await expect(page.get_by_role("link", name="hard")).to_have_attribute("title", "difficulty, by author")
+    await page.get_by_role("link", name="contention").click()
+    await expect(page).to_have_url(re.compile(r"/matrix\?tag=contention$"))
+    rows = page.locator("main tbody tr")
+    await expect(rows).to_have_count(2)
+    await page.get_by_label("Evals with the tag").select_option("easy")
+    await expect(page).to_have_url(re.compile(r"/matrix\?tag=easy$"))
+    await expect(rows).to_have_count(2)
+    await page.get_by_role("link", name="tag: easy").click()
+    await expect(rows).to_have_count(3)
+    await page.goto(f"{ranked.origin}/leaderboard")
+    await expect(page.get_by_role("group", name="By tag").get_by_role("row", name="hard")).to_contain_text("0%")
+
+
 async def test_ticked_runs_are_compared_and_a_flipped_eval_is_opened(browser: Any, served: Any) -> None:
     page = await browser.visit(served.at("/runs"))
     for run_id in (served.passed, served.failed):

@@ -108,6 +108,19 @@ def test_without_a_minted_version_complete_runs_are_compared_and_the_page_says_s
     assert '<span class="badge" title="recorded answers, not a model that can be called">sample</span>' in text
 
 
+def test_samples_that_answered_a_part_of_the_suite_are_ranked_where_there_is_nothing_else(
+    client: TestClient, run: Run
+) -> None:
+    """As after `demo`, whose evals are those that both samples have answered."""
+    run("sample/good", (), options={"filtered": True})
+    run("sample/bad", EVALS[:2], options={"filtered": True})
+    models = client.get("/leaderboard.json").json()["models"]
+    assert [each["model"] for each in models] == ["sample/good", "sample/bad"]
+    run("acme/part", (), options={"filtered": True})
+    ranked = client.get("/leaderboard.json").json()
+    assert [each["model"] for each in ranked["models"]] == ["acme/part"]  # it answered the same evals
+
+
 @pytest.mark.parametrize("address", ["/leaderboard", "/matrix", "/compare", "/reports", "/graders", "/schedule"])
 def test_with_nothing_to_show_a_page_says_what_to_type(client: TestClient, address: str) -> None:
     answer = client.get(address)

@@ -10,9 +10,9 @@ from markupsafe import Markup
 from convex_evals.web.charts import svg
 from convex_evals.web.charts.chart import Chart, percent
 
-SIZE: Final = 12.0
+SIZE: Final = 10.0
 GAP: Final = 1.0
-LABELS: Final = 190.0
+LABELS: Final = 180.0
 HEAD: Final = 18.0
 CHARACTER: Final = 6.2
 _NUMBER: Final = re.compile(r"^\d+-(?=.)")
@@ -29,15 +29,16 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Columns under one name, from `start`; as wide as the wider of the two."""
+    """Columns under one name, from `start`; `shown` is what of the name fits above them."""
 
     name: str
+    shown: str
     columns: int
     start: float
 
     @property
     def width(self) -> float:
-        return max(self.columns * (SIZE + GAP), len(self.name) * CHARACTER)
+        return max(self.columns * (SIZE + GAP), len(self.shown) * CHARACTER)
 
     @property
     def places(self) -> list[float]:
@@ -50,7 +51,7 @@ def heat_map(title: str, rows: Sequence[tuple[str, Sequence[Cell]]], groups: Seq
     columns = [place for group in laid for place in group.places]
     width = LABELS + max((group.start + group.width for group in laid), default=0.0)
     drawn = [
-        *(svg.text(LABELS + group.start, HEAD - 6, group.name, "tick") for group in laid),
+        *(_head(group) for group in laid),
         *(_row(place, name, cells, columns) for place, (name, cells) in enumerate(rows)),
     ]
     said = "; ".join(f"{name}: {_mean(cells)}" for name, cells in rows)
@@ -76,8 +77,8 @@ def square(x: float, y: float, cell: Cell) -> Markup:
     ]
     if cell.share == 0:
         parts += [
-            svg.line(x + 3, y + 3, x + SIZE - 3, y + SIZE - 3, "cross"),
-            svg.line(x + SIZE - 3, y + 3, x + 3, y + SIZE - 3, "cross"),
+            svg.line(x + 2.5, y + 2.5, x + SIZE - 2.5, y + SIZE - 2.5, "cross"),
+            svg.line(x + SIZE - 2.5, y + 2.5, x + 2.5, y + SIZE - 2.5, "cross"),
         ]
     return svg.link(cell.href, *parts)
 
@@ -88,15 +89,24 @@ def _row(place: int, name: str, cells: Sequence[Cell], columns: Sequence[float])
     return svg.element("g", svg.text(LABELS - 8, y + SIZE - 2, name, "label", "end"), *squares)
 
 
+def _head(group: Group) -> Markup:
+    titled = svg.element("title", group.name)
+    return svg.element("text", group.shown, titled, x=LABELS + group.start, y=HEAD - 6, class_="tick")
+
+
 def _laid_out(groups: Sequence[tuple[str, int]]) -> list[Group]:
-    """Where columns are few, the number before a category's name is left out."""
     laid, x = list[Group](), 0.0
     for name, count in groups:
-        fits = len(name) * CHARACTER <= count * (SIZE + GAP)
-        group = Group(name if fits else _NUMBER.sub("", name), count, x)
+        group = Group(name, _fitting(name, count * (SIZE + GAP) + SIZE / 2), count, x)
         laid.append(group)
         x += group.width + SIZE / 2
     return laid
+
+
+def _fitting(name: str, width: float) -> str:
+    """The whole name, else its words, else its number: many evals have to fit, and the table has the names."""
+    words, number = _NUMBER.sub("", name), name.partition("-")[0]
+    return next((each for each in (name, words) if len(each) * CHARACTER <= width), number)
 
 
 def _mean(cells: Sequence[Cell]) -> str:

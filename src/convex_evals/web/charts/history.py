@@ -14,7 +14,7 @@ from convex_evals.web.charts.scale import Scale
 
 WIDTH: Final = 640
 HEIGHT: Final = 260
-LEFT: Final = 48.0
+LEFT: Final = 56.0
 NAMES: Final = 150.0
 TOP: Final = 24.0
 FOOT: Final = 28.0
@@ -37,20 +37,24 @@ class Series:
     moments: tuple[Moment, ...]
 
 
-def history_chart(title: str, series: Sequence[Series], marks: Sequence[tuple[str, datetime]] = ()) -> Chart:
-    """`marks` are named points in time."""
+def history_chart(
+    title: str, series: Sequence[Series], marks: Sequence[tuple[str, datetime]] = (), value: str = "score"
+) -> Chart:
+    """`marks` are named points in time; `value` is what the upright axis shows."""
     times = [moment.at.timestamp() for each in series for moment in each.moments]
     x = Scale(min(times, default=0.0), max(times, default=1.0), LEFT, WIDTH - NAMES)
     y = Scale(_floor(series), 1.0, HEIGHT - FOOT, TOP)
     said = "; ".join(f"{each.name} {percent(each.moments[-1].value)} at last" for each in series if each.moments)
     lines = [_series(each, place, x, y) for place, each in enumerate(series) if each.moments]
-    drawn = svg.picture(WIDTH, HEIGHT, title, said, *_axes(x, y), *_marks(marks, x, y), *lines, *_names(series, x, y))
+    drawn = svg.picture(
+        WIDTH, HEIGHT, title, said, *_axes(x, y, value), *_marks(marks, x, y), *lines, *_names(series, x, y)
+    )
     table = tuple(
         (f"{moment.at:%Y-%m-%d %H:%M}", each.name, percent(moment.value), between(moment.low, moment.high))
         for each in series
         for moment in each.moments
     )
-    return Chart(title, drawn, ("finished", "model", "score", "95% interval"), table)
+    return Chart(title, drawn, ("finished", "line", value, "95% interval"), table)
 
 
 def _floor(series: Sequence[Series]) -> float:
@@ -102,7 +106,7 @@ def _final(series: Series) -> float:
     return series.moments[-1].value if series.moments else 0.0
 
 
-def _axes(x: Scale, y: Scale) -> list[Markup]:
+def _axes(x: Scale, y: Scale, value: str) -> list[Markup]:
     across = [svg.line(x.start, y(tick), x.end, y(tick), "grid") for tick in y.ticks(4)]
     left = [svg.text(x.start - 8, y(tick) + 4, f"{tick:.0%}", "tick", "end") for tick in y.ticks(4)]
     days = dict.fromkeys((x.low, x.high))
@@ -111,7 +115,11 @@ def _axes(x: Scale, y: Scale) -> list[Markup]:
         svg.text(x(day), HEIGHT - 8.0, f"{datetime.fromtimestamp(day, UTC):%Y-%m-%d}", "tick", anchor)
         for day, anchor in zip(days, anchors, strict=True)
     ]
-    return [*across, *left, *below]
+    names = [
+        svg.text((x.start + x.end) / 2, HEIGHT - 8.0, "finished", "axis", "middle"),
+        svg.upright(12, (y.start + y.end) / 2, value, "axis"),
+    ]
+    return [*across, *left, *below, *names]
 
 
 def _marks(marks: Sequence[tuple[str, datetime]], x: Scale, y: Scale) -> list[Markup]:

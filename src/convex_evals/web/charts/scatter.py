@@ -144,15 +144,7 @@ def _axes(x: Scale, y: Scale, x_name: str, y_name: str) -> list[Markup]:
     scale = f"{x_name} (logarithmic)" if x.logarithmic else x_name
     names = [
         svg.text((x.start + x.end) / 2, HEIGHT - 8, scale, "axis", "middle"),
-        svg.element(
-            "text",
-            y_name,
-            x=12,
-            y=(y.start + y.end) / 2,
-            class_="axis",
-            text_anchor="middle",
-            transform=f"rotate(-90 12 {(y.start + y.end) / 2:.0f})",
-        ),
+        svg.upright(12, (y.start + y.end) / 2, y_name, "axis"),
     ]
     return [*across, *up, *left, *below, *names]
 

@@ -24,6 +24,12 @@ def text(x: float, y: float, said: str, class_: str = "label", anchor: str | Non
     return element("text", said, x=x, y=y, class_=class_, text_anchor=anchor)
 
 
+def upright(x: float, y: float, said: str, class_: str) -> Markup:
+    """Text that is read from below, with its middle at this place."""
+    turned = f"rotate(-90 {_shown(x)} {_shown(y)})"
+    return element("text", said, x=x, y=y, class_=class_, text_anchor="middle", transform=turned)
+
+
 def path(points: Iterable[tuple[float, float]], class_: str) -> Markup:
     return element("polyline", points=" ".join(f"{_shown(x)},{_shown(y)}" for x, y in points), class_=class_)
 

@@ -1,6 +1,7 @@
 """Where things are. Addresses are stable: links of other people point at them."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
@@ -29,6 +30,7 @@ def with_query(address: str, **query: object) -> str:
     return f"{address}?{urlencode(chosen)}" if chosen else address
 
 
+@lru_cache(maxsize=1024)
 def run_address(experiment: str, run_id: str) -> str:
     return _joined("experiment", experiment, "run", run_id)
 

@@ -20,6 +20,7 @@ from convex_evals.web.pages.errors import Moved
 from convex_evals.web.pages.figures import moment
 from convex_evals.web.pages.frame import Crumb, page, show
 from convex_evals.web.pages.highlight import source_lines
+from convex_evals.web.pages.search import named
 from convex_evals.web.pages.twins import Twin
 from convex_evals.web.results import Results, results_of
 from convex_evals.web.site import Site, site_of
@@ -104,14 +105,8 @@ def _lead_on(site: Site, results: Results, asked: str) -> None:
     """To the only eval that begins so, or whose words are these. Raises in any case."""
     names = {each.id for each in site.suite.evals} if site.suite else set()
     names |= {name for each in results.runs() for name in each.standings}
-    category, _, word = asked.partition("/")
-    alike = [
-        each
-        for each in sorted(names)
-        if each.startswith(asked) or (each.startswith(f"{category}/") and each.endswith(f"-{word}"))
-    ]
-    if len(alike) == 1:
-        raise Moved(eval_address(alike[0]))
+    if found := named(asked, names):
+        raise Moved(eval_address(found))
     raise NotFound(f"There is no eval {asked!r} in this suite or in these scores.")
 
 

@@ -1,7 +1,10 @@
 """How pages write numbers, times and statuses. What is not known is never shown as 0."""
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Final, NamedTuple
+
+from markupsafe import Markup
 
 from convex_evals import runner
 from convex_evals.core.text import count
@@ -39,6 +42,16 @@ SIGNS: Final = {
 
 def sign(status: str) -> Sign:
     return SIGNS.get(status, Sign("·", status, "skipped"))
+
+
+@lru_cache(maxsize=256)
+def mark(status: str, step: str = "") -> Markup:
+    """The icon alone, for narrow cells; words are there for those who hear the page. A run has hundreds of them."""
+    found = sign(status)
+    icon = Markup('<span class="icon" aria-hidden="true">{}</span>').format(found.icon)
+    word = f"{step} {found.word}".strip()
+    hidden = Markup('<span class="visually-hidden">{}</span>').format(word)
+    return Markup('<span class="tone-{}" title="{}">{}{}</span>').format(found.tone, word, icon, hidden)
 
 
 def percent(value: float | None, digits: int = 1) -> str:

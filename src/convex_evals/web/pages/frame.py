@@ -132,6 +132,7 @@ def environment() -> Environment:
         "ago",
         "size",
         "sign",
+        "mark",
         "p_value",
     )
     made.filters.update({name: getattr(figures, name) for name in named})

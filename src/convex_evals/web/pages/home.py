@@ -20,7 +20,7 @@ from convex_evals.web.site import Site, site_of
 
 router = APIRouter()
 FINISHED: Final = 10
-TURNED: Final = 20
+TURNED: Final = 10
 PERIODS: Final = (("24 hours", timedelta(days=1)), ("7 days", timedelta(days=7)), ("30 days", timedelta(days=30)))
 
 
@@ -60,8 +60,9 @@ def home(
         every=len(every),
         running=[each for each in every if each.run.status == "running"],
         finished=finished,
-        failing=failing[:TURNED],
-        passing=passing[:TURNED],
+        failing=failing,
+        passing=passing,
+        most=TURNED,
         periods=[spent_in(name, every, now - length) for name, length in PERIODS],
         due=[turn for turn in agenda.turns if turn.state != "running"][:5],
     )

@@ -1,6 +1,6 @@
 """The leaderboard: who is ahead and how sure that is, what it costs, and what was left out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final
 
@@ -18,7 +18,7 @@ from convex_evals.runner import (
     leaderboard_json,
 )
 from convex_evals.scores import Benchmark
-from convex_evals.statistics import Comparison, Durations, Interval
+from convex_evals.statistics import Comparison, Durations, Interval, Score
 from convex_evals.web.charts import Chart, Moment, Point, Series, history_chart, scatter_chart
 from convex_evals.web.errors import NotFound
 from convex_evals.web.pages.addresses import links_of, model_address, run_address
@@ -54,6 +54,15 @@ class Choices:
     @property
     def minted(self) -> bool:
         return self.benchmark.name != UNMINTED
+
+
+@dataclass(frozen=True, slots=True)
+class GroupScores:
+    """A category or tag with the scores of all models in the order of the table; `evals` is the most that one has."""
+
+    name: str
+    evals: int
+    scores: tuple[Score | None, ...]
 
 
 @page(router, "/leaderboard")
@@ -94,8 +103,8 @@ def leaderboard(
         path=path,
         shown=shown,
         runs=runs,
-        categories=_categories(shown),
-        tags=tuple(sorted({name for each in shown for name in each.tags})),
+        categories=_groups([each.categories for each in shown]),
+        tags=_groups([each.tags for each in shown]),
         left_out=board.left_out[:LEFT_OUT_SHOWN],
         scatter=results.once_settled(("scatter", *drawn), lambda: _scatter(request, shown)),
         history=results.once_settled(
@@ -123,6 +132,14 @@ def find_version(versions: Sequence[Benchmark], name: str) -> Benchmark:
 
 def _categories(shown: Sequence[RankedModel]) -> tuple[str, ...]:
     return tuple(sorted({name for each in shown for name in each.categories}))
+
+
+def _groups(models: Sequence[Mapping[str, Score]]) -> tuple[GroupScores, ...]:
+    found = []
+    for name in sorted({name for each in models for name in each}):
+        scores = tuple(each.get(name) for each in models)
+        found.append(GroupScores(name, max(each.evals for each in scores if each), scores))
+    return tuple(found)
 
 
 def _scatter(request: Request, shown: Sequence[RankedModel]) -> Chart | None:

@@ -19,6 +19,7 @@ from convex_evals.web.pages.frame import Crumb, page, show
 from convex_evals.web.pages.leaderboard import experiments, find_version
 from convex_evals.web.pages.twins import Twin
 from convex_evals.web.results import Results, results_of
+from convex_evals.web.site import Site, site_of
 
 router = APIRouter()
 Order = Literal["name", "difficulty", "disagreement"]
@@ -54,15 +55,18 @@ class Table:
 @page(router, "/matrix")
 def matrix(
     request: Request,
+    site: Annotated[Site, Depends(site_of)],
     results: Annotated[Results, Depends(results_of)],
     benchmark: Annotated[str, Query()] = "",
     experiment: Annotated[str, Query()] = WITH_GUIDELINES,
     order: Annotated[Order, Query()] = "name",
+    tag: Annotated[str, Query()] = "",
 ) -> Response:
     versions = results.benchmarks()
     version = find_version(versions, benchmark) if versions else None
     table = _table(results, version, experiment) if version else Table((), ())
-    columns, lines = table.columns, table.lines
+    tags = site.suite.tags if site.suite else {}
+    columns, lines = table.columns, tuple(each for each in table.lines if not tag or tag in tags.get(each.eval, ()))
     return show(
         request,
         "matrix.html",
@@ -76,9 +80,13 @@ def matrix(
         experiment=experiment,
         orders=ORDERS,
         order=order,
+        tags=sorted({name for names in tags.values() for name in names}),
+        tag=tag,
         columns=columns,
         lines=sorted(lines, key=lambda each: (*_key(each, order), each.eval)),
-        overview=_overview(request, results, version, experiment, table) if version and columns else None,
+        overview=_overview(request, results, (version.name, experiment, tag), Table(columns, lines))
+        if version and columns and lines
+        else None,
     )
 
 
@@ -117,8 +125,8 @@ def _line(name: str, columns: Sequence[Column]) -> Line:
     return Line(name, tallies, 1 - fmean(rates) if rates else 0.0, pvariance(rates) if rates else 0.0)
 
 
-def _overview(request: Request, results: Results, version: Benchmark, experiment: str, table: Table) -> Chart:
-    key = ("overview", links_of(request), request.url.path, version.name, experiment)
+def _overview(request: Request, results: Results, chosen: tuple[str, ...], table: Table) -> Chart:
+    key = ("overview", links_of(request), request.url.path, *chosen)
     return results.once_settled(key, lambda: _heat_map(request, table.columns, table.lines))
 
 

@@ -155,7 +155,8 @@ def _over_time(entries: Sequence[ReportEntry]) -> Chart | None:
         )
         for name in CLASSES
     ]
-    return history_chart("Share of each class among failures, by the day of the run", series)
+    title = "Share of each class among failures, by the day of the run"
+    return history_chart(title, series, value="share of failures")
 
 
 def _moment(day: str) -> datetime:

@@ -21,7 +21,7 @@ from convex_evals.web.pages.addresses import category_address, result_address, r
 from convex_evals.web.pages.errors import Moved
 from convex_evals.web.pages.evidence import Kept, find_reference, kept_text, read_model_answer
 from convex_evals.web.pages.frame import Crumb, download, page, show
-from convex_evals.web.pages.search import find_run
+from convex_evals.web.pages.search import find_run, named
 from convex_evals.web.pages.twins import Twin
 from convex_evals.web.site import Site, site_of
 
@@ -148,12 +148,15 @@ def artifact(artifact: str, name: str, site: Annotated[Site, Depends(site_of)]) 
 
 def find_result(site: Site, experiment: str, run: str, eval: str, trial: int) -> Found:
     if len(run) < LENGTH:
-        raise Moved(f"{find_run(site, run)}/{eval}")
+        raise Moved(find_run(site, run, f"/{eval}"))
     record = site.store.find_run(run)
     if record.experiment != experiment:
-        raise Moved(result_address(record.experiment, run, eval, trial))
-    planned = next((each for each in site.store.planned(run) if each.eval == eval), None)
+        raise Moved(result_address(record.experiment, run, eval))
+    plan = {each.eval: each for each in site.store.planned(run)}
+    planned = plan.get(eval)
     if planned is None:
+        if name := named(eval, plan):
+            raise Moved(result_address(experiment, run, name))
         raise NotFound(f"Run {prefix(run)} has no eval {eval!r}.")
     details = site.store.details(run, eval)
     trials = sorted({*range(1, record.trials + 1), *(each.attempt.trial for each in details)})

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends
@@ -16,10 +17,10 @@ from convex_evals.runner import Sum
 from convex_evals.scores import GridRow, RunGrid, RunRecord
 from convex_evals.statistics import Score, Tally, score
 from convex_evals.web.errors import NotFound
-from convex_evals.web.pages.addresses import run_address
+from convex_evals.web.pages.addresses import category_address, run_address
 from convex_evals.web.pages.errors import Moved
 from convex_evals.web.pages.frame import Crumb, page, show
-from convex_evals.web.pages.search import find_run
+from convex_evals.web.pages.search import find_run, named
 from convex_evals.web.pages.twins import Twin
 from convex_evals.web.site import Site, site_of
 
@@ -47,6 +48,11 @@ class Cause:
     example: str
     rows: tuple[GridRow, ...]
 
+    @property
+    def slug(self) -> str:
+        """Names it in the page, however the order changes."""
+        return sha256(f"{self.step} {self.name}".encode()).hexdigest()[:12]
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
@@ -65,7 +71,10 @@ def category(
     request: Request, experiment: str, run: str, category: str, site: Annotated[Site, Depends(site_of)]
 ) -> Response:
     grid = find_grid(site, experiment, run, f"/{category}")
-    if category not in {row.category for row in grid.rows}:
+    categories = {row.category for row in grid.rows}
+    if category not in categories:
+        if found := named(category, categories):
+            raise Moved(category_address(grid.run.experiment, grid.run.id, found))
         raise NotFound(f"Run {prefix(grid.run.id)} has no category {category!r}.")
     return _show(request, site, grid, category)
 
@@ -73,7 +82,7 @@ def category(
 def find_grid(site: Site, experiment: str, run: str, rest: str = "") -> RunGrid:
     """Another experiment, or the beginning of the id, leads to the address of the run."""
     if len(run) < LENGTH:
-        raise Moved(f"{find_run(site, run)}{rest}")
+        raise Moved(find_run(site, run, rest))
     grid = site.store.pages.grid(run)
     if grid.run.experiment != experiment:
         raise Moved(f"{run_address(grid.run.experiment, run)}{rest}")

@@ -1,7 +1,7 @@
 """Search: any run, model or eval by a part of its name. The jump dialog reads the JSON twin of this page."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Final, NamedTuple
 
 from fastapi import APIRouter, Depends, Query
@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from convex_evals.core.ids import prefix
 from convex_evals.web.errors import NotFound
-from convex_evals.web.pages.addresses import eval_address, links_of, model_address, run_address
+from convex_evals.web.pages.addresses import eval_address, links_of, model_address, run_address, with_query
 from convex_evals.web.pages.errors import Moved
 from convex_evals.web.pages.figures import moment
 from convex_evals.web.pages.frame import Crumb, page, show
@@ -64,33 +64,51 @@ def moved_model(model: str, site: Annotated[Site, Depends(site_of)]) -> Response
     exact = [each for each in found if model in (each.name, each.name.rpartition("/")[2])] or found
     if len(exact) == 1:
         raise Moved(model_address(exact[0].provider, exact[0].name))
-    raise Moved(f"/search?q={model}") if exact else NotFound(f"There is no model {model!r} in these scores.")
+    raise Moved(with_query("/search", q=model)) if exact else NotFound(f"There is no model {model!r} in these scores.")
 
 
 @page(router, "/eval/{eval}", twins=False)
-def moved_eval(eval: str, results: Annotated[Results, Depends(results_of)]) -> Response:
-    found = _evals(results, eval)
+def moved_eval(
+    eval: str, site: Annotated[Site, Depends(site_of)], results: Annotated[Results, Depends(results_of)]
+) -> Response:
+    found = _evals(site, results, eval)
     if len(found) == 1:
         raise Moved(eval_address(found[0]))
-    raise Moved(f"/search?q={eval}") if found else NotFound(f"There is no eval {eval!r} in these scores.")
+    raise Moved(with_query("/search", q=eval)) if found else NotFound(f"There is no eval {eval!r} in these scores.")
 
 
-def find_run(site: Site, reference: str) -> str:
-    """The address of a run that is named by its id or the beginning of it."""
+def find_run(site: Site, reference: str, rest: str = "") -> str:
+    """The address of a run that is named by its id or the beginning of it, and of `rest` below it."""
     found = site.store.pages.find_runs(reference, 2) if len(reference) >= SHORTEST_ID else ()
     if not found:
         raise NotFound(
             f"There is no run {reference!r}; runs are named by their id or at least its first four characters."
         )
-    return run_address(found[0].experiment, found[0].id) if len(found) == 1 else f"/search?q={reference}"
+    if len(found) > 1:
+        return with_query("/search", q=reference)
+    return f"{run_address(found[0].experiment, found[0].id)}{rest}"
 
 
-def _evals(results: Results, text: str) -> list[str]:
-    """Names of evals that were ever planned with this in them."""
-    names = results.once(
-        "evals", lambda: sorted({each.eval for plan in {run.planned for run in results.runs()} for each in plan})
+def named(asked: str, names: Iterable[str]) -> str | None:
+    """The only name that is `category/eval` in short: parts may be beginnings, or the words after their numbers."""
+    wanted = asked.split("/")
+    found = {
+        name for name in names if len(parts := name.split("/")) == len(wanted) and all(map(_is_short, wanted, parts))
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+def _is_short(wanted: str, part: str) -> bool:
+    return bool(wanted) and (part.startswith(wanted) or part.partition("-")[2] == wanted)
+
+
+def _evals(site: Site, results: Results, text: str) -> list[str]:
+    """Names of evals with this in them: those of the suite at hand, and those that were ever planned."""
+    planned = results.once(
+        "evals", lambda: {each.eval for plan in {run.planned for run in results.runs()} for each in plan}
     )
-    return [name for name in names if text.lower() in name.lower()][:MOST]
+    names = planned | {each.id for each in site.suite.evals} if site.suite else planned
+    return [name for name in sorted(names) if text.lower() in name.lower()][:MOST]
 
 
 def _hits(site: Site, results: Results, text: str) -> Iterator[Hit]:
@@ -109,7 +127,7 @@ def _hits(site: Site, results: Results, text: str) -> Iterator[Hit]:
             f"{model.provider}/{model.name.removeprefix(f'{model.provider}/')}",
             model_address(model.provider, model.name),
         )
-    for eval in _evals(results, text):
+    for eval in _evals(site, results, text):
         yield Hit("eval", eval, eval_address(eval))
 
 

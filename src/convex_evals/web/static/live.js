@@ -1,4 +1,5 @@
-// A page with data-live listens for what happens on the server and replaces the parts that changed, nothing else.
+// A page with data-live listens for what happens on the server and replaces the parts that changed, nothing else:
+// what is ticked, opened, focused or looked at stays.
 "use strict";
 (() => {
   const source = document.querySelector("[data-live]");
@@ -7,19 +8,43 @@
   let pending = false;
   let busy = false;
   let ended = false;
-  const keep = (part) => part.contains(document.activeElement) && document.activeElement.matches("input, textarea, select");
+  const isUsed = (field) => field === document.activeElement || (field.matches("textarea") && field.value !== field.defaultValue);
+  const keep = (part) => [...part.querySelectorAll("input:not([type=checkbox]), textarea, select")].some(isUsed);
+  const find = (scope, address) => [...scope.querySelectorAll("a")].find((link) => link.getAttribute("href") === address);
+  const carry = (part, next) => {
+    for (const box of part.querySelectorAll("input[type=checkbox]:checked")) {
+      const same = next.querySelector(`input[name="${CSS.escape(box.name)}"][value="${CSS.escape(box.value)}"]`);
+      if (same) same.checked = true;
+    }
+    for (const old of part.querySelectorAll("details[id]")) {
+      const same = next.querySelector(`details[id="${CSS.escape(old.id)}"]`);
+      if (same) same.open = old.open;
+    }
+  };
+  const swap = (part, next) => {
+    const active = part.contains(document.activeElement) && document.activeElement;
+    const current = part.querySelector("[data-current] a[data-open]")?.getAttribute("href");
+    const { scrollTop, scrollLeft } = part;
+    carry(part, next);
+    part.replaceWith(next);
+    Object.assign(next, { scrollTop, scrollLeft });
+    if (current) find(next, current)?.closest("[data-row]")?.setAttribute("data-current", "");
+    if (active?.matches("input")) next.querySelector(`input[value="${CSS.escape(active.value)}"]`)?.focus({ preventScroll: true });
+    else if (active) find(next, active.getAttribute("href"))?.focus({ preventScroll: true });
+    next.dispatchEvent(new CustomEvent("refreshed", { bubbles: true }));
+  };
+  const place = () => { // the first link in sight, unless the reader is at the top and waits for what is new there
+    const link = scrollY && [...document.querySelectorAll("main a[href]")].find((each) => each.getBoundingClientRect().top > 0);
+    return link && { address: link.getAttribute("href"), top: link.getBoundingClientRect().top };
+  };
   const replace = (fresh) => {
+    const seen = place();
     for (const part of document.querySelectorAll("[data-part]")) {
       const next = fresh.querySelector(`[data-part="${CSS.escape(part.dataset.part)}"]`);
-      if (!next || part.isEqualNode(next) || keep(part)) continue;
-      const focused = part.contains(document.activeElement) && document.activeElement.getAttribute("href");
-      const current = part.querySelector("[data-current] a[data-open]")?.getAttribute("href");
-      part.replaceWith(next);
-      const find = (address) => [...next.querySelectorAll("a")].find((link) => link.getAttribute("href") === address);
-      if (current) find(current)?.closest("[data-row]")?.setAttribute("data-current", "");
-      if (focused) find(focused)?.focus({ preventScroll: true });
-      next.dispatchEvent(new CustomEvent("refreshed", { bubbles: true }));
+      if (next && !part.isEqualNode(next) && !keep(part)) swap(part, next);
     }
+    const link = seen && find(document.querySelector("main"), seen.address);
+    if (link) scrollBy(0, link.getBoundingClientRect().top - seen.top);
     if (!fresh.querySelector("[data-live]")) end();
   };
   const refresh = async () => {

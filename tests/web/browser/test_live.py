@@ -1,0 +1,52 @@
+"""Pages that change while somebody reads them: what is new appears, and the reader's place stays."""
+
+from typing import Any
+
+from playwright.async_api import expect
+
+FIRST, SECOND, INDEX = "000-basics/000-first", "000-basics/001-second", "001-queries/000-index"
+LOW = {"width": 1440, "height": 300}
+
+
+async def test_ticked_runs_stay_ticked_while_another_run_goes_on(browser: Any, served: Any) -> None:
+    run_id = served.record.begin("ticked")
+    page = await browser.visit(served.at("/runs"))
+    boxes = [page.locator(f'input[value="{each}"]') for each in (served.passed, served.failed)]
+    await boxes[0].check()
+    await boxes[1].check()
+    served.record.attempt(run_id, FIRST, passes=False)
+    await expect(page.get_by_role("row", name="ticked")).to_contain_text("1 of 3")
+    for box in boxes:
+        await expect(box).to_be_checked()
+    await expect(boxes[1]).to_be_focused()
+    served.record.store.finish_run(run_id, "stopped")
+
+
+async def test_a_result_fills_while_it_is_open_and_what_was_unfolded_stays_so(browser: Any, served: Any) -> None:
+    run_id = served.record.begin("filling")
+    page = await browser.visit(served.of_run(run_id, f"/{SECOND}?tab=diff"))
+    await expect(page.locator("#diff .old")).to_have_count(0)
+    served.record.attempt(run_id, SECOND, passes=False)
+    await expect(page.locator("#diff .old").first).to_contain_text("the reference")
+    await expect(page.locator("#steps")).to_be_hidden()
+    served.record.store.finish_run(run_id, "stopped")
+
+
+async def test_unfolded_failures_and_the_line_in_sight_stay_where_they_are(browser: Any, served: Any) -> None:
+    run_id = served.record.begin("reading")
+    served.record.attempt(run_id, SECOND, passes=False)
+    page = await browser.visit(served.of_run(run_id, "?tab=causes"), viewport=LOW)
+    folded = page.locator("#causes details").first
+    await folded.locator("summary").click()
+    served.record.attempt(run_id, FIRST)
+    await expect(page.locator("[data-part=facts]")).to_contain_text("1 passed")
+    await expect(folded).not_to_have_attribute("open", "")
+    await page.get_by_role("navigation", name="Parts of this page").get_by_role("link", name="Evals").click()
+    row = page.locator("#evals").get_by_role("link", name="000-first")
+    await row.evaluate("each => each.scrollIntoView()")
+    before = await row.bounding_box()
+    served.record.attempt(run_id, INDEX, passes=False)  # a failure, which is shown above what passed
+    await expect(page.locator("[data-part=facts]")).to_contain_text("2 failed")
+    after = await row.bounding_box()
+    assert before and after and abs(after["y"] - before["y"]) < 2
+    served.record.store.finish_run(run_id, "stopped")
