@@ -30,6 +30,16 @@ def test_every_step_is_shown_by_icon_and_word(client: TestClient, run_id: str) -
     assert "tests failed</span>" in page and "tsc passed</span>" in page and "1/2" in page
 
 
+def test_ten_thousand_results_come_in_pages_with_failures_first(client: TestClient, record: Any) -> None:
+    run_id = record.begin(trials=3_400)
+    record.attempt(run_id, "001-queries/000-index", passes=False)
+    first, last = client.get(address(run_id)).text, client.get(address(run_id, "?page=21")).text
+    assert first.count("<tr data-row>") == 500 and last.count("<tr data-row>") == 200
+    assert "page 1 of 21" in first and f'rel="next" href="{address(run_id)}?page=2"' in first
+    assert "tests failed</span>" in first and "tests failed</span>" not in last and "data-sortable" not in first
+    assert len(client.get(address(run_id, ".json")).json()["evals"]) == 10_200
+
+
 def test_a_category_is_a_page_of_its_own(client: TestClient, run_id: str) -> None:
     page = client.get(address(run_id, "/001-queries")).text
     assert "000-index" in page and "001-second" not in page

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -26,6 +26,7 @@ from convex_evals.web.site import Site, site_of
 
 router = APIRouter()
 ORDER: Final = ("failed", "infrastructure", "interrupted", "running", "pending", "skipped", "passed")
+PER_PAGE: Final = 500
 SILENT: Final = timedelta(minutes=15)
 """A run that nobody holds and that recorded nothing for so long has died."""
 
@@ -62,13 +63,24 @@ class Progress:
 
 
 @page(router, "/experiment/{experiment}/run/{run}")
-def run(request: Request, experiment: str, run: str, site: Annotated[Site, Depends(site_of)]) -> Response:
-    return _show(request, site, find_grid(site, experiment, run), None)
+def run(
+    request: Request,
+    experiment: str,
+    run: str,
+    site: Annotated[Site, Depends(site_of)],
+    page: Annotated[int, Query(ge=1)] = 1,
+) -> Response:
+    return _show(request, site, find_grid(site, experiment, run), None, page)
 
 
 @page(router, "/experiment/{experiment}/run/{run}/{category}")
 def category(
-    request: Request, experiment: str, run: str, category: str, site: Annotated[Site, Depends(site_of)]
+    request: Request,
+    experiment: str,
+    run: str,
+    category: str,
+    site: Annotated[Site, Depends(site_of)],
+    page: Annotated[int, Query(ge=1)] = 1,
 ) -> Response:
     grid = find_grid(site, experiment, run, f"/{category}")
     categories = {row.category for row in grid.rows}
@@ -76,7 +88,7 @@ def category(
         if found := named(category, categories):
             raise Moved(category_address(grid.run.experiment, grid.run.id, found))
         raise NotFound(f"Run {prefix(grid.run.id)} has no category {category!r}.")
-    return _show(request, site, grid, category)
+    return _show(request, site, grid, category, page)
 
 
 def find_grid(site: Site, experiment: str, run: str, rest: str = "") -> RunGrid:
@@ -89,7 +101,7 @@ def find_grid(site: Site, experiment: str, run: str, rest: str = "") -> RunGrid:
     return grid
 
 
-def _show(request: Request, site: Site, grid: RunGrid, category: str | None) -> Response:
+def _show(request: Request, site: Site, grid: RunGrid, category: str | None, page: int) -> Response:
     rows = [row for row in grid.rows if category in (None, row.category)]
     run = grid.run
     report = newest_report(site.reports, run.provider, run.model, run.id)
@@ -105,7 +117,10 @@ def _show(request: Request, site: Site, grid: RunGrid, category: str | None) -> 
         run=run,
         condition=condition(site, grid),
         category=category,
-        rows=sorted(rows, key=lambda row: (ORDER.index(row.status), row.eval, row.trial)),
+        rows=sorted(rows, key=lambda row: (ORDER.index(row.status), row.eval, row.trial))[_slice(page)],
+        total=len(rows),
+        page=page,
+        pages=-(-len(rows) // PER_PAGE),
         steps=STEPS,
         several=any(row.trial > 1 for row in rows),
         priced=any(row.cost_usd is not None for row in rows),
@@ -120,6 +135,10 @@ def _show(request: Request, site: Site, grid: RunGrid, category: str | None) -> 
         decisions=site.store.decisions.of_run(run.id),
         command=repeat_command(run),
     )
+
+
+def _slice(page: int) -> slice:
+    return slice((page - 1) * PER_PAGE, page * PER_PAGE)
 
 
 def condition(site: Site, grid: RunGrid) -> str:
