@@ -161,6 +161,17 @@ def test_names_cover_no_other_name_and_no_point() -> None:
     assert not [pair for pair in combinations([*boxes, *dots[:1]], 2) if pair[0].shared(pair[1])]
 
 
+def test_no_name_is_struck_through_by_the_line_of_the_best() -> None:
+    svg = scatter_chart("Cost", [Point("cheapest-model", 1.0, 0.5), Point("best-model", 4.0, 0.9)], "cost", "score").svg
+    (line,) = drawn(svg, "polyline", "pareto")
+    corners = [tuple(map(float, place.split(","))) for place in line.get("points", "").split()]
+    for name in drawn(svg, "text", "name"):
+        width, edge, bottom = 6.4 * len(name.text or ""), number(name, "x"), number(name, "y") + 3
+        left = edge - width if name.get("text-anchor") == "end" else edge
+        box = Box(left, bottom - 13, left + width, bottom)
+        assert not [pair for pair in pairwise(corners) if box.shared(Box(*pair[0], pair[1][0], pair[1][1] + 0.1))]
+
+
 def test_a_name_stays_inside_the_chart() -> None:
     (box,) = place_names([Anchor("vendor/a-long-name", 10.0, 2.0)], [], Box(0.0, 0.0, 130.0, 90.0))
     assert (box.left, box.top) >= (0.0, 0.0) and box.right <= 130.0

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from markupsafe import Markup
@@ -94,13 +95,18 @@ def _upright(x: float, bottom: float, top: float) -> Markup:
 
 
 def _front(front: Sequence[Point], x: Scale, y: Scale) -> Markup:
-    """Stairs: between two of them, nobody pays more without getting more."""
+    corners = _stairs(front, x, y)
+    return svg.path(corners, "pareto") if corners else Markup("")
+
+
+def _stairs(front: Sequence[Point], x: Scale, y: Scale) -> list[tuple[float, float]]:
+    """Between two of them, nobody pays more without getting more."""
     corners: list[tuple[float, float]] = []
     for point in front:
         if corners:
             corners.append((x(point.x), corners[-1][1]))
         corners.append((x(point.x), y(point.y)))
-    return svg.path([*corners, (x.end, corners[-1][1])], "pareto") if corners else Markup("")
+    return [*corners, (x.end, corners[-1][1])] if corners else []
 
 
 def _names(points: Sequence[Point], x: Scale, y: Scale) -> list[Markup]:
@@ -108,6 +114,10 @@ def _names(points: Sequence[Point], x: Scale, y: Scale) -> list[Markup]:
     ordered = sorted(points, key=lambda each: -each.y)
     anchors = [Anchor(each.label, x(each.x), y(each.y)) for each in ordered]
     covered = [box for each in points for box in _covered(each, x, y)]
+    covered += [
+        Box(min(left, right) - 1, min(top, bottom) - 1, max(left, right) + 1, max(top, bottom) + 1)
+        for (left, top), (right, bottom) in pairwise(_stairs(pareto(points), x, y))
+    ]
     frame = Box(x.start, y.end, float(WIDTH), y.start)
     placed = zip(anchors, place_names(anchors, covered, frame), strict=True)
     return [_name(anchor, box) for anchor, box in placed]

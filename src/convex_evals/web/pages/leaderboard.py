@@ -19,6 +19,7 @@ from convex_evals.runner import (
 )
 from convex_evals.scores import Benchmark
 from convex_evals.statistics import Comparison, Durations, Interval, Score
+from convex_evals.suite import Difficulty
 from convex_evals.web.charts import Chart, Moment, Point, Series, history_chart, scatter_chart
 from convex_evals.web.errors import NotFound
 from convex_evals.web.pages.addresses import links_of, model_address, run_address
@@ -104,7 +105,7 @@ def leaderboard(
         shown=shown,
         runs=runs,
         categories=_groups([each.categories for each in shown]),
-        tags=_groups([each.tags for each in shown]),
+        tags=_groups([each.tags for each in shown], [each.value for each in Difficulty]),
         left_out=board.left_out[:LEFT_OUT_SHOWN],
         scatter=results.once_settled(("scatter", *drawn), lambda: _scatter(request, shown)),
         history=results.once_settled(
@@ -134,9 +135,10 @@ def _categories(shown: Sequence[RankedModel]) -> tuple[str, ...]:
     return tuple(sorted({name for each in shown for name in each.categories}))
 
 
-def _groups(models: Sequence[Mapping[str, Score]]) -> tuple[GroupScores, ...]:
+def _groups(models: Sequence[Mapping[str, Score]], first: Sequence[str] = ()) -> tuple[GroupScores, ...]:
+    names = {name for each in models for name in each}
     found = []
-    for name in sorted({name for each in models for name in each}):
+    for name in (*(each for each in first if each in names), *sorted(names.difference(first))):
         scores = tuple(each.get(name) for each in models)
         found.append(GroupScores(name, max(each.evals for each in scores if each), scores))
     return tuple(found)
