@@ -22,7 +22,7 @@
     }
   };
   const swap = (part, next) => {
-    const active = part.contains(document.activeElement) && document.activeElement;
+    const active = part.contains(document.activeElement) ? document.activeElement : null;
     const current = part.querySelector("[data-current] a[data-open]")?.getAttribute("href");
     const { scrollTop, scrollLeft } = part;
     carry(part, next);

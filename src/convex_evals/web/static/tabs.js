@@ -12,9 +12,9 @@
       panel.toggleAttribute("data-active", panel.dataset.tab === name);
     }
   };
-  const target = () => location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const target = () => (location.hash ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null);
   const asked = () => {
-    const panel = target()?.closest?.(".panel[data-tab]");
+    const panel = target()?.closest(".panel[data-tab]");
     const name = panel ? panel.dataset.tab : new URLSearchParams(location.search).get("tab");
     return links().some((link) => link.dataset.tab === name) ? name : links()[0].dataset.tab;
   };
