@@ -33,7 +33,14 @@ async def test_on_paper_there_is_all_of_a_result_and_nothing_to_click(browser: A
     for part in (".header", ".tabs", ".actions", ".footer"):
         await expect(page.locator(part).first).to_be_hidden()
     for panel in ("steps", "diff", "files", "why", "task", "prompt", "response", "attempts"):
-        await expect(page.locator(f"#{panel}")).to_be_visible()
+        box = await page.locator(f"#{panel} > .panel-title").bounding_box()
+        assert box and box["height"] > 10, f"{panel} has no heading"
+    await page.goto(served.at("/graders"))
+    wrap = page.locator(".table-wrap").last
+    assert await wrap.evaluate("each => [each.scrollHeight - each.clientHeight, getComputedStyle(each).maxHeight]") == [
+        0,
+        "none",
+    ]
 
 
 async def test_the_header_of_a_table_stays_while_it_is_scrolled(browser: Any, served: Any) -> None:
