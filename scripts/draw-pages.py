@@ -40,7 +40,8 @@ async def draw(demo: Path, generated: Path, docs: Path) -> None:
 
 
 def pages_of_demo(store: ScoresStore) -> dict[str, str]:
-    newest = {run.model: run for run in reversed(store.runs())}
+    whole = [run for run in store.runs() if FAILURE in {each.eval for each in store.planned(run.id)}]
+    newest = {run.model: run for run in reversed(whole)}
     apprentice, expert = newest["sample/apprentice"], newest["sample/expert"]
     run = f"/experiment/{apprentice.experiment}/run/{apprentice.id}"
     compare = f"/compare?runs={apprentice.id},{expert.id}"
