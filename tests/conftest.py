@@ -88,7 +88,7 @@ LONGEST = (
     "backend/faults/test_crashes.py",
     "runner/test_execution.py",
     "cli/test_interruptions.py",
-    "cli/test_asking.py",
+    "cli/test_model_requests.py",
     "cli/test_run.py",
     "cli/test_new_eval.py",
     "cli/menu/test_menu.py",
