@@ -154,7 +154,7 @@ def make_failure() -> MakeFailure:
             "found": "isolated",
             "cause_note": "Found by delta debugging.",
             "classification": Classification(
-                failure_class, 0.8, "It returns 2.", "It returns 2, not 1.", ("x",), "rule"
+                failure_class, 0.9, "It returns 2.", "It returns 2, not 1.", ("x",), "rule"
             ),
             "evidence": ("4 of 5 tests passed.",),
             "fingerprints": ("test:test_one",),
