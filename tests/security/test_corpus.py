@@ -31,9 +31,7 @@ READ_BY_LINTERS = [
     for answer in answers
     if category == "configuration" or "eslint" in answer.expected.steps
 ]
-READ_QUICKLY = [
-    answer for answer in READ_BY_LINTERS if answer.name in ("eslint_disable", "many_parentheses", "many_plus")
-]
+READ_QUICKLY = [answer for answer in READ_BY_LINTERS if answer.name in ("eslint_disable", "many_parentheses")]
 ESLINT = ("--linter", "eslint")
 
 
@@ -75,7 +73,7 @@ def test_attacks_are_contained(world: World, category: str) -> None:
 
 
 def test_quick_attacks_on_a_warm_eslint_are_contained(world: World) -> None:
-    answers = [READ_QUICKLY[PEOPLE.index(world.person)], *READ_QUICKLY[len(PEOPLE) :], *LAST]
+    answers = [*READ_QUICKLY[PEOPLE.index(world.person) :: len(PEOPLE)], *LAST]
     found = problems(world, answers, world.grade(answers, *ESLINT))
     assert not found, "\n".join(found)
 
