@@ -45,8 +45,8 @@ class VitestGrader:
         packages = [*([self._own_packages] if self._own_packages else []), self._toolchain.packages.node_modules]
         programs = write_commands(request.private / "bin", self._toolchain.node.executable, packages)
         self._path = f"{programs}:{SYSTEM_PATH}"
-        key = hashlib.sha256(f"{self._toolchain.fingerprint} {self._root}".encode()).hexdigest()
-        self._compiled = tools.cache / "vitest" / key[:16]
+        vitest = (self._own_vitest or self._toolchain.node_script("vitest")).resolve()
+        self._compiled = tools.cache / "vitest" / hashlib.sha256(str(vitest).encode()).hexdigest()[:16]
 
     async def collect(self) -> GraderRun:
         """The reference answer stands in for the model's: names must not depend on what a model wrote. So this run may
@@ -128,10 +128,14 @@ class VitestGrader:
             return self._own_packages.parent
         return self._request.shared or self._request.suite
 
+    @property
+    def _own_vitest(self) -> Path | None:
+        own = self._own_packages / "vitest/vitest.mjs" if self._own_packages is not None else None
+        return own if own is not None and own.is_file() else None
+
     def _program(self) -> list[str]:
-        node = str(self._toolchain.node.executable)
-        if self._own_packages is not None and (own := self._own_packages / "vitest/vitest.mjs").is_file():
-            return [node, str(own)]
+        if self._own_vitest is not None:
+            return [str(self._toolchain.node.executable), str(self._own_vitest)]
         config = self._request.private / "vitest.config.mjs"
         manifest = self._toolchain.packages.folder / "package.json"
         config.write_text(CONFIG.format(fallback=FALLBACK, manifest=manifest, cache=self._request.private / "cache"))
