@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from tests.conftest import LONGEST
 
 # Written in pieces, because this file is searched as well.
 REGISTRIES = [
@@ -78,3 +79,7 @@ def test_pictures_are_small_and_each_is_shown_by_a_page(repository: Path, source
     assert not [name for name in pictures if (repository / name).stat().st_size > 200_000]
     pages = "".join((repository / name).read_text() for name in sources if name.suffix == ".md")
     assert not [name for name in pictures if f"{name.name})" not in pages]
+
+
+def test_the_files_of_tests_that_begin_exist(repository: Path) -> None:
+    assert [name for name in LONGEST if not (repository / "tests" / name).is_file()] == []
