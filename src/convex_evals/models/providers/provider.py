@@ -107,7 +107,7 @@ class _LazyTransport:
 
     def _open(self) -> RetryTransport:
         from convex_evals.models.providers.clients import Access
-        from convex_evals.models.providers.errors import Faults, Redaction
+        from convex_evals.models.providers.faults import Faults, Redaction
         from convex_evals.models.providers.stream import StreamingClient
 
         client = StreamingClient(Access.to(self.entry, self.key), Faults(self.entry, Redaction(self.key)), self.policy)
