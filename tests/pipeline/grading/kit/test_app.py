@@ -64,6 +64,17 @@ LIVE = """
             expect(page.get_by_role("listitem")).to_have_text(["one"])
         expect(page.get_by_role("listitem")).to_have_text(["one", "from the page"])
 
+    def test_frames_are_recorded(app: App, project: Deployment):
+        page = app.open()
+        texts = "[...document.querySelectorAll('li')].map((item) => item.textContent)"
+        expect(page.get_by_role("list")).to_have_count(1)
+        with app.frames(page, texts) as states:
+            for number in (1, 2):
+                project.insert("messages", channel="a", body=f"{number}")
+                expect(page.get_by_role("listitem")).to_have_count(number)
+                page.evaluate("new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)))")
+        assert states == [[], ["1"], ["1", "2"]]
+
     def test_every_test_starts_anew(app: App, files):
         page = app.open()
         expect(page.get_by_role("list")).to_have_text("")
@@ -129,7 +140,7 @@ async def test_an_app_is_shown_follows_its_deployment_and_reaches_nothing_else(
 ) -> None:
     result = await look(write_eval(LIVE))
     assert result.step.status == "passed", result.step.log.read_text()
-    assert (result.tests.passed, result.tests.total, result.step.notes) == (3, 3, ())
+    assert (result.tests.passed, result.tests.total, result.step.notes) == (4, 4, ())
 
 
 @pytest.mark.usefixtures("chromium")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from convex_evals.pipeline.grading.kit.chromium import TIMEOUT_MS, Chromium
 from convex_evals.pipeline.grading.kit.web_server import Reply, WebServer
@@ -19,6 +19,22 @@ _PAGE: Final = f"""\
   <head><meta charset="utf-8"><title>App</title><link rel="stylesheet" href="/{BUNDLE}.css"></head>
   <body><div id="root"></div><script type="module" src="/{BUNDLE}.js"></script></body>
 </html>
+"""
+
+# Before each frame is painted, the page says what it is about to show; only changes are kept.
+_RECORD: Final = """\
+(source) => {
+  const read = new Function("return (" + source + ");");
+  const seen = [];
+  const look = () => {
+    const state = JSON.stringify(read());
+    if (state !== seen[seen.length - 1]) seen.push(state);
+  };
+  let request;
+  const frame = () => { look(); request = requestAnimationFrame(frame); };
+  frame();
+  return () => { cancelAnimationFrame(request); look(); return seen.map((state) => JSON.parse(state)); };
+}
 """
 
 _MOST_COMPLAINTS: Final = 100
@@ -70,6 +86,15 @@ class App:
         """In the block, nothing that the deployment sends arrives at any page; what pages send, does."""
         with self._holding():
             yield
+
+    @contextmanager
+    def frames(self, page: "Page", state: str) -> Iterator[list[Any]]:
+        """What `state`, an expression in JavaScript, was in each frame that the page painted in the block, without
+        repetitions; in the list when the block has ended."""
+        states: list[Any] = []
+        recording = page.evaluate_handle(_RECORD, state)
+        yield states
+        states += recording.evaluate("(stop) => stop()")
 
     @contextmanager
     def _holding(self) -> Iterator[None]:
