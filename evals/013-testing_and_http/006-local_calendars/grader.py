@@ -588,12 +588,13 @@ class World:
                 each.due(self.seen, now)
             self.seen = now
 
+    def is_close(self, now: float) -> bool:
+        return any(abs(moment - now) < 5 * MINUTE for each in self.series.values() for moment in each.moments())
+
     def settle(self, hours: float = 0) -> None:
         """Lets time pass, and some more if something is close."""
         self.project.advance(hours=hours)
-        while any(
-            abs(moment - self.project.now()) < 5 * MINUTE for each in self.series.values() for moment in each.moments()
-        ):
+        while self.is_close(self.project.now()):
             self.project.advance(minutes=7)
         self.tick()
 
