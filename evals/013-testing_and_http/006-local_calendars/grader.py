@@ -510,6 +510,16 @@ def test_replaced_zones_move_reminders(project: Deployment) -> None:
     assert len(reminders(project, name)) == 1, "once, also after the zone was replaced"
 
 
+def test_a_replaced_zone_brings_a_reminder_forward(project: Deployment) -> None:
+    first, zone = tomorrow(project, 3), Zone("z", 0)
+    set_zone(project, zone)
+    name = create(project, simple(zone, first, time=720, remind=0, rule={"every": "day", "step": 1, "count": 1}))
+    set_zone(project, Zone("z", 120))
+    moment = local(first, 720) - 2 * HOUR
+    advance_to(project, moment + LATE)
+    assert reminders(project, name) == [(moment, str(first))]
+
+
 def test_paused_reminders_are_made_up_for(project: Deployment) -> None:
     first, zone = tomorrow(project, 2), Zone("z", 0)
     set_zone(project, zone)

@@ -94,7 +94,8 @@ async def _run(step: RunningStep, runner: GraderRunner, tools: Tools, eval: Eval
         run = await runner.run(collected.names)
     except ProcessError as error:
         return Verdict(GRADER_CRASHED, str(error), TestCounts(0, len(collected.names)))
-    step.record(run.result)
+    for result in (*run.others, run.result):
+        step.record(result)
     return judge(run.result, run.report, collected.names)
 
 

@@ -54,10 +54,11 @@ class GraderRequest:
 
 @dataclass(frozen=True, slots=True)
 class GraderRun:
-    """A grader's process that has ended, and its report if it came to write one."""
+    """A grader's process that has ended, its report if it came to write one, and what was run on its behalf."""
 
     result: ProcessResult
     report: Report | None
+    others: tuple[ProcessResult, ...] = ()
 
 
 class GraderRunner(Protocol):

@@ -141,6 +141,13 @@ async def test_tests_that_tell_right_from_wrong_pass(attempt: Try) -> None:
     assert (result.step.status, result.tests.passed, result.tests.total) == ("passed", 5, 5), result.step.excerpt
 
 
+async def test_the_step_has_the_log_of_the_run_and_what_it_cost(attempt: Try) -> None:
+    result = await attempt(GOOD)
+    assert result.step.log
+    assert "vitest.mjs run" in result.step.log.read_text()
+    assert result.step.cpu_ms > 500
+
+
 async def test_a_mistake_that_no_test_notices_is_named(attempt: Try) -> None:
     result = await attempt('test("then", async () => { expect(await texts(60_001)).toEqual(["hi"]); });')
     assert result.failed == ("test_wrong[too early]",)

@@ -7,7 +7,7 @@ from typing import Final
 
 from convex_evals.core.browser import find_chromium
 from convex_evals.core.errors import ProcessError
-from convex_evals.core.processes import LIBRARIES, Confinement, base_environment, run
+from convex_evals.core.processes import LIBRARIES, Confinement, ProcessResult, base_environment, run
 from convex_evals.pipeline.grading.network import TreeListeners
 from convex_evals.pipeline.grading.python.process import Job
 from convex_evals.pipeline.grading.runner import GraderRequest, GraderRun
@@ -51,8 +51,10 @@ class PythonGrader:
             job = replace(job, given=self._request.given.deployment)
             job.given_push.write_text(json.dumps(self._request.given.pushes.given))
             job.project_push.write_text(json.dumps(self._request.given.pushes.project))
-        async with serve_written_tests(self._request, self._tools) as socket:
-            return await self._run(replace(job, written_tests=socket))
+        others: list[ProcessResult] = []
+        async with serve_written_tests(self._request, self._tools, others) as socket:
+            run = await self._run(replace(job, written_tests=socket))
+        return replace(run, others=tuple(others))
 
     async def _run(self, job: Job) -> GraderRun:
         pid = await self._tools.graders.prepare()

@@ -40,8 +40,10 @@ Variants = Mapping[str, Mapping[str, str | None]]
 
 
 @asynccontextmanager
-async def serve_written_tests(request: GraderRequest, tools: Tools) -> AsyncIterator[Path | None]:
-    """The socket, while the block runs; None if the grader does not speak of such tests."""
+async def serve_written_tests(
+    request: GraderRequest, tools: Tools, ended: list[ProcessResult]
+) -> AsyncIterator[Path | None]:
+    """The socket, while the block runs; None if the grader does not speak of such tests. `ended` is added to."""
     if FIXTURE.search(request.grader.path.read_text(errors="replace")) is None:
         yield None
         return
@@ -51,7 +53,7 @@ async def serve_written_tests(request: GraderRequest, tools: Tools) -> AsyncIter
         with suppress(ConnectionError):
             asked = json.loads(await reader.read())
             async with turn:
-                ran = await run_on_variants(asked, request, tools)
+                ran = await run_on_variants(asked, request, tools, ended)
             writer.write(json.dumps(to_plain(ran)).encode())
             await writer.drain()
         writer.close()
@@ -61,7 +63,9 @@ async def serve_written_tests(request: GraderRequest, tools: Tools) -> AsyncIter
         yield socket
 
 
-async def run_on_variants(variants: Variants, request: GraderRequest, tools: Tools) -> WrittenReply:
+async def run_on_variants(
+    variants: Variants, request: GraderRequest, tools: Tools, ended: list[ProcessResult]
+) -> WrittenReply:
     written = _sources(request.files)
     if sum(len(text) for text in written.values()) > MOST_BYTES:
         return WrittenReply(problem=f"the tests and what they import have more than {MOST_BYTES:,} characters")
@@ -71,6 +75,7 @@ async def run_on_variants(variants: Variants, request: GraderRequest, tools: Too
         result = await tried.vitest()
     except ProcessError as error:
         return WrittenReply(crashed=str(error))
+    ended.append(result)
     return _reply(result, tried.report, places)
 
 
