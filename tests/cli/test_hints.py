@@ -21,7 +21,7 @@ def test_hints_of_a_run_repeat_its_scores_and_its_suite(
     scores = tmp_path / "mine.db"
     run = convex_evals("run", "-m", "reference", "--evals", suite, "--scores", scores)
     show, analyze, serve = hints(run.stderr + run.stdout)
-    assert show.endswith(f" 000-basics/001-hello --scores {scores} --evals {shlex.quote(str(suite))}")
+    assert show.endswith(f" 001-hello --scores {scores} --evals {shlex.quote(str(suite))}")
     assert analyze.endswith(f"--scores {scores} --evals {shlex.quote(str(suite))}")
     assert serve == f"convex-evals serve --scores {scores} --evals {shlex.quote(str(suite))}"
     shown = convex_evals(*shlex.split(show)[1:])

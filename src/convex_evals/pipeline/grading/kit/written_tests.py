@@ -14,7 +14,7 @@ from convex_evals.pipeline.grading.types import VariantReport, WrittenReply
 
 GIVEN: Final = "given"
 VARIANTS: Final = "variants"
-PATIENCE_SECONDS: Final = 200.0  # longer than a run may take, so that its own limit decides
+PATIENCE_SECONDS: Final = 600.0  # longer than a run may take, so that its own limit decides
 MOST_FAILURES: Final = 3
 
 
@@ -53,9 +53,9 @@ class WrittenTests:
     _known: dict[str, dict[str, VariantRun]] = field(default_factory=dict)
 
     def run(self, variants: Mapping[str, Variant]) -> dict[str, VariantRun]:
-        """All variants in one process. Running the same ones again costs nothing.
+        """All variants in a few processes. Running the same ones again costs nothing.
 
-        Tests that bring this process down, hang or forge its report fail as a whole.
+        Tests that bring such a process down, hang or forge its report fail as a whole.
         """
         request = json.dumps({name: self._changes(variant) for name, variant in variants.items()})
         if request not in self._known:

@@ -1,4 +1,4 @@
-// Runs tests that a model wrote, on many variants of the project that they test: one folder each, in one process.
+// Runs tests that a model wrote, on many variants of the project that they test: one folder each.
 // Every file has a thread of its own, as with a default configuration: what one leaves behind does not reach another,
 // and `vi.stubGlobal` works, which it does not in virtual machines.
 
