@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -59,6 +60,22 @@ async def test_events_are_reported_as_they_happen(
         store.finish_run(run_id, "stopped")
         await until(lambda: "run finished" in kinds(lines))
     assert "event: change" in lines
+
+
+async def test_what_happens_right_after_a_stream_has_opened_is_reported(
+    client: httpx2.AsyncClient, record: Any, site: Site, monkeypatch: pytest.MonkeyPatch, until: Callable[..., Any]
+) -> None:
+    """However long the first look at the scores takes."""
+    run_id, count = record.begin(), site.store.changes.count
+
+    def slow_count() -> int:
+        time.sleep(0.5)
+        return count()
+
+    monkeypatch.setattr(site.store.changes, "count", slow_count)
+    async with listening(client) as lines:
+        record.attempt(run_id, FIRST)
+        await until(lambda: "attempt finished" in kinds(lines))
 
 
 async def test_who_listens_to_one_run_hears_of_no_other(

@@ -14,6 +14,7 @@ from convex_evals.scores import Change, Pulse, differences
 from convex_evals.web.site import Site
 
 SECONDS: Final = 1.0
+FIRST_LOOK_SECONDS: Final = 10.0
 HEARTBEAT_SECONDS: Final = 20.0
 MOST_WAITING: Final = 100
 HEARTBEAT: Final = b": still here\n\n"
@@ -29,17 +30,23 @@ class Broadcast:
         self._site, self._seconds = site, seconds
         self._listeners: dict[asyncio.Queue[Change], str | None] = {}
         self._watch: asyncio.Task[None] | None = None
+        self._looked = asyncio.Event()
 
     @property
     def listeners(self) -> int:
         return len(self._listeners)
 
     async def stream(self, run: str | None = None) -> AsyncIterator[bytes]:
-        """Server-sent events about one run, or about all."""
+        """Server-sent events about one run, or about all.
+
+        It opens after the first look at the scores: a page reads them when it opens, and whatever happens after that
+        must be told."""
         queue: asyncio.Queue[Change] = asyncio.Queue(MOST_WAITING)
         self._listeners[queue] = run
         self._begin()
         try:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._looked.wait(), FIRST_LOOK_SECONDS)
             yield RETRY
             while True:
                 try:
@@ -56,6 +63,7 @@ class Broadcast:
 
     def _begin(self) -> None:
         if self._watch is None or self._watch.done():
+            self._looked.clear()
             self._watch = asyncio.get_running_loop().create_task(self._look())
 
     async def _look(self) -> None:
@@ -73,6 +81,7 @@ class Broadcast:
                 for change in differences(before, after) if before is not None and after is not None else ():
                     self._tell(change)
                 before, seen = after, count
+                self._looked.set()
             await asyncio.sleep(self._seconds)
 
     def _tell(self, change: Change) -> None:
