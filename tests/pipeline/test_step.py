@@ -6,6 +6,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tests.processes import command
 
 from convex_evals.core.supervisor import landlock_abi
 from convex_evals.pipeline.step import RunningStep
@@ -102,7 +103,7 @@ async def test_a_tool_cannot_fill_the_disk(step: RunningStep, tmp_path: Path) ->
 
 def _kill(argument: str) -> bool:
     """From outside: the first process of a PID namespace does not heed signals of its own."""
-    found = [each for each in psutil.Process().children(recursive=True) if argument in each.cmdline()]
+    found = [each for each in psutil.Process().children(recursive=True) if argument in command(each)]
     for process in found:
         process.kill()
     return bool(found)
