@@ -33,6 +33,7 @@ LIMITS: Final = Limits(
 )
 LAST_WORDS: Final = 1000
 WORKER: Final = "worker.mjs"
+PROGRAM: Final = (WORKER, "packages.mjs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,8 @@ def _folder_of_process() -> Iterator[Path]:
     with _real_temporary_folder("eslint-") as folder:
         for name in ("home", "jobs", "program"):
             (folder / name).mkdir()
-        (folder / "program" / WORKER).write_bytes((files(__package__) / WORKER).read_bytes())
+        for name in PROGRAM:
+            (folder / "program" / name).write_bytes((files(__package__) / name).read_bytes())
         yield folder
 
 

@@ -1,18 +1,21 @@
 // Lints one folder after another: a job is a line of JSON on standard input, its result a line on standard output.
 //
 // Jobs come from different answers, so nothing may be left of one when the next begins: each has a folder with a name
-// that nobody could know before, the configuration is evaluated anew, and what typescript-eslint keeps is dropped.
-// When that cannot be done, or something else changed that should not, `reusable` is false.
+// that nobody could know before, the configuration is evaluated anew, and what typescript-eslint keeps is dropped. Only
+// what was parsed of packages stays (packages.mjs). When that cannot be done, or something else changed that should
+// not, `reusable` is false.
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { getHeapStatistics } from "node:v8";
+import { keepPackages } from "./packages.mjs";
 
 const script = process.argv[2];
 process.argv[1] = script; // typescript-eslint recognizes the command by its path, and then expects a single run
 const require = createRequire(script);
 const { ESLint } = require("eslint");
 
+const JOBS = `${process.cwd()}/`; // all answers are below
 const answer = process.stdout.write.bind(process.stdout);
 process.stdout.write = process.stderr.write.bind(process.stderr); // a plugin may print; not into our conversation
 
@@ -56,6 +59,7 @@ function forget() {
 async function lint({ id, folder, config, pattern }) {
   process.chdir(folder);
   const { default: loaded } = await import(`${pathToFileURL(config)}?job=${id}`);
+  keepPackages(Object.values(require.cache), (path) => !path.startsWith(JOBS));
   const eslint = new ESLint({
     cwd: folder,
     overrideConfigFile: true, // no look-up; paths in the configuration are relative to the folder, as with --config
