@@ -1,4 +1,4 @@
-"""`convex-evals demo`: the story it tells, and that everything it suggests can be typed."""
+"""`convex-evals demo`: what it shows, and that everything it suggests can be typed."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from convex_evals.cli.demo import MODEL, SECOND, Share, Story, perform_demo
+from convex_evals.cli.demo import MODEL, SECOND, DemoScreen, Share, perform_demo
 from convex_evals.cli.runs.options import RunOptions
 from convex_evals.models import replay
 from convex_evals.scores import ScoresStore
@@ -25,7 +25,7 @@ FAILS, PASSES = "002-queries/002-userspace_filter", "000-fundamentals/000-empty_
 def told(run: str, folder: Path, width: int = 100) -> str:
     out = Console(file=StringIO(), width=width, markup=False, emoji=False, highlight=False)
     with ScoresStore.open(folder / "scores" / "scores.db") as store:
-        Story(out).tell(store, store.find_run(run), None)
+        DemoScreen(out).summarize(store, store.find_run(run), None)
     assert isinstance(out.file, StringIO)
     return out.file.getvalue()
 
@@ -107,7 +107,7 @@ def test_two_models_are_compared_and_put_on_a_leaderboard(record_run: RecordRun,
     first = record_run({"000-a": "passed", "001-b": "failed"}, MODEL)
     second = record_run({"000-a": "passed", "001-b": "passed"}, SECOND)
     with ScoresStore.open(tmp_path / "scores" / "scores.db") as store:
-        Story(out).tell(store, store.find_run(first), None, store.find_run(second))
+        DemoScreen(out).summarize(store, store.find_run(first), None, store.find_run(second))
     assert isinstance(out.file, StringIO)
     text = out.file.getvalue()
     assert "Which is better\n  difference +50.0" in text

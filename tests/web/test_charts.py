@@ -22,7 +22,6 @@ from convex_evals.web.charts import (
     history_chart,
     pareto,
     scatter_chart,
-    sparkline,
     strip,
 )
 from convex_evals.web.charts.labels import Anchor, Box, place_names
@@ -204,8 +203,6 @@ def test_one_moment_and_none_are_drawn_too() -> None:
     one = Series("model", (Moment(datetime(2026, 11, 1, tzinfo=UTC), 0.5),))
     assert len(drawn(history_chart("History", [one]).svg, "circle", "point")) == 1
     assert drawn(history_chart("History", []).svg, "circle", "point") == []
-    assert len(drawn(sparkline("Scores", [0.5]), "circle", "point")) == 1
-    assert drawn(sparkline("Scores", []), "circle", "point") == []
 
 
 @given(st.floats(0.001, 1000), st.floats(1.001, 10000))

@@ -144,7 +144,7 @@ def shares(results: Iterable[AttemptDetails]) -> list[Share]:
     return [*categories, Share("all", sum(each.passed for each in categories), sum(each.judged for each in categories))]
 
 
-class Story:
+class DemoScreen:
     def __init__(self, out: "Console") -> None:
         self._out = out
 
@@ -164,7 +164,7 @@ class Story:
         )
         self._out.print()
 
-    def tell(
+    def summarize(
         self, store: ScoresStore, run: RunRecord, why: Explanation | None, second: RunRecord | None = None
     ) -> None:
         results = result_details(store, run.id)
@@ -276,19 +276,19 @@ def recorded_evals() -> list[str]:
 def perform_demo(asked: RunOptions) -> int:
     """Runs it and returns the exit code: 0 although evals fail, which is what the demo shows."""
     # With JSON on standard output, words for people go to standard error.
-    story = Story(console(stderr=asked.json == "-"))
+    screen = DemoScreen(console(stderr=asked.json == "-"))
     with ScoresStore.open(asked.scores) as store:
         settings = read_settings()
 
         def plan() -> Prepared:
-            prepared = prepare(asked, store, settings)  # a mistake in the options is said without the story
-            story.introduce(MODEL)
+            prepared = prepare(asked, store, settings)  # a mistake in the options is said without the introduction
+            screen.introduce(MODEL)
             return prepared
 
         session = carry_out_plans(plan, (), asked, settings, store)
         run, *others = session.runs
         why = explain(store, settings, run) if run.counts.failed else None
-        story.tell(store, run, why, others[0] if others else None)
+        screen.summarize(store, run, why, others[0] if others else None)
         if asked.json is not None:
             write_json(runs_json(store, session.runs), asked.json)
     if not session.complete:

@@ -1,6 +1,14 @@
 """How sure we are: pure functions over plain values. What they mean is on docs/statistics.md."""
 
-from convex_evals.statistics.comparison import RESAMPLES, SEED, SIGNIFICANT, Comparison, Needed, Verdict, compare
+from convex_evals.statistics.comparison import (
+    RESAMPLES,
+    SEED,
+    SIGNIFICANT,
+    Comparison,
+    EvidenceNeeded,
+    Verdict,
+    compare,
+)
 from convex_evals.statistics.intervals import Interval, wilson_interval
 from convex_evals.statistics.ranks import Ranked, holm, rank
 from convex_evals.statistics.scores import (
@@ -29,10 +37,10 @@ __all__ = [
     "SIGNIFICANT",
     "Comparison",
     "Durations",
+    "EvidenceNeeded",
     "Flakiness",
     "Interval",
     "Look",
-    "Needed",
     "Ranked",
     "Repeats",
     "Score",

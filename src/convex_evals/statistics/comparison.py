@@ -24,7 +24,7 @@ Test = Literal["exact McNemar", "sign-flip permutation"]
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
+class EvidenceNeeded:
     """What a difference of this size would take to be told. `trials` None: no number of trials would do."""
 
     trials: int | None
@@ -43,7 +43,7 @@ class Comparison:
     test: Test
     gained: tuple[str, ...]
     lost: tuple[str, ...]
-    needed: Needed | None
+    needed: EvidenceNeeded | None
 
     @property
     def verdict(self) -> Verdict:
@@ -142,7 +142,7 @@ def _share_as_extreme(values: "NDArray[float64]", signs: "NDArray[Any]", itself:
     return (extreme + itself) / (len(sums) + itself)
 
 
-def _needed(a: Tallies, b: Tallies, names: Sequence[str], differences: Sequence[float]) -> Needed | None:
+def _needed(a: Tallies, b: Tallies, names: Sequence[str], differences: Sequence[float]) -> EvidenceNeeded | None:
     """More trials only take away what varies within an eval; what differs from eval to eval takes more evals."""
     mean = fmean(differences)
     if mean == 0 or len(names) < 2:
@@ -153,7 +153,7 @@ def _needed(a: Tallies, b: Tallies, names: Sequence[str], differences: Sequence[
     now = fmean((a[name].trials + b[name].trials) / 2 for name in names)
     left = wanted * len(names) - max(0.0, total - within / now)
     trials = math.ceil(within / left) if left > 0 and within > 0 else None
-    return Needed(None if trials is None or trials <= now else trials, math.ceil(total / wanted))
+    return EvidenceNeeded(None if trials is None or trials <= now else trials, math.ceil(total / wanted))
 
 
 def _within(tally: Tally) -> float:

@@ -119,10 +119,6 @@ class FunctionsWorker:
     async def start(self) -> None:
         await self._running()
 
-    @property
-    def is_started(self) -> bool:
-        return self._process is not None
-
     async def stop(self) -> None:
         self._watch.end()
         if self._process is not None:

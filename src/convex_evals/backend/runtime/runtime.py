@@ -62,11 +62,6 @@ class FunctionRuntime:
         """All that is needed before anything runs."""
         self._sandbox.create()
 
-    @property
-    def has_worker(self) -> bool:
-        """Whether there is one for queries and mutations."""
-        return self._functions.is_started
-
     async def stop(self) -> None:
         """Kills every worker and removes the temporary folder. Executions in flight end with WorkerLost."""
         workers = (self._functions, self._quarantine, self._actions, self._node_actions)

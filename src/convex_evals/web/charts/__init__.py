@@ -3,7 +3,7 @@
 from convex_evals.web.charts.bars import Bar, bar_chart
 from convex_evals.web.charts.chart import Chart
 from convex_evals.web.charts.heat_map import Cell, heat_map
-from convex_evals.web.charts.history import Moment, Series, history_chart, sparkline
+from convex_evals.web.charts.history import Moment, Series, history_chart
 from convex_evals.web.charts.scatter import Point, pareto, scatter_chart
 from convex_evals.web.charts.strip import Tick, strip
 
@@ -20,6 +20,5 @@ __all__ = [
     "history_chart",
     "pareto",
     "scatter_chart",
-    "sparkline",
     "strip",
 ]

@@ -63,15 +63,6 @@ def _floor(series: Sequence[Series]) -> float:
     return max(0.0, math.floor(lowest * 5 - 0.5) / 5)
 
 
-def sparkline(title: str, values: Sequence[float], width: int = 90, height: int = 20) -> Markup:
-    x = Scale(0.0, float(max(len(values) - 1, 1)), 3.0, width - 3.0)
-    y = Scale(0.0, 1.0, height - 3.0, 3.0)
-    places = [(x(float(place)), y(value)) for place, value in enumerate(values)]
-    said = ", ".join(percent(value) for value in values)
-    end = [svg.element("circle", cx=places[-1][0], cy=places[-1][1], r=2.5, class_="point")] if places else []
-    return svg.picture(width, height, title, said, svg.path(places, "trend"), *end)
-
-
 def _series(series: Series, place: int, x: Scale, y: Scale) -> Markup:
     kind = f"s{place % KINDS}"
     places = [(x(moment.at.timestamp()), y(moment.value)) for moment in series.moments]

@@ -20,12 +20,12 @@ from convex_evals.web.site import Site, site_of
 
 router = APIRouter()
 FINISHED: Final = 10
-TURNED: Final = 10
+FLIPPED: Final = 10
 PERIODS: Final = (("24 hours", timedelta(days=1)), ("7 days", timedelta(days=7)), ("30 days", timedelta(days=30)))
 
 
 @dataclass(frozen=True, slots=True)
-class Turned:
+class FlippedEval:
     """An eval that went the other way than in the run before of the same model and experiment."""
 
     eval: str
@@ -48,7 +48,7 @@ def home(
     every, now = results.runs(), datetime.now(UTC)
     scored = [each for each in every if not NOT_SCORES & set(each.run.labels)]
     finished = [each for each in scored if each.run.status != "running"][:FINISHED]
-    failing, passing = turned_evals(scored, finished)
+    failing, passing = flipped_evals(scored, finished)
     minute = now.replace(second=0, microsecond=0)
     agenda: Agenda = results.once(
         ("agenda", minute), lambda: read_agenda(site.store, read_settings(), load_registry(), now)
@@ -62,15 +62,17 @@ def home(
         finished=finished,
         failing=failing,
         passing=passing,
-        most=TURNED,
+        most=FLIPPED,
         periods=[spent_in(name, every, now - length) for name, length in PERIODS],
         due=[turn for turn in agenda.turns if turn.state != "running"][:5],
     )
 
 
-def turned_evals(runs: Sequence[RunFigures], latest: Iterable[RunFigures]) -> tuple[list[Turned], list[Turned]]:
+def flipped_evals(
+    runs: Sequence[RunFigures], latest: Iterable[RunFigures]
+) -> tuple[list[FlippedEval], list[FlippedEval]]:
     """Newly failing and newly passing ones, newest first. Each run is held against the one before of its kind."""
-    failing, passing = list[Turned](), list[Turned]()
+    failing, passing = list[FlippedEval](), list[FlippedEval]()
     for each in latest:
         before = _before(runs, each)
         if before is None:
@@ -80,9 +82,9 @@ def turned_evals(runs: Sequence[RunFigures], latest: Iterable[RunFigures]) -> tu
             if earlier is None or not earlier.verdicts or not standing.verdicts:
                 continue
             if standing.failed and not earlier.failed:
-                failing.append(Turned(name, each.run, before.run, standing.failed_step))
+                failing.append(FlippedEval(name, each.run, before.run, standing.failed_step))
             elif earlier.failed and not standing.failed:
-                passing.append(Turned(name, each.run, before.run, None))
+                passing.append(FlippedEval(name, each.run, before.run, None))
     return failing, passing
 
 

@@ -32,7 +32,7 @@ COLUMNS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Guided:
+class GuidelinesEffect:
     """The newest complete runs with and without guidelines that can be compared."""
 
     with_: Score | None
@@ -41,12 +41,12 @@ class Guided:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class ModelCharts:
     """What its complete runs say together."""
 
     history: Chart | None
     categories: Chart | None
-    guided: Guided | None
+    guided: GuidelinesEffect | None
 
 
 @page(router, "/model/{provider}/{model:path}")
@@ -102,8 +102,8 @@ def _by_address(runs: Sequence[RunFigures]) -> dict[str, list[RunFigures]]:
     return found
 
 
-def _draw(request: Request, whole: Sequence[RunFigures], versions: Sequence[tuple[str, datetime]]) -> Drawn:
-    return Drawn(_history(request, whole, versions), _categories(whole), _guided(whole))
+def _draw(request: Request, whole: Sequence[RunFigures], versions: Sequence[tuple[str, datetime]]) -> ModelCharts:
+    return ModelCharts(_history(request, whole, versions), _categories(whole), _guided(whole))
 
 
 def _history(request: Request, whole: Sequence[RunFigures], versions: Sequence[tuple[str, datetime]]) -> Chart | None:
@@ -132,13 +132,13 @@ def _categories(whole: Sequence[RunFigures]) -> Chart | None:
     return bar_chart(f"Score by category in the newest complete run ({newest.run.experiment})", bars)
 
 
-def _guided(whole: Sequence[RunFigures]) -> Guided | None:
+def _guided(whole: Sequence[RunFigures]) -> GuidelinesEffect | None:
     """Of runs with the same evals as the newest."""
     alike = [each for each in whole if each.planned == whole[0].planned]
     with_, without = (_together(alike, name) for name in (WITH_GUIDELINES, WITHOUT_GUIDELINES))
     if not with_ or not without:
         return None
-    return Guided(score(with_), score(without), compare(without, with_))
+    return GuidelinesEffect(score(with_), score(without), compare(without, with_))
 
 
 def _together(runs: Iterable[RunFigures], experiment: str) -> dict[str, Tally]:
