@@ -10,6 +10,8 @@ from typer.core import TyperGroup
 from convex_evals.cli.app import command_tree
 from convex_evals.cli.main import run
 
+SAMPLES = [f"sample/{name}" for name in ("apprentice", "blind-1", "blind-2", "blind-3", "expert")]
+
 
 @pytest.fixture
 def offered(
@@ -38,9 +40,9 @@ def offered(
         ("convex-evals show latest ind", ["index"]),
         ("convex-evals list -c ba", ["basics"]),
         ("convex-evals list -c 00", ["000-basics", "001-queries"]),
-        ("convex-evals run -m sample/", ["sample/apprentice", "sample/blind-1", "sample/blind-2", "sample/expert"]),
+        ("convex-evals run -m sample/", SAMPLES),
         ("convex-evals models check refer", ["reference"]),
-        ("convex-evals ablate -m sample/", ["sample/apprentice", "sample/blind-1", "sample/blind-2", "sample/expert"]),
+        ("convex-evals ablate -m sample/", SAMPLES),
         ("convex-evals new-eval que", ["queries"]),
         ("convex-evals leaderboard -e def", ["default"]),
         ("convex-evals models discover --provider open", ["openai", "openrouter"]),
