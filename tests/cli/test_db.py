@@ -19,7 +19,7 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 def test_a_database_is_created_and_its_status_reported(convex_evals: Command, tmp_path: Path) -> None:
     missing = convex_evals("db", "status")
     assert (missing.returncode, missing.stderr) == (0, "")
-    assert missing.stdout.startswith("scores/scores.db: does not exist yet; the first run makes it")
+    assert missing.stdout.startswith("scores/scores.db: does not exist yet; the first run creates it")
     assert not (tmp_path / "scores").exists()
     assert convex_evals("db", "upgrade").stdout == f"scores/scores.db: made (version {NEWEST})\n"
     assert convex_evals("db", "upgrade").stdout == f"scores/scores.db: already up to date (version {NEWEST})\n"

@@ -185,7 +185,7 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(
 def test_looking_at_scores_that_are_not_there_makes_none(convex_evals: Command, tmp_path: Path) -> None:
     result = convex_evals("show", "0a1b2c3d")
     assert result.returncode == 2
-    assert "There are no scores in scores/scores.db yet; `convex-evals run` makes them." in result.stderr
+    assert "There are no scores in scores/scores.db yet; `convex-evals run` creates them." in result.stderr
     assert list(tmp_path.iterdir()) == []
 
 

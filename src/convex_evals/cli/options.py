@@ -126,9 +126,12 @@ def budget_option(help: str) -> Any:
 
 
 Models = Annotated[
-    list[str] | None, model_option("Run this model: provider/model, reference, replay:DIR or replay:RUN.")
+    list[str] | None,
+    model_option(
+        "Run this model: provider/model, local/NAME, sample/NAME, reference, empty, replay:DIR or replay:RUN."
+    ),
 ]
-RUN_HELP: Final = "A run id or its first characters, latest, latest:MODEL, or -1, -2 … for the last ones."
+RUN_HELP: Final = "A run id or its first characters, latest, latest:MODEL, or -1, -2 … counting back from the latest."
 Run = Annotated[str, typer.Argument(metavar="RUN", autocompletion=complete_run, help=RUN_HELP)]
 EVAL_OF_RUN: Final = typer.Argument(
     metavar="EVAL", autocompletion=complete_eval, help="One eval of it (name or category/name)."

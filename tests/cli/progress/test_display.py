@@ -84,7 +84,7 @@ def test_done_evals_stay_above_and_those_under_way_below() -> None:
         table(Finished(items[0], Outcome("infrastructure")))
     lines = CONTROL.sub("\n", screen.getvalue()).splitlines()
     assert ["000-a/000-b", "✓", "!", "without", "verdict"] in [line.split()[-5:] for line in lines]
-    assert any("000-a/001-b  tried again: The worker died." in line for line in lines)
+    assert any("000-a/001-b  retrying: The worker died." in line for line in lines)
     assert any("… 7 more" in line for line in lines)
 
 
@@ -186,7 +186,7 @@ def test_retries_are_reported_and_what_was_said_before_them_is_forgotten(lines: 
     lines(Retrying(ITEM, "The worker died."))
     lines(Grading(ITEM))
     lines(Finished(ITEM, Outcome("passed")))
-    assert said == ["tried again  000-a/000-b  The worker died.", "1/1  passed  000-a/000-b"]
+    assert said == ["retrying  000-a/000-b  The worker died.", "1/1  passed  000-a/000-b"]
 
 
 def test_what_a_model_printed_is_shown_as_text(lines: ProgressLines, said: list[str]) -> None:

@@ -132,7 +132,7 @@ class ProgressLines:
                 self._note(item, step)
             case Retrying(item, reason):
                 self._excerpts.pop(item, None)
-                self._say(f"tried again  {self._label(item)}  {visible(reason)}")
+                self._say(f"retrying  {self._label(item)}  {visible(reason)}")
             case Finished(item, outcome):
                 self._say(self._finished(item, outcome))
             case Halted(_, model, reason):
@@ -188,7 +188,7 @@ class LiveTable:
                 self._steps.setdefault(item, {})[step.name] = step.status
             case Retrying(item, reason):
                 self._steps.pop(item, None)
-                self._console.print(Text(f"{self._labels.label(item)}  tried again: {reason}", style="yellow"))
+                self._console.print(Text(f"{self._labels.label(item)}  retrying: {reason}", style="yellow"))
             case Finished(item, outcome):
                 remark = "without verdict" if outcome.status == "infrastructure" else ""
                 self._live.refresh()  # printing repeats what was drawn last below the line, this row included
