@@ -44,6 +44,18 @@ def writable(given: str | None) -> str | None:
     return given
 
 
+def in_existing_folder(given: str | None) -> str | None:
+    """Raises UsageError for scores in a folder that does not exist, other than the default one: it may be mistyped."""
+    if given is None:
+        return given
+    from convex_evals.scores import find_location, is_service
+
+    path = None if is_service(given) else find_location(given).path
+    if path is None or path == find_location().path or path.parent.is_dir():
+        return given
+    raise UsageError(f"The folder {path.parent} of --scores {given} does not exist; create it, or name another file.")
+
+
 def only_one(**given: bool) -> Shape:
     """The option that was given, by name. Raises UsageError for more than one."""
     chosen = [name for name in get_args(Shape) if given.get(name)]
@@ -201,6 +213,7 @@ Scores = Annotated[
         "--scores",
         "--db",
         metavar="URL",
+        callback=in_existing_folder,
         help="The scores: a file, postgresql://…, or a service at https://… to read (default: scores/scores.db).",
     ),
 ]

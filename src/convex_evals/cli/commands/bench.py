@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from convex_evals.cli.options import EvalsFolder, JsonFile
+from convex_evals.cli.options import EvalsFolder, JsonFile, in_existing_folder
 from convex_evals.cli.tree import Commands
 
 if TYPE_CHECKING:
@@ -105,6 +105,7 @@ def web(
         typer.Option(
             "--scores",
             metavar="FILE|URL",
+            callback=in_existing_folder,
             help="Measure with this database, empty or filled by an earlier benchmark (default: a temporary file).",
         ),
     ] = None,
@@ -143,6 +144,7 @@ def service(
         typer.Option(
             "--scores",
             metavar="FILE|URL",
+            callback=in_existing_folder,
             help="The service's database, empty or filled by an earlier benchmark (default: a temporary SQLite file).",
         ),
     ] = None,
