@@ -98,7 +98,7 @@ def test_a_dry_run_says_what_it_would_cost(asked: Asked, guide: Path) -> None:
     ("arguments", "sentence"),
     [
         ([], "Name the model to ask with --model, or the ablation to continue with --resume."),
-        (["-m", "reference"], "reference is not asked by a prompt, so leaving out guidelines would change nothing."),
+        (["-m", "reference"], "reference is not sent a prompt, so leaving out guidelines would change nothing."),
         (["-m", "local/x", "-e", "no_guidelines"], "The experiment no_guidelines has no guidelines,"),
         (["-m", "local/x", "--section", "Cooking"], "convex.md has no section 'Cooking'; it has: "),
         (["--resume", "0a1b2c3d"], "'0a1b2c3d' must be the id of an ablation, or its first 8 characters; there are"),

@@ -147,7 +147,7 @@ def test_a_recommendation_is_applied_after_a_yes_and_tried(
     asked = convex_evals("analyze", "apply", unfair_report, "R2")
     assert asked.returncode == 2
     assert "+- [check]" in asked.stdout
-    assert "repeat the command with --yes" in asked.stderr
+    assert "repeat with --yes" in asked.stderr
     assert not gaps.exists()
 
     applied = convex_evals("analyze", "apply", unfair_report, "R2", "--yes", "--jobs", "1", "--author", "Ada")
@@ -165,7 +165,7 @@ def test_a_change_that_breaks_the_eval_is_taken_back(
     hello_suite(2, wrong=(1,))
     applied = convex_evals("analyze", "apply", unfair_report, "R1", "--text", "To whom?", "--yes", "--jobs", "1")
     assert applied.returncode == 1, applied.stderr
-    assert "is as it was: the reference answer does not pass with it" in applied.stdout
+    assert "was undone: the reference answer does not pass with it" in applied.stdout
     assert task.read_text() == "Say hello.\n"
     assert "R1:" not in unfair_report.read_text().partition("## Actions taken")[2]
 

@@ -19,7 +19,7 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 def test_a_database_is_created_and_its_status_reported(convex_evals: Command, tmp_path: Path) -> None:
     missing = convex_evals("db", "status")
     assert (missing.returncode, missing.stderr) == (0, "")
-    assert missing.stdout.startswith("scores/scores.db: does not exist yet; the first run makes it")
+    assert missing.stdout.startswith("scores/scores.db: does not exist yet; the first run creates it")
     assert not (tmp_path / "scores").exists()
     assert convex_evals("db", "upgrade").stdout == f"scores/scores.db: made (version {NEWEST})\n"
     assert convex_evals("db", "upgrade").stdout == f"scores/scores.db: already up to date (version {NEWEST})\n"
@@ -141,6 +141,21 @@ def test_bad_input_gets_one_sentence(
     assert (result.returncode, result.stdout) == (code, "")
     assert result.stderr.startswith(f"convex-evals: {sentence}")
     assert result.stderr.count("\n") == 1 and "geheim" not in result.stderr
+
+
+@pytest.mark.parametrize("given", ["nope/x.db", "sqlite:///nope/x.db"])
+@pytest.mark.parametrize("command", [["db", "upgrade"], ["run", "-m", "reference"], ["status"], ["bench", "web"]])
+def test_scores_in_a_folder_that_does_not_exist_are_refused(
+    convex_evals: Command, tmp_path: Path, command: list[str], given: str
+) -> None:
+    result = convex_evals(*command, "--scores", given)
+    sentence = f"The folder {tmp_path / 'nope'} of --scores {given} does not exist; create it, or name another file."
+    assert (result.returncode, result.stdout, result.stderr) == (2, "", f"convex-evals: {sentence}\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_default_scores_may_be_named_before_their_folder_exists(convex_evals: Command) -> None:
+    assert convex_evals("db", "upgrade", "--scores", "scores/scores.db").returncode == 0
 
 
 def test_watching_prints_again_when_something_changed(convex_evals: Command, tmp_path: Path) -> None:

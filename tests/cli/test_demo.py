@@ -58,7 +58,7 @@ def test_what_failed_and_what_has_no_verdict_are_told_apart(record_run: RecordRu
     assert "  000-basics    1 of 2    50 %  ████████████░░░░░░░░░░░░\n" in text
     assert "  all           1 of 2    50 %  " in text
     assert "  000-basics\n    ✗ 001-b  tests 1/2   ✗ test_order · expected [1, 2], received [2, 1]\n" in text
-    assert "What has no verdict, and counts neither way\n  000-basics\n    ! 002-c  tests" in text
+    assert "What has no verdict and is not counted\n  000-basics\n    ! 002-c  tests" in text
     assert f"`convex-evals run --resume {run[:8]}` continues what has no verdict." in text
 
 

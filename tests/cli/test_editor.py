@@ -123,7 +123,7 @@ def test_an_answer_is_opened_in_the_editor_with_its_deployment_until_interrupted
     options = ("--evals", own_suite(), "--sandbox", "available")
     person = on_terminal(script, tmp_path, "open", "latest", "empty_functions", *options, OUTPUT_TEMPDIR=str(output))
     try:
-        person.expect_exact("The editor has ended; the deployment goes on until Ctrl-C.")
+        person.expect_exact("The editor exited; the deployment runs until Ctrl-C.")
         [folder] = re.findall(r"project +(\S+)", person.before)
         assert Path(folder).is_relative_to(output)
         assert sorted(seen.read_text().splitlines()) == sorted([f"{folder}/package.json", "200", "convex"])

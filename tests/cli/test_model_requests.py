@@ -58,7 +58,7 @@ def test_models_that_nobody_asks_have_a_task_and_no_prompt(asked: Asked) -> None
     run = json.loads(asked("run", "-m", "reference", "--name", "000-hello", "--json", "-").stdout)["run"]
     shown = asked("show", run["id"], "000-hello", "--prompt")
     assert shown.stdout == "Say hello, number 000.\n"
-    assert shown.stderr == "reference is not asked by a prompt; this is the task.\n"
+    assert shown.stderr == "reference is not sent a prompt; this is the task.\n"
     assert run["fingerprints"]["prompt"] is None
 
 

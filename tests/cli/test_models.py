@@ -166,7 +166,7 @@ def box(asked: Asked) -> Asked:
 
 def test_a_model_that_only_the_provider_knows_is_shown_as_an_entry_that_can_be_appended(box: Asked) -> None:
     result = box("models", "discover", "--provider", "box")
-    assert result.returncode == 0 and "box: 1 model that the registry does not know" in result.stderr
+    assert result.returncode == 0 and "box: 1 model not in the registry" in result.stderr
     with (box.folder / "models.toml").open("a") as file:
         file.write(result.stdout)
     entry = load_registry(box.folder).find("box/maker/new-one")

@@ -113,7 +113,7 @@ def test_a_folder_of_answers_can_be_graded(convex_evals: Command, hello_suite: M
     result = result_of(ran)
     assert result["run"]["model"] == f"replay:{tmp_path / 'answers'}"
     assert verdicts(result) == [("000-hello", "passed", None), ("002-hello", "failed", "tests")]
-    assert "Left out, because" in ran.stderr and "1 eval." in ran.stderr
+    assert "Skipped 1 eval that replay:" in ran.stderr
 
 
 def test_only_what_failed_last_time_runs_again(convex_evals: Command, hello_suite: MakeSuite) -> None:
@@ -124,7 +124,7 @@ def test_only_what_failed_last_time_runs_again(convex_evals: Command, hello_suit
     assert verdicts(again) == [("001-hello", "passed", None)]
     nothing = convex_evals("run", "-m", "reference", "--failed")
     assert nothing.returncode == 0
-    assert "Nothing of what was selected failed" in nothing.stderr
+    assert "None of the selected evals failed in the last run of" in nothing.stderr
 
 
 def test_runs_of_some_evals_and_checks_do_not_hide_what_failed(convex_evals: Command, hello_suite: MakeSuite) -> None:
@@ -247,7 +247,7 @@ def test_a_run_that_has_verdicts_on_everything_cannot_be_resumed_into_anything_e
     before = written(tmp_path)
     resumed = convex_evals("run", "--resume", run[:8])
     assert resumed.returncode == 0
-    assert "there is nothing to resume" in resumed.stderr
+    assert "has a verdict; nothing to resume" in resumed.stderr
     assert "1 of 1 passed" in resumed.stdout
     assert written(tmp_path) == before
 

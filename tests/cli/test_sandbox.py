@@ -13,7 +13,7 @@ from tests.examples import exhaustively
 WEAK_KERNEL = Path(__file__).parents[1] / "core" / "machine" / "weak_kernel.py"
 MakeSuite = Callable[..., Path]
 OnWeakKernel = Callable[..., subprocess.CompletedProcess[str]]
-NO_NETWORK = "This machine cannot lock answers in: no network namespace keeps it from the network."
+NO_NETWORK = "This machine cannot confine answers: no network namespace keeps it from the network."
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_available_uses_what_there_is_says_so_and_records_it(
     hello_suite(1)
     result = on_kernel_without("network", "validate", "--sandbox", "available", "--json", "-")
     assert result.returncode == 0, result.stderr
-    assert f"{NO_NETWORK} They are graded all the same (--sandbox available)." in result.stderr
+    assert f"{NO_NETWORK} They are graded anyway (--sandbox available)." in result.stderr
     options = json.loads(result.stdout)["run"]["options"]
     assert options["grading"]["sandbox"] == "available"
     assert options["notConfined"] == ["no network namespace keeps it from the network"]

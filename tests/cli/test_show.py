@@ -31,9 +31,8 @@ def test_an_eval_shows_every_step_with_its_excerpt_and_the_files(convex_evals: C
     assert result.returncode == 0
     assert result.stdout.splitlines() == [
         f"000-basics/001-second · trial 1 · failed · run {run[:8]} · tester",
-        "tests 1/2: ✗ test_order · expected [1, 2], received [2, 1]",
         "10 tokens in, 20 out · cost $0.50 (provider)",
-        "✗ tests · failed (tests-failed) · 1.40 s, CPU 0.70 s",
+        "✗ tests 1/2 · failed (tests-failed) · 1.40 s, CPU 0.70 s",
         "    note: one thing was assumed",
         "    ✗ test_order",
         "    expected [1, 2], received [2, 1]",
@@ -95,7 +94,7 @@ def test_an_eval_says_how_many_others_failed_alike(convex_evals: Command, record
         record_run({"001-second": "failed"}, model)
     record_run({"000-first": "failed"}, "fourth")  # a test of that name in another eval is another test
     lines = convex_evals("show", run[:8], "001-second").stdout.splitlines()
-    assert lines[2] == "the same failure in 3 other runs and 2 other models"
+    assert lines[1] == "the same failure in 3 other runs and 2 other models"
     shown = json.loads(convex_evals("show", run[:8], "001-second", "--json").stdout)
     assert shown["eval"]["alike"] == {"runs": 3, "models": 2}
 
@@ -185,7 +184,7 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(
 def test_looking_at_scores_that_are_not_there_makes_none(convex_evals: Command, tmp_path: Path) -> None:
     result = convex_evals("show", "0a1b2c3d")
     assert result.returncode == 2
-    assert "There are no scores in scores/scores.db yet; `convex-evals run` makes them." in result.stderr
+    assert "There are no scores in scores/scores.db yet; `convex-evals run` creates them." in result.stderr
     assert list(tmp_path.iterdir()) == []
 
 

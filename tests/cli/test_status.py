@@ -130,10 +130,29 @@ def test_runs_can_be_filtered(convex_evals: Command, record_run: Record, options
 
 def test_a_filter_that_matches_no_run_says_so(convex_evals: Command, record_run: Record) -> None:
     record_run({"000-first": "passed"})
-    assert convex_evals("status", "--model", "nobody").stdout.startswith("No such run was found; ")
+    assert convex_evals("status", "--since", "2999-01-01").stdout.startswith("No such run was found; ")
+    assert convex_evals("status", "--model", "tester", "--since", "2999-01-01").stdout.startswith("No such run was")
     wrong = convex_evals("status", "--since", "yesterday")
     assert wrong.returncode == 2
     assert wrong.stderr == "convex-evals: --since must be a day like 2026-11-01, but it is 'yesterday'.\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "advice"),
+    [
+        ("testr", "did you mean tester?"),
+        ("other/lage", "did you mean other/large?"),
+        ("lrge", "did you mean large?"),
+        ("nobody", "`convex-evals status` lists the runs."),
+    ],
+)
+@pytest.mark.parametrize("options", [[], ["--failed"]])
+def test_a_misspelt_model_gets_a_suggestion(
+    convex_evals: Command, record_run: Record, given: str, advice: str, options: list[str]
+) -> None:
+    for model in ("tester", "other/large"):
+        record_run({"000-first": "failed"}, model=model)
+    assert convex_evals("status", "-m", given, *options).stdout == f"No run of {given} was found; {advice}\n"
 
 
 def test_validations_are_listed_only_when_asked_for(convex_evals: Command, hello_suite: Callable[..., Path]) -> None:

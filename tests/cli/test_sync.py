@@ -112,7 +112,7 @@ def test_a_run_that_is_resumed_is_sent_from_its_beginning(asked: Any, services: 
     resumed = asked("run", "--resume", run["id"], "--to", "here")
     assert resumed.returncode == 0, resumed.stderr
     said = f"here ({services.urls['here']})"
-    assert resumed.stderr.startswith(f"Everything that is recorded is also sent to {said}.")
+    assert resumed.stderr.startswith(f"Results are also sent to {said}.")
     assert asked("sync", "--to", "here").returncode == 0  # a busy machine may not be done in time
     assert services.has_all_of("here", run["id"], asked.folder)
     assert len(services.stores["here"].results(run["id"])) == 3

@@ -79,7 +79,10 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
 
 
 def test_every_page_is_in_the_index() -> None:
-    index, *others = sorted(pages(), key=lambda page: page.parent.name != "docs" or page.name != "README.md")
+    root = checkout_root()
+    assert root is not None
+    index = root / "docs" / "README.md"
+    others = [page for page in pages() if page.parent == index.parent and page != index]
+    assert len(others) > 10
     for page in others:
-        if page.parent.name == "docs":
-            assert f"]({page.name})" in index.read_text()
+        assert f"]({page.name})" in index.read_text()

@@ -9,6 +9,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from tests.conftest import LONGEST
 
+from convex_evals.suite import Selection, load_suite, select
+
 # Written in pieces, because this file is searched as well.
 REGISTRIES = [
     ".".join(parts).encode()
@@ -83,3 +85,13 @@ def test_pictures_are_small_and_each_is_shown_by_a_page(repository: Path, source
 
 def test_the_files_of_tests_that_begin_exist(repository: Path) -> None:
     assert [name for name in LONGEST if not (repository / "tests" / name).is_file()] == []
+
+
+def test_the_sample_report_is_about_the_evals_that_its_script_grades(repository: Path) -> None:
+    found = re.search(r"run --model (\S+) --filter '([^']+)'", (repository / "scripts" / "sample-report").read_text())
+    assert found is not None
+    model, pattern = found.groups()
+    names = [each.id for each in select(load_suite(repository / "evals"), Selection(pattern=pattern))]
+    page = (repository / "docs" / "sample-report.md").read_text()
+    assert page.startswith(f"# Run Analysis Report: {model}\n")
+    assert f"/{len(names)}` (" in next(line for line in page.splitlines() if line.startswith("- **Pass rate**"))

@@ -60,7 +60,7 @@ def plan_ablation(asked: RunOptions, sections: Sequence[str], store: ScoresStore
         asking = replace(request.asking, experiment=variant.experiment)
         model = find_model(name, store, request.options.answer_files, asking=asking, connections=connections)
         if not isinstance(model, ProviderModel):
-            raise UsageError(f"{model.name} is not asked by a prompt, so leaving out guidelines would change nothing.")
+            raise UsageError(f"{model.name} is not sent a prompt, so leaving out guidelines would change nothing.")
         labelled = replace(
             request,
             asking=asking,

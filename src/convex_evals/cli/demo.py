@@ -160,7 +160,7 @@ class DemoScreen:
         self._say(
             f"{model} is not a language model. Its answers were written by hand, with mistakes that models make, and "
             "are graded like any other: installed, deployed, type-checked, linted and tested. So are those of "
-            f"{SECOND}, a recording of right ones. Nothing of this needs a key."
+            f"{SECOND}, a recording of right ones. None of this needs a key."
         )
         self._out.print()
 
@@ -172,7 +172,7 @@ class DemoScreen:
         self._heading("How many passed")
         self._shares(shares(results))
         self._missed("What failed, and at which step", "failed", results, why)
-        self._missed("What has no verdict, and counts neither way", "infrastructure", results, None)
+        self._missed("What has no verdict and is not counted", "infrastructure", results, None)
         if why is not None:
             self._why(why)
         self._out.print()

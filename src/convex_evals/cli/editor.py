@@ -184,7 +184,7 @@ async def _edit_until(stopped: asyncio.Event, folder: Path) -> None:
         interrupted = asyncio.create_task(stopped.wait())
         await asyncio.wait((ended, interrupted), return_when=asyncio.FIRST_COMPLETED)
         if not stopped.is_set():
-            print_lines(["The editor has ended; the deployment goes on until Ctrl-C."])
+            print_lines(["The editor exited; the deployment runs until Ctrl-C."])
         await interrupted
         ended.cancel()
 

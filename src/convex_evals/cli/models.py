@@ -273,7 +273,7 @@ def discover_models(registry: Registry, settings: Settings, names: Sequence[str]
             remark(str(error))
             code = error.exit_code
             continue
-        remark(f"{provider.name}: {count(len(new), 'model')} that the registry does not know")
+        remark(f"{provider.name}: {count(len(new), 'model')} not in the registry")
         found += new
     _show(found, json)
     return code

@@ -44,6 +44,18 @@ def writable(given: str | None) -> str | None:
     return given
 
 
+def in_existing_folder(given: str | None) -> str | None:
+    """Raises UsageError for scores in a folder that does not exist, other than the default one: it may be mistyped."""
+    if given is None:
+        return given
+    from convex_evals.scores import find_location, is_service
+
+    path = None if is_service(given) else find_location(given).path
+    if path is None or path == find_location().path or path.parent.is_dir():
+        return given
+    raise UsageError(f"The folder {path.parent} of --scores {given} does not exist; create it, or name another file.")
+
+
 def only_one(**given: bool) -> Shape:
     """The option that was given, by name. Raises UsageError for more than one."""
     chosen = [name for name in get_args(Shape) if given.get(name)]
@@ -126,9 +138,12 @@ def budget_option(help: str) -> Any:
 
 
 Models = Annotated[
-    list[str] | None, model_option("Run this model: provider/model, reference, replay:DIR or replay:RUN.")
+    list[str] | None,
+    model_option(
+        "Run this model: provider/model, local/NAME, sample/NAME, reference, empty, replay:DIR or replay:RUN."
+    ),
 ]
-RUN_HELP: Final = "A run id or its first characters, latest, latest:MODEL, or -1, -2 … for the last ones."
+RUN_HELP: Final = "A run id or its first characters, latest, latest:MODEL, or -1, -2 … counting back from the latest."
 Run = Annotated[str, typer.Argument(metavar="RUN", autocompletion=complete_run, help=RUN_HELP)]
 EVAL_OF_RUN: Final = typer.Argument(
     metavar="EVAL", autocompletion=complete_eval, help="One eval of it (name or category/name)."
@@ -198,6 +213,7 @@ Scores = Annotated[
         "--scores",
         "--db",
         metavar="URL",
+        callback=in_existing_folder,
         help="The scores: a file, postgresql://…, or a service at https://… to read (default: scores/scores.db).",
     ),
 ]

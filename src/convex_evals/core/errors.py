@@ -12,7 +12,7 @@ ConvexEvalsError                one sentence for the user; never a traceback
     ├── MissingExtraError       an optional dependency is not installed
     ├── ProcessError            a program could not be started
     │   └── ProcessLimitError   this machine has no room for another process
-    ├── SandboxError            this machine cannot lock answers in
+    ├── SandboxError            this machine cannot confine answers
     └── ToolchainError          Node or the JavaScript toolchain is not usable
 """
 

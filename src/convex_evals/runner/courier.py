@@ -197,7 +197,7 @@ class Sender:
     def _again(self, reason: str) -> float:
         self._failed += 1
         if self._failed == 1:
-            self._say(f"{self._courier.destination.shown} takes nothing at the moment: {reason}. It is tried again.")
+            self._say(f"{self._courier.destination.shown} is not accepting records: {reason}. Retrying.")
         return SENDING.pause(self._failed)
 
 

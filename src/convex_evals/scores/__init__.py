@@ -40,7 +40,7 @@ from convex_evals.scores.records import (
 if TYPE_CHECKING:
     from convex_evals.scores.backup import back_up, restore
     from convex_evals.scores.changes import Change, Pulse, differences
-    from convex_evals.scores.database import counted_statements
+    from convex_evals.scores.database import counted_statements, find_location
     from convex_evals.scores.integrity import BrokenReference, DamagedArtifact, Inspection, check_database
     from convex_evals.scores.leases import RENEWAL_SECONDS, Holder
     from convex_evals.scores.outbox import Parcel, Unsent
@@ -131,6 +131,7 @@ __all__ = [
     "decode_batch",
     "differences",
     "encode",
+    "find_location",
     "is_service",
     "migrate_data",
     "restore",
@@ -143,7 +144,7 @@ __getattr__ = load_on_demand(
     {
         "backup": ("back_up", "restore"),
         "changes": ("Change", "Pulse", "differences"),
-        "database": ("counted_statements",),
+        "database": ("counted_statements", "find_location"),
         "leases": ("RENEWAL_SECONDS", "Holder"),
         "outbox": ("Parcel", "Unsent"),
         "integrity": ("BrokenReference", "DamagedArtifact", "Inspection", "check_database"),

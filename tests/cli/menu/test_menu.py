@@ -79,7 +79,7 @@ def test_models_and_evals_are_chosen_and_a_run_is_started(terminal: Callable[...
     person.sees("How many trials per task?")
     person.presses(ENTER)
     person.sees("1 eval, 1 model, 1 answer to grade", "no provider is asked, so it costs nothing")
-    person.sees("convex-evals run -m reference --name 000-basics/000-hello", "And now?", "start it")
+    person.sees("convex-evals run -m reference --name 000-basics/000-hello", "Start this run?", "start it")
     person.presses(ENTER)
     person.sees("1 of 1 passed, 0 failed")
     assert person.leaves_with() == 0
@@ -99,7 +99,9 @@ def test_a_model_with_a_key_comes_first_and_its_cost_is_estimated(terminal: Call
     person.sees("How many trials")
     person.presses("\x7f3", ENTER)
     person.sees("2 evals, 1 model, 6 answers to grade", "6 answers to ask for", "about $")
-    person.sees("convex-evals run -m openai/gpt-4.1 -c 000-basics -e no_guidelines --trials 3", "And now?", "leave")
+    person.sees(
+        "convex-evals run -m openai/gpt-4.1 -c 000-basics -e no_guidelines --trials 3", "Start this run?", "leave"
+    )
     person.presses(DOWN, DOWN, ENTER)
     assert person.leaves_with() == 0
 
@@ -135,7 +137,7 @@ def test_what_failed_last_time_can_be_run_again(
     person.presses(DOWN, DOWN, DOWN, ENTER)
     person.sees("How many trials")
     person.presses(ENTER)
-    person.sees("1 eval, 1 model, 1 answer", "convex-evals run -m reference --failed", "And now?")
+    person.sees("1 eval, 1 model, 1 answer", "convex-evals run -m reference --failed", "Start this run?")
     person.presses(DOWN, ENTER)
     person.sees("Which models?")
 

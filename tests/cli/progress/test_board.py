@@ -58,7 +58,7 @@ def test_the_summary_counts_and_guesses_the_rest() -> None:
     board.take(Generated(FIRST))
     board.take(Stopping())
     assert board.summary() == (
-        "3/5 · 1 passed · 1 failed · 1 without verdict · stopping: 1 in flight, Ctrl-C again stops now · 1:00"
+        "3/5 · 1 passed · 1 failed · 1 without verdict · stopping: 1 in progress, Ctrl-C again stops now · 1:00"
     )
 
 

@@ -16,7 +16,7 @@ from rich.console import Console
 from tests.cli.progress.conftest import make_item
 
 from convex_evals.cli.progress.board import Board
-from convex_evals.cli.progress.display import Labels, LiveTable, ProgressLines
+from convex_evals.cli.progress.display import Labels, LiveTable, ProgressLines, heading, line
 from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import StepName
 from convex_evals.runner import Finished, Generating, Grading, Halted, Retrying, StepFinished
@@ -84,7 +84,7 @@ def test_done_evals_stay_above_and_those_under_way_below() -> None:
         table(Finished(items[0], Outcome("infrastructure")))
     lines = CONTROL.sub("\n", screen.getvalue()).splitlines()
     assert ["000-a/000-b", "✓", "!", "without", "verdict"] in [line.split()[-5:] for line in lines]
-    assert any("000-a/001-b  tried again: The worker died." in line for line in lines)
+    assert any("000-a/001-b  retrying: The worker died." in line for line in lines)
     assert any("… 7 more" in line for line in lines)
 
 
@@ -122,13 +122,22 @@ def test_long_names_are_cut_on_the_left_where_there_is_no_room() -> None:
 def test_headings_of_steps_are_shortened_before_a_name_is_cut() -> None:
     item = make_item(f"000-{'long' * 8}")
     labels = Labels.of([item], 80)
-    assert list(labels.steps.values()) == ["file", "inst", "depl", "tsc", "lint", "test"]
+    assert labels.headings == ["file", "inst", "depl", "tsc", "lint", "test"]
     assert labels.label(item) == item.eval.id
+
+
+def test_where_there_is_no_room_for_headings_the_steps_share_one_column() -> None:
+    item = make_item(f"000-{'long' * 8}")
+    labels = Labels.of([item], 60)
+    assert labels.label(item) == item.eval.id
+    assert heading(labels).plain == f"{'eval'.ljust(len(item.eval.id))}  steps "
+    drawn = line(labels, item, {"filesystem": "passed", "install": "passed", "eslint": "failed"}, ["tests"], "retrying")
+    assert drawn.plain == f"{item.eval.id}  ✓✓  ✗…  retrying"
 
 
 def test_a_models_provider_is_left_out_before_a_name_is_cut() -> None:
     items = [replace(make_item("001-single_column_index"), model=f"sample/{name}") for name in ("apprentice", "expert")]
-    label = Labels.of(items, 60).label(items[0])
+    label = Labels.of(items, 45).label(items[0])
     assert label.strip() == "apprentice · 001-single_column_index"
 
 
@@ -186,7 +195,7 @@ def test_retries_are_reported_and_what_was_said_before_them_is_forgotten(lines: 
     lines(Retrying(ITEM, "The worker died."))
     lines(Grading(ITEM))
     lines(Finished(ITEM, Outcome("passed")))
-    assert said == ["tried again  000-a/000-b  The worker died.", "1/1  passed  000-a/000-b"]
+    assert said == ["retrying  000-a/000-b  The worker died.", "1/1  passed  000-a/000-b"]
 
 
 def test_what_a_model_printed_is_shown_as_text(lines: ProgressLines, said: list[str]) -> None:

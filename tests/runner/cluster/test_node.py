@@ -80,7 +80,7 @@ def test_nodes_that_would_grade_differently_are_refused(
 def test_a_node_that_cannot_lock_answers_in_is_refused_unless_the_risk_is_accepted() -> None:
     weak = replace(COMPLETE, network_namespaces=False)
     cluster = Cluster(None, {"strong": NODE, "weak": replace(NODE, sandbox=weak)}, 2)
-    with pytest.raises(SandboxError, match=r"The node weak cannot lock answers in.*--sandbox available"):
+    with pytest.raises(SandboxError, match=r"The node weak cannot confine answers.*--sandbox available"):
         cluster.missing("required")
     assert cluster.missing("available") == weak.missing
     without_files = replace(weak, landlock=0, mounts=False)

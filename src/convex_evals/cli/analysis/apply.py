@@ -59,7 +59,7 @@ def apply_recommendation(asked: ApplyOptions) -> int:
         raise
     if trouble is not None:
         edit.undo()
-        print_lines([f"{edit.path} is as it was: {trouble}."])
+        print_lines([f"The change of {edit.path} was undone: {trouble}."])
         return REFUSED
     _record(change, edit, asked)
     return 0
@@ -80,7 +80,7 @@ def _agreed(asked: ApplyOptions, edit: Edit) -> bool:
     if asked.yes:
         return True
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError(f"{edit.path} is changed only after a yes; repeat the command with --yes if this is right.")
+        raise UsageError(f"There is no terminal to confirm the change of {edit.path}; repeat with --yes to make it.")
     return typer.confirm("Make this change, and then validate, check and regrade the eval?")
 
 

@@ -274,7 +274,7 @@ def show_health(scores: str | None, *, everything: bool, as_json: bool) -> None:
         print_json({"checks": [{**asdict(each), "suspicious": each.is_suspicious} for each in found]})
         return
     if not found:
-        print("No check is failed alike by unrelated models.")
+        print("No check fails in the same way for unrelated models.")
         return
     rows = table(["eval", "check", "models", "of", "all returned", "suspicious"])
     for each in found:

@@ -69,7 +69,7 @@ class AnalysisOptions(EngineOptions):
         float, typer.Option("--probe-seconds", min=0.0, help="Time limit for finding the cause of each failure.")
     ] = PROBE_SECONDS
     no_probe: Annotated[
-        bool, typer.Option("--no-probe", help="Do not grade again: show cached causes, or else differences.")
+        bool, typer.Option("--no-probe", help="Do not grade again: show cached causes, otherwise differences.")
     ] = False
     sandbox: SandboxMode = None
     evals: EvalsFolder = None

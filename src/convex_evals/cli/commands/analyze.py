@@ -65,13 +65,13 @@ def group() -> None:
 def run(run: Run, options: AnalysisOptions) -> None:
     """Investigate every failure of a run and write a report.
 
-    The report is reports/PROVIDER/MODEL/RUN_DATE.md with a JSON twin; on the same day it is updated. Nothing else is
-    changed: no task, grader, lint rule or code.
+    The report is reports/PROVIDER/MODEL/RUN_DATE.md with a JSON twin. A report of the same day is overwritten, but the
+    actions recorded in it are kept. Nothing else is changed: no task, grader, lint rule or code.
 
     Examples:
       convex-evals analyze latest
       convex-evals analyze 0a1b2c3d --engine rules
-      convex-evals analyze http://127.0.0.1:8000/runs/0a1b2c3d
+      convex-evals analyze http://127.0.0.1:8484/experiment/default/run/0a1b2c3d
     """
     from convex_evals.cli.analysis import perform
 
@@ -197,7 +197,7 @@ def health(
     json: Json = False,
     scores: Scores = None,
 ) -> None:
-    """List checks that unrelated models fail alike, over all runs: signs that the eval is wrong.
+    """List checks that unrelated models fail in the same way, over all runs: signs that the eval is wrong.
 
     Examples:
       convex-evals analyze health
@@ -215,7 +215,7 @@ def score(
     """Compare engines with people's labels, and with always guessing the most frequent one.
 
     Shows agreement, macro-F1, agreement on whose fault it is, calibration, precision and recall per class, the
-    confusion matrix, and what they disagree about.
+    confusion matrix, and the cases on which they disagree.
 
     Examples:
       convex-evals analyze score labels.json --engine rules

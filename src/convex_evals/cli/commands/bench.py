@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from convex_evals.cli.options import EvalsFolder, JsonFile
+from convex_evals.cli.options import EvalsFolder, JsonFile, in_existing_folder
 from convex_evals.cli.tree import Commands
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def backend(json: JsonFile = None) -> None:
 def pipeline(
     profile: Annotated[
         bool,
-        typer.Option("--profile", help="Show where the processor time of warm gradings goes, by process and function."),
+        typer.Option("--profile", help="Show where the CPU time of warm gradings goes, by process and function."),
     ] = False,
     flame_graph: Annotated[
         Path,
@@ -105,6 +105,7 @@ def web(
         typer.Option(
             "--scores",
             metavar="FILE|URL",
+            callback=in_existing_folder,
             help="Measure with this database, empty or filled by an earlier benchmark (default: a temporary file).",
         ),
     ] = None,
@@ -143,6 +144,7 @@ def service(
         typer.Option(
             "--scores",
             metavar="FILE|URL",
+            callback=in_existing_folder,
             help="The service's database, empty or filled by an earlier benchmark (default: a temporary SQLite file).",
         ),
     ] = None,
@@ -162,7 +164,7 @@ def service(
     history: Annotated[int, typer.Option("--history", min=2, help="Runs to generate before.")] = 100,
     json: JsonFile = None,
 ) -> None:
-    """Benchmark `serve` under load: runners record while readers look, then both sides are compared.
+    """Benchmark `serve` under load: runners record while readers load pages, then both sides are compared.
 
     The exit code is 1 when anything was lost, refused or not answered.
 
@@ -296,7 +298,7 @@ def _print_web(figures: "WebFigures") -> None:
     out.print(f"\nstart: {first}")
     out.print(f"200 live pages open on one run, nothing changes: {figures.idle_share:.1%} of a core")
     for name, done in zip(("publish", "publish again"), figures.publishing, strict=False):
-        out.print(f"{name}: {done.files} files in {done.seconds:.1f} s ({done.cpu_seconds:.1f} s of processor time)")
+        out.print(f"{name}: {done.files} files in {done.seconds:.1f} s ({done.cpu_seconds:.1f} s of CPU time)")
     out.print(f"scripts and styles: {figures.assets / 1000:.0f} kB")
 
 
@@ -337,7 +339,7 @@ def _print_pipeline(figures: "PipelineFigures") -> None:
     out = console()
     print_table(rows)
     cpu, wall = figures.warm.cpu_ms / figures.baseline.cpu_ms, figures.warm.wall_ms / figures.baseline.wall_ms
-    out.print(f"\nall together, warm to ordinary: {cpu:.3f} of the processor time, {wall:.3f} of the wall time")
+    out.print(f"\nall together, warm to ordinary: {cpu:.3f} of the CPU time, {wall:.3f} of the wall time")
 
 
 def _print_profile(profile: "Profile") -> None:
@@ -349,7 +351,7 @@ def _print_profile(profile: "Profile") -> None:
         cost, times = share.cpu_ms / profile.gradings, share.times / profile.gradings
         rows.add_row(share.step or "", share.process, f"{times:.1f}", f"{cost:.1f}", f"{cost / profile.cpu_ms:.1%}")
     print_table(rows)
-    out.print(f"\none warm grading (mean of {profile.gradings}): {profile.cpu_ms:.0f} ms of processor time\n")
+    out.print(f"\none warm grading (mean of {profile.gradings}): {profile.cpu_ms:.0f} ms of CPU time\n")
     rows = table(["innermost function of ours", "share of this process"])
     for name, count in profile.stacks.own().most_common(25):
         rows.add_row(name, f"{count / profile.stacks.total:.1%}")
@@ -365,7 +367,7 @@ def _print_cluster(figures: "ClusterFigures") -> None:
         times = [f"{each * 1000:.0f}" for each in (local.cpu, ray.cpu, local.wall, ray.wall)]
         rows.add_row(str(number), *times)
     print_table(rows)
-    cpu, wall = f"{overhead.cpu:+.1%} processor time", f"{overhead.wall:+.1%} wall time"
+    cpu, wall = f"{overhead.cpu:+.1%} CPU time", f"{overhead.wall:+.1%} wall time"
     out.print(f"\nRay adds to an answer (median of {len(overhead.local)} rounds): {cpu}, {wall}")
     out.print(f"not counted: the {overhead.idle:.1%} of a core that Ray takes on a node whether or not it grades\n")
     rows = table(["workers", "answers", "answers/s", "of the ideal", "runner cpu ms"])

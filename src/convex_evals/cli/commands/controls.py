@@ -18,8 +18,8 @@ def check(context: typer.Context, options: ControlsOptions) -> None:
     """Check graders with answers whose verdict is known.
 
     The reference answer must pass, an empty project must fail, each wrong control must fail at its step and test, each
-    alternative must pass. Nothing is stored. The exit code is 1 when one is judged otherwise, when a control is broken,
-    or when fewer than nine in ten mutants are caught; it is 3 when there is something without a verdict.
+    alternative must pass. Nothing is stored. The exit code is 1 if a verdict is wrong, a control is broken, or
+    fewer than nine in ten mutants are caught; 3 if something has no verdict.
 
     Examples:
       convex-evals controls

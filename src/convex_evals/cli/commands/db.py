@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 WATCH_SECONDS = 2
 CONDITIONS = {
-    "missing": "does not exist yet; the first run makes it, and so does `convex-evals db upgrade`",
-    "empty": "has no tables yet; the first run makes them, and so does `convex-evals db upgrade`",
+    "missing": "does not exist yet; the first run creates it, and so does `convex-evals db upgrade`",
+    "empty": "has no tables yet; the first run creates them, and so does `convex-evals db upgrade`",
     "current": "up to date",
     "older": "older than this convex-evals; `convex-evals db upgrade`, or the next run, brings it up to date",
     "newer": "newer than this convex-evals; update convex-evals to use it",
@@ -94,7 +94,7 @@ def migrate(
     """Run the data migrations that are unfinished. It may be stopped and started again at any time.
 
     Files are migrated when they are opened. A server is migrated by a person, between the release that adds columns and
-    the one that demands them; several processes may do it together.
+    the one that makes them mandatory; several processes may do it together.
 
     Examples:
       convex-evals db migrate --dry-run
@@ -121,7 +121,7 @@ def backup(
 ) -> None:
     """Copy all scores into one file, from a SQLite file or a PostgreSQL server, while others read and write.
 
-    The file is a SQLite database that `db restore` takes back on either engine. It appears when it is complete.
+    The file is a SQLite database that `db restore` can restore to either engine. It appears when it is complete.
 
     Examples:
       convex-evals db backup scores-backup.db
@@ -165,7 +165,7 @@ def restore(
 
 @db.command("check")
 def check(scores: Scores = None, json: Json = False) -> None:
-    """Verify that every artifact has the bytes that were recorded, and that every reference leads somewhere.
+    """Verify that every artifact has the bytes that were recorded, and that every reference resolves.
 
     Names what is damaged, and the runs it belongs to. Then the exit code is 1.
 

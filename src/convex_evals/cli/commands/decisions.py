@@ -60,7 +60,7 @@ def label(run: Run, label: Label, why: Why, author: Author = None, scores: Score
 
 @runs.command("delete")
 def delete(run: Run, why: Why, author: Author = None, scores: Scores = None) -> None:
-    """Delete a run with everything recorded of it. Its artifacts go with `convex-evals db prune`.
+    """Delete a run and everything recorded about it. `convex-evals db prune` then removes its artifacts.
 
     Examples:
       convex-evals runs delete 0a1b2c3d --why 'It was a test.'

@@ -28,9 +28,9 @@ def all_models(context: typer.Context, evals: EvalsFolder = None, json: Json = F
 def list_models(evals: EvalsFolder = None, json: Json = False, scores: Scores = None) -> None:
     """List models: whether there is a key for each, its last score, and its tags.
 
-    The last score is that of the latest complete run of the suite as it is today; runs of some evals have none.
-    Listed are those of convex-evals, of ./models.toml, and others that have runs. docs/adding-a-model.md says how to
-    add one.
+    The last score is that of the latest complete run of the suite as it is today; partial runs have no score.
+    Lists built-in models, those in ./models.toml, and any others that have runs. docs/adding-a-model.md says how to add
+    one.
 
     Examples:
       convex-evals models list
@@ -93,11 +93,11 @@ def discover(
         ),
     ] = None,
     since: Annotated[
-        str | None, typer.Option("--since", metavar="DATE", help="Only models that came out on this day or later.")
+        str | None, typer.Option("--since", metavar="DATE", help="Only models released on or after this date.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show models that providers list and the registry does not know, as entries for ./models.toml.
+    """Show models that providers list and that are not in the registry, as entries for ./models.toml.
 
     OpenRouter and every provider with OpenAI's list of models can be asked. Nothing is added; append what you want to
     ./models.toml. The exit code is 3 when a provider does not answer.

@@ -20,9 +20,9 @@ FOR_DEMO = {"categories", "pattern", "jobs", "sandbox", "json", "scores"}
 def run(options: RunOptions) -> None:
     """Run models on a suite, grade every answer and store every result.
 
-    Press Ctrl-C once to finish what is in flight and see how to resume, twice to stop at once. MODELS, TEST_FILTER and
-    EVALS_EXPERIMENT replace options that are not given. The exit code is 0 when every eval has a verdict, passed
-    or failed, and 3 when some have none.
+    Press Ctrl-C once to finish what is in progress and see how to resume, twice to stop at once. MODELS, TEST_FILTER
+    and EVALS_EXPERIMENT replace options that are not given. The exit code is 0 when every eval has a verdict, passed or
+    failed, and 3 when some have none.
 
     Examples:
       convex-evals run -m openai/gpt-5.2

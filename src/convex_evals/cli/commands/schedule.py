@@ -60,7 +60,7 @@ def simulate(
     json: Json = False,
     scores: Scores = None,
 ) -> None:
-    """Show what the rules would run in the days to come, and what that would cost. Asks nobody.
+    """Show what the rules would run in the coming days and what it would cost. Sends no requests.
 
     Examples:
       convex-evals schedule simulate --days 30

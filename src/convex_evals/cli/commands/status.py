@@ -41,13 +41,17 @@ def status(
     """
     from itertools import islice
 
+    from convex_evals.cli.output import print_lines
     from convex_evals.cli.runs.lookup import existing_scores
     from convex_evals.cli.runs.status import Wanted, print_failures, print_runs
 
     shape = options.shape
     wanted = Wanted(model, experiment, status, since, everything, hidden)
     with existing_scores(options.scores) as store:
-        if failed:
-            print_failures(store, tuple(wanted.last_of_each_model(store)), shape)
+        runs = tuple(wanted.last_of_each_model(store) if failed else islice(wanted.runs(store), limit))
+        if not runs and shape == "text":
+            print_lines([wanted.nothing_found(store)])
+        elif failed:
+            print_failures(store, runs, shape)
         else:
-            print_runs(store, tuple(islice(wanted.runs(store), limit)), evals, shape)
+            print_runs(store, runs, evals, shape)

@@ -19,8 +19,8 @@ def sync(
 ) -> None:
     """Send results that services do not have yet, or the runs that are named.
 
-    A run with --to is sent while it goes on; this sends the rest if the service was down. Sending what is there already
-    changes nothing. The exit code is 3 when something is left.
+    A run with --to is sent as it runs; this sends the rest if the service was down. Sending what the service already
+    has changes nothing. The exit code is 3 when something is left.
 
     Examples:
       convex-evals sync

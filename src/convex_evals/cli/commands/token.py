@@ -34,7 +34,7 @@ def group() -> None:
 
 @token.command("create")
 def create(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What the token is called; it is in every record.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The token's name, recorded with everything it does.")],
     can: Annotated[
         list[str],
         typer.Option("--can", metavar="RIGHT", help="What it allows: record, read, label or admin (repeatable)."),
@@ -49,7 +49,7 @@ def create(
 ) -> None:
     """Create a token and print it once; only its hash is kept.
 
-    Admins may do everything, and whoever may label may read.
+    `admin` includes every right; `label` includes `read`.
 
     Examples:
       convex-evals token create laptop --can record --can read

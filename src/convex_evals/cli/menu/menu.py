@@ -110,7 +110,8 @@ def _run_models() -> int:
         chosen = _ask(settings, evals)
         prepared = _describe(chosen, settings)
         choices = [Offer(START, "start it")] if prepared.plans else []
-        match ask_one("And now?", [*choices, Offer(CHANGE, "choose again"), Offer(LEAVE, "leave")]):
+        question = "Start this run?" if choices else "What would you like to do?"
+        match ask_one(question, [*choices, Offer(CHANGE, "choose again"), Offer(LEAVE, "leave")]):
             case "start":
                 return perform(chosen.options())
             case "leave":

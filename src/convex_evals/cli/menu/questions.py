@@ -15,7 +15,7 @@ from convex_evals.core.text import shortened
 from convex_evals.suite import Eval
 
 STYLE: Final = Style([("selected", "noreverse bold"), ("disabled", "fg:ansibrightblack")])
-SEVERAL: Final = "(space selects, letters search, enter ends)"
+SEVERAL: Final = "(space selects, type to search, enter confirms)"
 ONE: Final = "(arrow keys, enter)"
 MARK: Final = "? "
 """Begins a question."""

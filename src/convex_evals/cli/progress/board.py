@@ -82,7 +82,7 @@ class Board:
     def summary(self) -> str:
         parts = [f"{self.done}/{self.total}", *_counted(self.counts)]
         if self.stopping:
-            parts.append(f"stopping: {self.in_flight} in flight, Ctrl-C again stops now")
+            parts.append(f"stopping: {self.in_flight} in progress, Ctrl-C again stops now")
         elif self.remaining_seconds is not None and self.done < self.total:
             parts.append(f"ETA {clock_time(self.remaining_seconds)}")
         return " · ".join([*parts, clock_time(self.elapsed)])

@@ -30,7 +30,8 @@ SIGNS: Final[Mapping[Status, tuple[str, str]]] = {
 }
 RUNNING: Final = ("…", "cyan")
 SHORT_STEPS: Final[Mapping[StepName, str]] = {step: step[:4] for step in STEPS} | {"eslint": "lint"}
-_INITIALS: Final[Mapping[StepName, str]] = {step: step[0] for step in STEPS}
+_SHARED: Final = "steps".ljust(len(STEPS))
+"""The heading of one column with all signs."""
 _GAP: Final = "  "
 _SHORTEST_LABEL: Final = 12
 _WIDE = 10_000
@@ -42,7 +43,8 @@ _LINES_KEPT: Final = 4  # for heading, summary and the prompt
 class Labels:
     """Names of items: model, experiment and trial are said only when there is more than one of them.
 
-    Where the screen is narrow, the headings of the steps are shortened before a name is cut.
+    Where the screen is narrow, the headings of the steps are shortened, then all steps share one column (`steps` is
+    None), before a name is cut.
     """
 
     with_model: bool
@@ -51,7 +53,7 @@ class Labels:
     width: int = 0
     with_category: bool = True
     with_provider: bool = True
-    steps: Mapping[StepName, str] = field(default_factory=lambda: {step: step for step in STEPS})
+    steps: Mapping[StepName, str] | None = field(default_factory=lambda: {step: step for step in STEPS})
 
     @classmethod
     def of(cls, items: Iterable[WorkItem], screen_width: int) -> "Labels":
@@ -64,16 +66,20 @@ class Labels:
         smaller = (
             made,
             replace(made, steps=SHORT_STEPS),
-            replace(made, steps=_INITIALS),
-            replace(made, steps=_INITIALS, with_category=False),
-            replace(made, steps=_INITIALS, with_category=False, with_provider=False),
+            replace(made, steps=None),
+            replace(made, steps=None, with_category=False),
+            replace(made, steps=None, with_category=False, with_provider=False),
         )
         for each in smaller:
             longest = max((len(each.full(item)) for item in items), default=0)
-            room = screen_width - sum(len(_GAP) + len(heading) for heading in each.steps.values())
+            room = screen_width - sum(len(_GAP) + len(heading) for heading in each.headings)
             if longest <= room:
                 return replace(each, width=longest)
         return replace(each, width=max(_SHORTEST_LABEL, room))
+
+    @property
+    def headings(self) -> Sequence[str]:
+        return [_SHARED] if self.steps is None else list(self.steps.values())
 
     def label(self, item: WorkItem) -> str:
         label = self.full(item)
@@ -97,7 +103,7 @@ def halted(model: str, reason: str) -> str:
 def heading(labels: Labels) -> "Text":
     from rich.text import Text
 
-    return Text(_GAP.join(["eval".ljust(labels.width), *labels.steps.values()]), style="bold")
+    return Text(_GAP.join(["eval".ljust(labels.width), *labels.headings]), style="bold")
 
 
 def line(
@@ -110,10 +116,12 @@ def line(
     from rich.text import Text
 
     text = Text(labels.label(item), no_wrap=True, overflow="crop")
-    for step, heading in labels.steps.items():
+    text.append(_GAP if labels.steps is None else "")
+    for step in STEPS:
         status = steps.get(step)
         sign, style = SIGNS[status] if status else RUNNING if step in running else ("", "")
-        text.append(_GAP).append(drawn(sign, sys.stderr).ljust(len(heading))[: len(heading)], style=style)
+        gap, width = ("", 1) if labels.steps is None else (_GAP, len(labels.steps[step]))
+        text.append(gap).append(drawn(sign, sys.stderr).ljust(width)[:width], style=style)
     return text.append(f"{_GAP}{remark}", style="dim") if remark else text
 
 
@@ -132,7 +140,7 @@ class ProgressLines:
                 self._note(item, step)
             case Retrying(item, reason):
                 self._excerpts.pop(item, None)
-                self._say(f"tried again  {self._label(item)}  {visible(reason)}")
+                self._say(f"retrying  {self._label(item)}  {visible(reason)}")
             case Finished(item, outcome):
                 self._say(self._finished(item, outcome))
             case Halted(_, model, reason):
@@ -188,7 +196,7 @@ class LiveTable:
                 self._steps.setdefault(item, {})[step.name] = step.status
             case Retrying(item, reason):
                 self._steps.pop(item, None)
-                self._console.print(Text(f"{self._labels.label(item)}  tried again: {reason}", style="yellow"))
+                self._console.print(Text(f"{self._labels.label(item)}  retrying: {reason}", style="yellow"))
             case Finished(item, outcome):
                 remark = "without verdict" if outcome.status == "infrastructure" else ""
                 self._live.refresh()  # printing repeats what was drawn last below the line, this row included

@@ -48,7 +48,7 @@ def sending_plans(
         return nullcontext()
     from convex_evals.runner import sending
 
-    remark(f"Everything that is recorded is also sent to {destination.shown}.")
+    remark(f"Results are also sent to {destination.shown}.")
     for plan in plans:
         follow = store.outbox.follow if isinstance(plan.run, RunPlan) else store.outbox.send_again
         follow(plan.run.id, destination.url)

@@ -8,10 +8,10 @@ from convex_evals.cli.output import console, count, print_lines, print_table, ta
 from convex_evals.cli.progress import SHORT_STEPS, SIGNS
 from convex_evals.cli.runs.as_json import eval_json, run_summary_json
 from convex_evals.cli.runs.lookup import can_resume, condition, result_details
-from convex_evals.cli.runs.summaries import labels_text, reason, scored_lines, spending_line
+from convex_evals.cli.runs.summaries import decisive_step, labels_text, reason, scored_lines, spending_line
 from convex_evals.cli.tables import Table
 from convex_evals.core.ids import prefix
-from convex_evals.core.steps import StepResult
+from convex_evals.core.steps import StepResult, TestCounts
 from convex_evals.core.verdicts import STEPS
 from convex_evals.runner import RunScore, Spending
 from convex_evals.scores import AttemptDetails, AttemptRecord, FailuresAlike, GenerationRecord, RunRecord, ScoresStore
@@ -92,7 +92,7 @@ def _attempt_json(attempt: AttemptRecord) -> dict[str, Any]:
 def _eval_lines(store: ScoresStore, run: RunRecord, details: AttemptDetails, commands: bool) -> Iterator[str]:
     attempt = details.attempt
     yield f"{attempt.eval} · trial {attempt.trial} · {attempt.status} · run {prefix(run.id)} · {run.model}"
-    if attempt.status not in ("passed", "running"):
+    if attempt.status not in ("passed", "running") and not _is_said_below(details):
         yield reason(details)
     if attempt.failed_step is not None:
         yield from _alike_lines(store.failures_alike(attempt.id))
@@ -104,7 +104,7 @@ def _eval_lines(store: ScoresStore, run: RunRecord, details: AttemptDetails, com
     if details.generation is not None:
         yield from _generation_lines(details.generation)
     for step in sorted(details.steps, key=lambda step: step.status in ("passed", "skipped")):
-        yield from _step_lines(step, commands)
+        yield from _step_lines(step, attempt.tests, commands)
     yield from _file_lines(store, details)
     earlier = _earlier(store, run, details)
     if earlier:
@@ -140,10 +140,17 @@ def _earlier(store: ScoresStore, run: RunRecord, details: AttemptDetails) -> lis
     return [each for each in tried if each.trial == attempt.trial and each.number < attempt.number]
 
 
-def _step_lines(step: StepResult, commands: bool) -> Iterator[str]:
+def _is_said_below(details: AttemptDetails) -> bool:
+    """Whether the reason is nothing but the beginning of a step's excerpt, with which the steps begin."""
+    step = decisive_step(details)
+    return step is not None and not details.attempt.broken and bool(step.excerpt) and step.cause == step.excerpt
+
+
+def _step_lines(step: StepResult, tests: TestCounts | None, commands: bool) -> Iterator[str]:
     sign, _ = SIGNS[step.status]
+    counts = f" {tests.passed}/{tests.total}" if tests is not None and step.name == "tests" else ""
     times = "" if step.status == "skipped" else f" · {step.duration_ms / 1000:.2f} s, CPU {step.cpu_ms / 1000:.2f} s"
-    yield f"{sign} {step.name} · {step.status}{f' ({step.failure})' if step.failure else ''}{times}"
+    yield f"{sign} {step.name}{counts} · {step.status}{f' ({step.failure})' if step.failure else ''}{times}"
     for command in step.commands if commands else ():
         yield f"    $ {visible(' '.join(command.arguments))}"
         if command.ending != "exit code 0":

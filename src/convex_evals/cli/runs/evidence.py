@@ -80,7 +80,7 @@ def _print_generation(store: ScoresStore, run: RunRecord, details: AttemptDetail
         raise UsageError(f"{details.attempt.eval} was never answered, so there is nothing of the model to show.")
     if wanted.prompt:
         if run.fingerprints.prompt is None and run.provider in UNASKED:
-            remark(f"{run.model} is not asked by a prompt; this is the task.")
+            remark(f"{run.model} is not sent a prompt; this is the task.")
         _write(store.read_text(generation.prompt))
     if wanted.response:
         _write(store.read_text(generation.response))

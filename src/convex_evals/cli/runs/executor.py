@@ -16,7 +16,7 @@ from convex_evals.core.settings import Settings
 if TYPE_CHECKING:
     from convex_evals.runner import Cluster
 
-ALL_THE_SAME: Final = "They are graded all the same (--sandbox available)."
+GRADED_ANYWAY: Final = "They are graded anyway (--sandbox available)."
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Executor:
             return await check_sandbox(sandbox)
         missing = self.cluster.missing(sandbox)
         if missing:
-            remark(f"Not every node locks answers in: {'; '.join(missing)}. {ALL_THE_SAME}")
+            remark(f"Some nodes cannot confine answers: {'; '.join(missing)}. {GRADED_ANYWAY}")
         return missing
 
 
@@ -63,11 +63,11 @@ async def check_sandbox(sandbox: Sandbox) -> tuple[str, ...]:
     missing = support.missing
     if not missing:
         return ()
-    lacks = f"This machine cannot lock answers in: {'; '.join(missing)}"
+    lacks = f"This machine cannot confine answers: {'; '.join(missing)}"
     if sandbox == "required" or not support.files:
         flag = "--sandbox available" if support.files else "--sandbox none"
         raise SandboxError(f"{lacks}. See `convex-evals doctor`, or accept the risk with {flag}.")
-    remark(f"{lacks}. {ALL_THE_SAME}")
+    remark(f"{lacks}. {GRADED_ANYWAY}")
     return missing
 
 

@@ -39,7 +39,7 @@ def existing_scores(where: str | None) -> Iterator[ScoresStore]:
         return
     status = database_status(where)
     if status.condition == "missing":
-        raise UsageError(f"There are no scores in {status.location} yet; `convex-evals run` makes them.")
+        raise UsageError(f"There are no scores in {status.location} yet; `convex-evals run` creates them.")
     with ScoresStore.open(where) as store:
         yield store
 
@@ -123,7 +123,7 @@ def find_eval(store: ScoresStore, run: RunRecord, wanted: str) -> str:
     if len(found) == 1:
         return found[0]
     if found:
-        raise UsageError(f"{wanted!r} may be {' or '.join(found)}; write the one you mean.")
+        raise UsageError(f"{wanted!r} matches {' or '.join(found)}; name one.")
     close = get_close_matches(wanted, [*planned, *(each.partition("/")[2] for each in planned)], n=1)
     advice = f"did you mean {close[0]}?" if close else f"`convex-evals show {prefix(run.id)}` lists them."
     raise UsageError(f"Run {prefix(run.id)} has no eval {wanted!r}; {advice}")

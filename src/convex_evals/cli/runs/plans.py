@@ -158,7 +158,7 @@ def _prepare_rest(asked: RunOptions, reference: str, store: ScoresStore, connect
     suite = load_suite(find_suite(asked.evals or suite_of(run)))
     plan = plan_rest(run, suite, store, asked.admin_key, connections)
     if not plan.work:
-        remark(f"Run {prefix(run.id)} has a verdict on everything; there is nothing to resume.")
+        remark(f"Every eval of run {prefix(run.id)} has a verdict; nothing to resume.")
     return Prepared((plan,))
 
 
@@ -170,10 +170,10 @@ def _failed(model: str, request: Request, store: ScoresStore) -> tuple[Eval, ...
         raise UsageError(f"--failed needs an earlier run of {model} ({experiment}), and there is none.")
     evals = tuple(each for each in request.evals if each.id in failed)
     if not evals:
-        remark(f"Nothing of what was selected failed when {model} was last run.")
+        remark(f"None of the selected evals failed in the last run of {model}.")
     return evals
 
 
 def _say_left_out(plan: Plan) -> None:
     if plan.left_out:
-        remark(f"Left out, because {plan.model.name} has no answer to them: {count(len(plan.left_out), 'eval')}.")
+        remark(f"Skipped {count(len(plan.left_out), 'eval')} that {plan.model.name} has no answer to.")

@@ -10,7 +10,7 @@ from convex_evals.cli.options import Shape
 from convex_evals.cli.output import csv_text, markdown_table, print_json, print_lines, print_table, table, write_text
 from convex_evals.cli.runs.as_json import eval_json, run_score_json, run_summary_json
 from convex_evals.cli.runs.delivery import unsent_json, unsent_lines
-from convex_evals.cli.runs.lookup import can_resume, condition, is_of, result_details
+from convex_evals.cli.runs.lookup import can_resume, condition, is_of, model_advice, result_details
 from convex_evals.cli.runs.summaries import (
     cost_text,
     headline,
@@ -37,6 +37,7 @@ COLUMNS: Final = (
     *("run", "model", "experiment", "status", "evals", "trials", "passed", "failed", "no_verdict"),
     *("score", "low", "high", "cost_usd", "started_at", LABELS),
 )
+NO_RUN: Final = "No such run was found; `convex-evals status --all --hidden` lists every run."
 FAILURES: Final = ("run", "model", "experiment", "eval", "trial", "why")
 
 
@@ -71,9 +72,6 @@ def print_failures(store: ScoresStore, runs: Sequence[RunRecord], shape: Shape) 
 
 
 def _print_runs(store: ScoresStore, runs: Sequence[RunRecord], scores: dict[str, Score]) -> None:
-    if not runs:
-        print_lines(["No such run was found; `convex-evals status --all --hidden` lists every run."])
-        return
     marked = any(map(labels_text, runs))
     headings = (*HEADINGS, LABELS) if marked else HEADINGS
     rows = table(headings, drop=[name for name in NARROW if name in headings])
@@ -152,7 +150,7 @@ def _print_failures(runs: Sequence[RunRecord], failed: Mapping[str, Sequence[Att
         return
     last = runs[0] if len(runs) == 1 else None
     where = f"run {prefix(last.id)} of {last.model}" if last else "the last run of any model"
-    print_lines([f"No eval failed in {where}." if runs else "No model has a run yet, so no eval failed."])
+    print_lines([f"No eval failed in {where}."])
 
 
 def _runs_json(store: ScoresStore, runs: Sequence[RunRecord], scores: dict[str, Score]) -> dict[str, Any]:
@@ -196,6 +194,13 @@ class Wanted:
     def last_of_each_model(self, store: ScoresStore) -> Iterator[RunRecord]:
         names = dict.fromkeys((run.model, run.experiment) for run in self.runs(store))
         return (run for each in names if (run := last_run(store, *each)) is not None)
+
+    def nothing_found(self, store: ScoresStore) -> str:
+        """What is said to people when there are no such runs."""
+        runs = store.runs(RunFilter(hidden=True))
+        if self.model is None or any(is_of(run, self.model) for run in runs):
+            return NO_RUN
+        return f"No run of {self.model} was found; {model_advice(self.model, runs)}"
 
     def _has(self, run: RunRecord, store: ScoresStore) -> bool:
         return (

@@ -8,6 +8,7 @@ from convex_evals.cli.output import count, table, table_lines, visible
 from convex_evals.cli.progress import clock_time
 from convex_evals.cli.runs.lookup import can_resume, result_details
 from convex_evals.core.ids import prefix
+from convex_evals.core.steps import StepResult
 from convex_evals.core.text import shortened
 from convex_evals.models import CHARACTERS_PER_TOKEN
 from convex_evals.runner import NOT_SCORES, VALIDATE, Estimate, RunScore, Spending, Standing, Sum, dollars
@@ -227,14 +228,18 @@ def planned_text(run: RunRecord) -> str:
 
 def reason(details: AttemptDetails) -> str:
     """Why an attempt did not pass, in one line: the step, the tests, the beginning of the excerpt."""
-    attempt = details.attempt
-    decisive = next((step for step in details.steps if step.status == attempt.status), None)
+    attempt, decisive = details.attempt, decisive_step(details)
     said = attempt.broken or (decisive.cause if decisive else "") or "; ".join(attempt.notes) or attempt.failure or ""
     first = " · ".join([line.strip() for line in said.splitlines() if line.strip()][:2])
     tests = f" {attempt.tests.passed}/{attempt.tests.total}" if attempt.failed_step == "tests" and attempt.tests else ""
     where = "broken" if attempt.broken else decisive.name if decisive else attempt.status
     short = shortened(first, LONGEST_REASON)
     return visible(f"{where}{tests}: {short}" if short else f"{where}{tests}")
+
+
+def decisive_step(details: AttemptDetails) -> StepResult | None:
+    """The one that an attempt has its status from."""
+    return next((step for step in details.steps if step.status == details.attempt.status), None)
 
 
 def standing(found: Standing | None) -> str:

@@ -54,7 +54,7 @@ class Cluster:
             if sandbox == "required" or not support.files:
                 flag = "--sandbox available" if support.files else "--sandbox none"
                 raise SandboxError(
-                    f"The node {node} cannot lock answers in: {'; '.join(support.missing)}. "
+                    f"The node {node} cannot confine answers: {'; '.join(support.missing)}. "
                     f"Take it out of the cluster, or accept the risk with {flag}."
                 )
         return tuple(dict.fromkeys(lack for support in lacks.values() for lack in support.missing))
