@@ -71,6 +71,7 @@ settings.load_profile("ci")  # the same examples each time, and no limits that o
 LONGEST = (
     "security/test_corpus.py",
     "pipeline/grading/kit/test_app.py",
+    "pipeline/grading/kit/test_written_tests.py",
     "backend/conformance/test_conformance.py",
     "pipeline/test_projects.py",
     "scores/test_chaos.py",
@@ -87,6 +88,7 @@ LONGEST = (
     "backend/faults/test_processes.py",
     "backend/faults/test_crashes.py",
     "runner/test_execution.py",
+    "cli/test_analyze.py",
     "cli/test_interruptions.py",
     "cli/test_model_requests.py",
     "cli/test_run.py",
