@@ -147,7 +147,7 @@ CONCEPTS: Final[tuple[Concept, ...]] = (
     _concept(
         "JSX",
         r"\bJSX\b|\bjsx-runtime\b",
-        r"\bJSX\b|<tags?>|\.tsx\b",
+        r"\bJSX\b|<tags?>|(?<![\w])\.tsx\b",
     ),
     _concept(
         "parallel",

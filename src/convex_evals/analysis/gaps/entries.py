@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from convex_evals.analysis.gaps.concepts import find_concepts, without_concepts
-from convex_evals.analysis.terms import Terms, terms_of
+from convex_evals.analysis.terms import Terms, code_terms, terms_of
 
 Blame = Literal["model", "task", "check"]
 _ITEM: Final = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•]|\d+[.)])\s)")
@@ -38,6 +38,10 @@ _REMARK: Final = re.compile(
     r"|^(?:beyond|besides|apart from|aside from|in addition to) [^,]+,",
     re.I,
 )
+_RATHER: Final = re.compile(
+    r" instead of | rather than |[,;:] (?:it |this |that |they )?(?:should|must|has to|needs to) (?:be|have|use) ", re.I
+)
+_SENTENCE: Final = re.compile(r"(?<=[\w)`\"'][.!?…]) +(?=[A-Z])|(?<=[\w)`\"'][.!?…]) +(?=we )")
 _ABSENT: Final = re.compile(
     r"\b(?:not (?:using|adding|including|returning|setting|calling|having)|(?:does|do|is|are|was|did)(?:n'?t| not)"
     r"|without|missing|forgets?|forgot|lacks?|omits?|leaves? out)\b",
@@ -118,8 +122,9 @@ def _is_empty(text: str) -> bool:
 def _entry(text: str) -> Gap:
     mark = _MARK.match(text)
     said = text[mark.end() :] if mark else text
-    cause = _REMARK.sub("", _CONSEQUENCE.split(said)[0])
-    does, _, wants = cause.partition(" instead of ")
+    cause = _REMARK.sub("", _CONSEQUENCE.split(_without_comments(said))[0])
+    does, *rest = _RATHER.split(cause, maxsplit=1)
+    wants = rest[0] if rest else ""
     word = mark["mark"].lower() if mark else ""
     return Gap(
         text,
@@ -133,6 +138,12 @@ def _entry(text: str) -> Gap:
         _blamed(word, said),
         bool(_EXCUSED.search(said)),
     )
+
+
+def _without_comments(text: str) -> str:
+    """The first sentence, and of the others those that name code: the rest is what people think about it."""
+    first, *others = _SENTENCE.split(text)
+    return " ".join([first, *(each for each in others if code_terms(each))])
 
 
 def _blamed(mark: str, text: str) -> Blame:
