@@ -123,7 +123,9 @@ CHOICES: Final = (ORDER, BOUNDS, UNIT, ROUNDING, OFFSET, CAPITALS, ZONE, NOTHING
 def chosen_in_code(evidence: Evidence) -> tuple[Choice, ...]:
     """The choices that can be all in which the answer's code differs from the reference's."""
     model, expected = tokens(evidence.cause.model_snippet), tokens(evidence.cause.expected_snippet)
-    differing = _differing(model, expected) if model and expected else set()
+    pieces = [_COMMENT.sub("", each).strip() for each in (evidence.cause.model_snippet, evidence.cause.expected_snippet)]
+    comparable = all(pieces) or any(each.startswith(".") for each in pieces)  # a call more in a chain
+    differing = _differing(model, expected) if comparable else set()
     if not differing or len(differing) > MOST_TOKENS:
         return ()
     return tuple(each for each in CHOICES if all(each.code.fullmatch(token) for token in differing))
