@@ -108,7 +108,7 @@ CONCEPTS: Final[tuple[Concept, ...]] = (
         r"|\b(?:no|without|missing) (?:an? )?index\b",
     ),
     _concept(
-        "spread", r"\.\.\.\s*[a-z]\w*", r"\bspread(?:s|ing)?\b|\bmerg(?:es?|ing)\b|\bexisting (?:object|fields?)\b"
+        "spread", r"(?<=[{\[(,\s])\.\.\.[a-z]\w*(?=[\s,.}\])])", r"\bspread(?:s|ing)?\b|\bmerg(?:es?|ing)\b|\bexisting (?:object|fields?)\b"
     ),
     _concept(
         "generated module",

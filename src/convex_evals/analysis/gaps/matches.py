@@ -49,7 +49,7 @@ _TREES: Final = frozenset({"api", "internal"})
 _ROOTS: Final = frozenset({"api", "args", "ctx", "db", "internal", "q", "this", "v"})
 # What a piece of code does, in the words that an entry would use for it.
 _CONSTRUCTS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
-    (re.compile(r"\.\.\.\s*[a-z]\w*"), "spread existing"),
+    (re.compile(r"(?<=[{\[(,\s])\.\.\.[a-z]\w*(?=[\s,.}\])])"), "spread existing"),
     (re.compile(r"\{\s*(?!args|returns)\w+:\s*\{"), "nested object"),
     (re.compile(r"[\"'][a-z]\w*(?:\.[a-z]\w*)+[\"']"), "dotted path"),
     (re.compile(r":\s*any\b|\bas any\b"), "type declaration"),
