@@ -80,6 +80,18 @@ def _last(text: str) -> str:
     return found[1] if found else ""
 
 
+UNKNOWN: Final = 0.5
+
+
+def mentioned(evidence: Evidence) -> float:
+    """The share of what the failing test is about, by its name and by what only the reference has, that the task
+    mentions: from 0 to 1."""
+    cause, tests = evidence.cause, evidence.failed_diagnostics[:1]
+    names = words_of(" ".join((each.name or "").removeprefix("test_") for each in tests))
+    about = names | (words_of(cause.expected_snippet) - words_of(cause.model_snippet))
+    return len(about & words_of(evidence.task)) / len(about) if about and evidence.task else UNKNOWN
+
+
 @dataclass(frozen=True)
 class Situation:
     """`code`: a condition that tests for it. `told`: how a task speaks of it."""
