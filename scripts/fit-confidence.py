@@ -2,7 +2,7 @@
 
     .venv/bin/python scripts/fit-confidence.py [--dry-run] [LABELS...]
 
-Default: development.json, report.json, reported.json and first-sight.json; never test.json nor held-out.json. Cases that we graded
+Default: development.json, report.json, reported.json and first-sight.json; never test.json. Cases that we graded
 count twice: with all their evidence, and with as little as a person's report has.
 
 A logistic regression with a ridge on everything but the bias: what was seen rarely stays close to the mean. Rules agree

@@ -83,7 +83,11 @@ def compares_declarations(test: Diagnostic) -> bool:
     """Whether a test looks at function specs, schemas or sources instead of calling anything."""
     sides = (test.expected or "", test.received or "")
     declared = "nothing" in sides and any(_DECLARATION.match(side) for side in sides)
-    return declared or source_fragment(test) is not None or bool(_ASSERTION.search(test.assertion or "") or _MESSAGE.search(test.message))
+    return (
+        declared
+        or source_fragment(test) is not None
+        or bool(_ASSERTION.search(test.assertion or "") or _MESSAGE.search(test.message))
+    )
 
 
 _SOURCE: Final = re.compile(r"^(?:in |not in )?['\"].*\b(?:import|export) .*(?:\\n|\bfrom\b)", re.DOTALL)
@@ -124,7 +128,9 @@ def read_demands(tests: tuple[Diagnostic, ...], task: str, grader: str) -> tuple
 
 
 _INDEX: Final = re.compile(r"expected index [`'\"]?(\w+)[`'\"]?(?: on |,? (?:but )?(?:received|got) )")
-_MORE: Final = re.compile(r"expected nothing, received (?:an? (?:public|internal) )?(index|field|table|function|route|query|mutation|action) ?(\w*)")
+_MORE: Final = re.compile(
+    r"expected nothing, received (?:an? (?:public|internal) )?(index|field|table|function|route|query|mutation|action) ?(\w*)"
+)
 
 
 def _declared(test: Diagnostic, task: str) -> Iterator[Demand]:

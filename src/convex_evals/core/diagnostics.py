@@ -131,7 +131,7 @@ def _placed(step: StepName, tool: str, name: str | None, message: str, place: Pl
 
 _LABELLED: Final = re.compile(r"^\s*expected: (?P<expected>.*)\n\s*received: (?P<received>.*)$", re.MULTILINE)
 _DECLARED: Final = re.compile(
-    r"^(?P<what>[^\n]+?): expected (?P<expected>.+), received (?P<received>.+)$", re.MULTILINE
+    r"^(?P<what>[^\n]+?): expected (?P<expected>.+), (?:but )?(?:received|got) (?P<received>.+)$", re.MULTILINE
 )
 _OPERATOR: Final = re.compile(
     r"^assert (?P<received>.+?) (?P<operator>==|<=|>=|<|>|!=|in|not in) (?P<expected>.+)$", re.M

@@ -108,7 +108,9 @@ CONCEPTS: Final[tuple[Concept, ...]] = (
         r"|\b(?:no|without|missing) (?:an? )?index\b",
     ),
     _concept(
-        "spread", r"(?<=[{\[(,\s])\.\.\.[a-z]\w*(?=[\s,.}\])])", r"\bspread(?:s|ing)?\b|\bmerg(?:es?|ing)\b|\bexisting (?:object|fields?)\b"
+        "spread",
+        r"(?<=[{\[(,\s])\.\.\.[a-z]\w*(?=[\s,.}\])])",
+        r"\bspread(?:s|ing)?\b|\bmerg(?:es?|ing)\b|\bexisting (?:object|fields?)\b",
     ),
     _concept(
         "generated module",
@@ -126,6 +128,23 @@ CONCEPTS: Final[tuple[Concept, ...]] = (
         r"\bctx\.run(?:Query|Mutation)\b",
         r"\bctx\.run\w+\b|\brun(?:Query|Mutation|Action)\b|\bhelper functions?\b"
         r"|\bplain (?:\w+ )?(?:helper|function)s?\b",
+    ),
+    _concept("percent", r"\* ?100\b(?!0)|/ ?100\b(?!0)", r"\bper ?cent\w*|\b0 ?(?:-|to) ?100\b|%"),
+    _concept(
+        "duplicates",
+        r"\btwice\b|\bduplicate\w*|\bexisting\b|\balready\b|\bsecond time\b",
+        r"\bde-?dup\w*|\bduplicat\w*|\btwice\b|\bidempoten\w*|\balready exist\w*|\bsecond time\b",
+    ),
+    _concept(
+        "whole documents",
+        r"\b_creationTime\b(?=[^\n]{0,200}\bto (?:deeply |strictly )?equal\b)|\b(?:extra|additional) fields?\b",
+        r"\b(?:whole|full|complete|entire|raw) (?:documents?|docs?|rows?|records?)\b|\b(?:too many|extra|all(?: the)?) fields\b",
+    ),
+    _concept(
+        "plain error",
+        r"\bnew Error\(",
+        r"\b(?:plain|regular|normal|ordinary|generic|simple) `?Errors?\b|\bErrors? (?:instead of|rather than) (?:a )?`?ConvexError"
+        r"|\b(?:no|not|without|instead of) (?:an? |using )?`?ConvexErrors?\b",
     ),
     _concept("literal types", r"\bas const\b", r"\bas const\b|\bliteral types?\b"),
     _concept(

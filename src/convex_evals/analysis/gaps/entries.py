@@ -19,7 +19,7 @@ _MARK: Final = re.compile(r"^[\[(](?P<mark>model|task|check|resolved|fixed|done)
 _HEADING: Final = re.compile(r"^#|^[\w ,/.-]{1,60}:$")
 _NOTHING: Final = re.compile(r"^\W*(?:none\b|n/?a\b|nothing\b|no (?:known )?gaps?\b|no (?:issues?|problems?)\b)", re.I)
 _SUCCESS: Final = re.compile(
-    r"\b(?:works?|pass(?:es)?|succeeds?|g[eo]ts? (?:it|them|this|the rest)\b|(?:look|do|is|are|go|went|gets?|got)\w*"
+    r"\b(?:works?|pass(?:es)?(?= *(?:$|[.,;!(]|now\b|all\b|every|the tests?\b|with\b|on\b|in\b))|succeeds?|g[eo]ts? (?:it|them|this|the rest)\b|(?:look|do|is|are|go|went|gets?|got)\w*"
     r" (?:\w+ )?(?:great|good|fine|well|better|right|correct))\b",
     re.I,
 )
@@ -44,7 +44,7 @@ _RATHER: Final = re.compile(
 _SENTENCE: Final = re.compile(r"(?<=[\w)`\"'][.!?…]) +(?=[A-Z])|(?<=[\w)`\"'][.!?…]) +(?=we )")
 _ABSENT: Final = re.compile(
     r"\b(?:not (?:using|adding|including|returning|setting|calling|having)|(?:does|do|is|are|was|did)(?:n'?t| not)"
-    r"|without|missing|forgets?|forgot|lacks?|omits?|leaves? out)\b",
+    r"|without|(?<!vs )(?<!vs\. )missing|forgets?|forgot|lacks?|omits?|leaves? out)\b",
     re.I,
 )
 _UNABLE: Final = re.compile(

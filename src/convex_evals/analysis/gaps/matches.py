@@ -42,8 +42,11 @@ _EFFECTS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"\beslint|\blint\b", re.I), "lint eslint"),
     (re.compile(r"\bvalidat(?:or|ion)|Object contains extra field|missing the required field", re.I), "validator"),
 )
-_PLACE: Final = re.compile(r"^// [\w./-]+\.(?:tsx?|jsx?)(?::\d+)?$|^// …$", re.MULTILINE)  # where a piece of code is from
+_PLACE: Final = re.compile(
+    r"^// [\w./-]+\.(?:tsx?|jsx?)(?::\d+)?$|^// …$", re.MULTILINE
+)  # where a piece of code is from
 _PATH: Final = re.compile(r"(?:[\w.-]+/)+[\w.-]+\.(?:tsx?|jsx?)(?:[:(]\d+)+")
+_FILE: Final = re.compile(r"/|\.(?:tsx?|jsx?|json)$")
 _WRITTEN_OUT: Final = re.compile(r"\{[^\n]{80,}\}")
 _TREES: Final = frozenset({"api", "internal"})
 _ROOTS: Final = frozenset({"api", "args", "ctx", "db", "internal", "q", "this", "v"})
@@ -102,7 +105,9 @@ def closest_gap(evidence: Evidence) -> float:
 
 
 def failure_sides(evidence: Evidence, rule: str | None = None) -> Sides:
-    snippet, expected = (_PLACE.sub("", text) for text in (evidence.cause.model_snippet, evidence.cause.expected_snippet))
+    snippet, expected = (
+        _PLACE.sub("", text) for text in (evidence.cause.model_snippet, evidence.cause.expected_snippet)
+    )
     denied = "" if "\n" in snippet.strip() else " ".join(_DENIED.findall(snippet))
     model = snippet if not denied else _DENIED.sub(" ", snippet)
     text = f"{denied}\n{_said(evidence, rule)}"
@@ -151,6 +156,8 @@ def _match(entry: Gap, sides: Sides, task: Task) -> GapMatch | None:
     if not best.is_enough or _contradicts(entry, sides):
         return None
     if not best.certain and best.score < MOSTLY and _names_others(entry, sides):
+        return None
+    if entry.concepts and not entry.concepts & sides.concepts and not _names(entry, best):
         return None
     return GapMatch(
         entry.text,
@@ -260,6 +267,11 @@ def _names_others(entry: Gap, sides: Sides) -> bool:
     """The entry names code, and the failure has none of it: what words they share is by chance."""
     named = entry.terms.code - _ORDINARY
     return bool(named) and not entry.concepts & sides.concepts and not any(_is_in(term, sides.all) for term in named)
+
+
+def _names(entry: Gap, share: Share) -> bool:
+    """Whether they share more than words and the file in which it happened."""
+    return any(term in share.terms and _FILE.search(term) is None for term in entry.terms.code)
 
 
 def _is_demanded(entry: Gap, task: Task) -> bool:
