@@ -19,6 +19,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -79,10 +80,10 @@ async def observations(paths: Sequence[Path]) -> list[Seen]:
 
 async def unknown_to_the_rules(case: LabelledCase, evidence: Evidence, decided: str) -> Seen:
     """The same without the rule that decided, or without the entry of GAPS.txt that did."""
-    others = tuple(rule for rule in RULES if rule.__name__ != decided)  # type: ignore[attr-defined]
-    no_gap = {"match_gap": lambda *_: None} if decided == "documented_gap" else {}
-    known = replace(evidence, gap=None) if no_gap else evidence
-    with patch.multiple(engine, RULES=others, **no_gap):
+    others = tuple(rule for rule in RULES if rule.__name__ != decided)
+    known = replace(evidence, gap=None) if decided == "documented_gap" else evidence
+    unmatched = patch.object(engine, "match_gap", return_value=None) if known is not evidence else nullcontext()
+    with patch.object(engine, "RULES", others), unmatched:
         got = await RulesEngine().classify(known)
         return Seen(case.eval, weigh(known).features, got.failure_class == case.failure_class, WITHOUT_ITS_RULE)
 

@@ -92,7 +92,7 @@ def compares_declarations(test: Diagnostic) -> bool:
 
 _SOURCE: Final = re.compile(r"^(?:in |not in )?['\"].*\b(?:import|export) .*(?:\\n|\bfrom\b)", re.DOTALL)
 _IN_SOURCE: Final = re.compile(
-    r"\b(?:source|code|file|\w+\.tsx?)\b[^\n]{0,30}\b(?:to |must |should )?(?:contains?|includes?|match(?:es)?|us(?:es?|ing)) "
+    r"\b(?:source|code|file|\w+\.tsx?)\b[^\n]{0,30}\b(?:contains?|includes?|match(?:es)?|us(?:es?|ing)) "
     r"[`'\"](?P<fragment>[^`\n]{2,60}?)[`'\"](?:$|[\s.,;)])",
     re.I,
 )
@@ -129,7 +129,8 @@ def read_demands(tests: tuple[Diagnostic, ...], task: str, grader: str) -> tuple
 
 _INDEX: Final = re.compile(r"expected index [`'\"]?(\w+)[`'\"]?(?: on |,? (?:but )?(?:received|got) )")
 _MORE: Final = re.compile(
-    r"expected nothing, received (?:an? (?:public|internal) )?(index|field|table|function|route|query|mutation|action) ?(\w*)"
+    r"expected nothing, received (?:an? (?:public|internal) )?(index|field|table|function|route|query|mutation|action)"
+    r" ?(\w*)"
 )
 
 

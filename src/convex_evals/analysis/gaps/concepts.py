@@ -138,12 +138,14 @@ CONCEPTS: Final[tuple[Concept, ...]] = (
     _concept(
         "whole documents",
         r"\b_creationTime\b(?=[^\n]{0,200}\bto (?:deeply |strictly )?equal\b)|\b(?:extra|additional) fields?\b",
-        r"\b(?:whole|full|complete|entire|raw) (?:documents?|docs?|rows?|records?)\b|\b(?:too many|extra|all(?: the)?) fields\b",
+        r"\b(?:whole|full|complete|entire|raw) (?:documents?|docs?|rows?|records?)\b"
+        r"|\b(?:too many|extra|all(?: the)?) fields\b",
     ),
     _concept(
         "plain error",
         r"\bnew Error\(",
-        r"\b(?:plain|regular|normal|ordinary|generic|simple) `?Errors?\b|\bErrors? (?:instead of|rather than) (?:a )?`?ConvexError"
+        r"\b(?:plain|regular|normal|ordinary|generic|simple) `?Errors?\b"
+        r"|\bErrors? (?:instead of|rather than) (?:a )?`?ConvexError"
         r"|\b(?:no|not|without|instead of) (?:an? |using )?`?ConvexErrors?\b",
     ),
     _concept("literal types", r"\bas const\b", r"\bas const\b|\bliteral types?\b"),

@@ -19,7 +19,8 @@ _MARK: Final = re.compile(r"^[\[(](?P<mark>model|task|check|resolved|fixed|done)
 _HEADING: Final = re.compile(r"^#|^[\w ,/.-]{1,60}:$")
 _NOTHING: Final = re.compile(r"^\W*(?:none\b|n/?a\b|nothing\b|no (?:known )?gaps?\b|no (?:issues?|problems?)\b)", re.I)
 _SUCCESS: Final = re.compile(
-    r"\b(?:works?|pass(?:es)?(?= *(?:$|[.,;!(]|now\b|all\b|every|the tests?\b|with\b|on\b|in\b))|succeeds?|g[eo]ts? (?:it|them|this|the rest)\b|(?:look|do|is|are|go|went|gets?|got)\w*"
+    r"\b(?:works?|pass(?:es)?(?= *(?:$|[.,;!(]|now\b|all\b|every|the tests?\b|with\b|on\b|in\b))|succeeds?"
+    r"|g[eo]ts? (?:it|them|this|the rest)\b|(?:look|do|is|are|go|went|gets?|got)\w*"
     r" (?:\w+ )?(?:great|good|fine|well|better|right|correct))\b",
     re.I,
 )

@@ -1,7 +1,7 @@
 """Whether the task entails what a failing test insists on: constants of the reference, and situations it provides for.
 
-A constant is a name or a text that the reference spells out, the test wants and the answer does not have. A situation is
-the condition of an `if` that the reference has and the answer has not. Both must be in the task, in whatever words.
+A constant is a name or a text that the reference spells out, the test wants and the answer does not have. A situation
+is the condition of an `if` that the reference has and the answer has not. The task must speak of both.
 """
 
 import re
@@ -29,7 +29,7 @@ _MISSING: Final = re.compile(
 
 
 def unstated_constant(complaint: Complaint, evidence: Evidence) -> Opinion | None:
-    """The test wants a name or a text that only the reference has: the answer chose another, and no task forbids that."""
+    """The test wants a name or a text that only the reference has; the answer chose another, as it may."""
     if complaint.kind not in ("behaviour", "declarations") or not evidence.task:
         return None
     wanted = wanted_constants(complaint, evidence)
