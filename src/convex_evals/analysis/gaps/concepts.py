@@ -25,7 +25,7 @@ CONCEPTS: Final[tuple[Concept, ...]] = (
     _concept(
         "type cycle",
         r"\bTS702[234]\b|its own initializer|references itself|circularly",
-        r"\b(?:circular\w*|cycl\w+|type loops?|self-referen\w+|references? (?:it|them)sel(?:f|ves))\b",
+        r"(?<![\"'`])\b(?:circular\w*|cycl\w+|type loops?|self-referen\w+|references? (?:it|them)sel(?:f|ves))\b",
     ),
     _concept(
         "dotted path",
