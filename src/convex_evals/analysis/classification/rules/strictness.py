@@ -101,7 +101,8 @@ _REJECTS: Final = re.compile(
     r"\b(?:throw\w*|reject\w*|error|fail\w*|invalid|must not|not allowed|at least|positive|non-negative)\b", re.I
 )
 _REJECTED: Final = re.compile(
-    r"\bthr[eo]w\w*|\breject\w*|\bUncaught\b|(?<=[^\n])\berror\b|\berror:(?! expected\b)|\brefus\w*|\bfailed on the project\b",
+    r"\bthr[eo]w\w*|\breject\w*|\bUncaught\b|(?<=[^\n])\berror\b|\berror:(?! expected\b)|\brefus\w*"
+    r"|\bfailed on the project\b",
     re.I,
 )
 # It should have failed, and did not.
