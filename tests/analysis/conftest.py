@@ -125,7 +125,7 @@ def record(store: ScoresStore, hello_suite: Suite, tmp_path: Path) -> Record:
 def _record_attempt(store: ScoresStore, attempt: str, end: Status, to: str, folder: Path) -> None:
     wrong = end == "failed"
     files = {"hello.txt": "hello\n", "to.txt": f"{to if wrong else 'world'}\n"}
-    store.record_generation(attempt, Generation("Say hello.", "Here.", files))
+    store.record_generation(attempt, Generation("Say hello to the world.", "Here.", files))
     failure = {"failed": "tests-failed", "infrastructure": "grader-crashed"}.get(end)
     store.record_step(attempt, _step("filesystem", "passed", folder))
     tests = _step("tests", end, folder, EXCERPT if wrong else "", failure)

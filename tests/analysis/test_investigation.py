@@ -1,5 +1,7 @@
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from tests.scores.old_database import RECORDED, RUN, write_old_database
 
 from convex_evals.analysis.investigation import Recorded, complete, evidence_of
@@ -7,6 +9,7 @@ from convex_evals.core.diagnostics import Diagnostic
 from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import Status, StepName
 from convex_evals.scores import Outcome, PlannedEval, RunPlan, ScoresStore
+from convex_evals.suite import Suite
 
 EVAL = "000-a/000-b"
 ANY = Diagnostic("eslint", "Unexpected any.", "no-explicit-any", "convex/a.ts", 3, 1)
@@ -48,3 +51,21 @@ def test_a_run_recorded_before_diagnostics_were_stored_is_analysed(tmp_path: Pat
         evidence = [complete(evidence_of(Recorded.read(store, each), None)) for each in failed]
     assert len(evidence) == sum(each["status"] == "failed" for each in RECORDED)
     assert all(each.failed_diagnostics and each.error for each in evidence)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "told"),
+    [
+        ("Say hello.", "Say hello."),
+        ("<!-- system -->\nYou write.\n<!-- user -->\n# Rules\n\n# Task\n\nSay hello.\n", "Say hello."),
+        ("", "Say hello.\n\nTo the world.\n"),
+        ("<!-- user -->\nA template without the heading.", "Say hello.\n\nTo the world.\n"),
+        ("Say hello.\n\nTo the world.\n", "Say hello.\n\nTo the world.\n"),
+    ],
+)
+def test_an_answer_is_judged_by_the_task_that_the_model_was_given(
+    store: ScoresStore, hello_suite: Suite, prompt: str, told: str
+) -> None:
+    asked = replace(hello_suite.evals[0], task="Say hello.\n\nTo the world.\n")
+    recorded = replace(_record(store, _step("eslint", "failed", ANY)), prompt=prompt)
+    assert recorded.question(asked) == told

@@ -37,7 +37,7 @@ def test_a_failure_that_said_nothing_asks_for_better_logs(make_failure: MakeFail
         (("MODEL_FAULT",), "Every failure is the model's own"),
         (("KNOWN_GAP",), "No failure is clearly the model's own"),
         (("MODEL_FAULT", "MODEL_FAULT", "KNOWN_GAP"), "Most failures are the model's own (2 of 3)"),
-        (("MODEL_FAULT", "KNOWN_GAP"), "At least half of the failures are not clearly the model's (1 of 2)"),
+        (("MODEL_FAULT", "KNOWN_GAP"), "At most half of the failures are clearly the model's (1 of 2)"),
     ],
 )
 def test_the_run_is_summed_up_in_a_sentence(classes: tuple[str, ...], said: str, make_failure: MakeFailure) -> None:

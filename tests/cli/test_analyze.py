@@ -271,6 +271,11 @@ def test_in_the_conversation_a_recommendation_is_implemented_after_a_yes(
         asked.send(f"{answer}\r")
         asked.expect_exact("Nothing was changed." if answer == "n" else "Recorded in")
         before_the_question(asked)
+    choose(asked, 0)
+    asked.expect_exact("(made)")
+    asked.expect_exact("Back")
+    choose(asked, 1)
+    before_the_question(asked)
     leave(asked)
     assert task.read_text() == "Say hello.\n\nSay it to the world.\n"
     assert "R1: add a sentence to TASK.txt" in unfair_report.read_text()

@@ -71,6 +71,8 @@ def test_a_place_is_as_exact_as_it_is_known() -> None:
         ("CallFailed: index:get failed on the project deployment: Uncaught Error: no", "success", "Uncaught Error: no"),
         ("of 300 it read 30\nassert 30 <= 3", "<= 3", "30"),
         ("assert 'a' == 'b'", "'b'", "'a'"),
+        ("expected error.data to equal 'full', received 'empty'", "'full'", "'empty'"),
+        ("schema: expected index a, got index b", "index a", "index b"),
         ("something else entirely", None, None),
     ],
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from convex_evals.analysis.evidence import Counterfactuals, Demand, Evidence, OtherModel, Repeats
-from convex_evals.analysis.task import read_task
+from convex_evals.analysis.task import mentions, read_task
 from convex_evals.core.diagnostics import Diagnostic
 from convex_evals.models import BUILT_IN
 from convex_evals.scores import AttemptDetails, RunRecord
@@ -74,9 +74,37 @@ _MESSAGE: Final = re.compile(
 )
 
 
+_DECLARATION: Final = re.compile(
+    r"(?:index|field|table|function|route) \w+|an? (?:public|internal) (?:query|mutation|action)\b"
+)
+
+
 def compares_declarations(test: Diagnostic) -> bool:
     """Whether a test looks at function specs, schemas or sources instead of calling anything."""
-    return bool(_ASSERTION.search(test.assertion or "") or _MESSAGE.search(test.message))
+    sides = (test.expected or "", test.received or "")
+    declared = "nothing" in sides and any(_DECLARATION.match(side) for side in sides)
+    return (
+        declared
+        or source_fragment(test) is not None
+        or bool(_ASSERTION.search(test.assertion or "") or _MESSAGE.search(test.message))
+    )
+
+
+_SOURCE: Final = re.compile(r"^(?:in |not in )?['\"].*\b(?:import|export) .*(?:\\n|\bfrom\b)", re.DOTALL)
+_IN_SOURCE: Final = re.compile(
+    r"\b(?:source|code|file|\w+\.tsx?)\b[^\n]{0,30}\b(?:contains?|includes?|match(?:es)?|us(?:es?|ing)) "
+    r"[`'\"](?P<fragment>[^`\n]{2,60}?)[`'\"](?:$|[\s.,;)])",
+    re.I,
+)
+
+
+def source_fragment(test: Diagnostic) -> str | None:
+    """What a test looks for in the source of the answer, if that is what it does."""
+    if (found := _IN_SOURCE.search(test.message)) and test.step == "tests":
+        return found["fragment"]
+    if test.expected and test.received and _SOURCE.match(test.expected):
+        return test.received.strip("'\"")
+    return None
 
 
 MOST: Final = 12
@@ -100,14 +128,21 @@ def read_demands(tests: tuple[Diagnostic, ...], task: str, grader: str) -> tuple
 
 
 _INDEX: Final = re.compile(r"expected index [`'\"]?(\w+)[`'\"]?(?: on |,? (?:but )?(?:received|got) )")
-_MORE: Final = re.compile(r"expected nothing, received (index|field|table|function|route) ?(\w*)")
+_MORE: Final = re.compile(
+    r"expected nothing, received (?:an? (?:public|internal) )?(index|field|table|function|route|query|mutation|action)"
+    r" ?(\w*)"
+)
 
 
 def _declared(test: Diagnostic, task: str) -> Iterator[Demand]:
     """Names of indexes, word for word; and that there is nothing besides what the task asks for."""
-    for name in _INDEX.findall(test.message):
+    if fragment := source_fragment(test):
+        yield Demand(fragment, fragment.strip(".()") in task)
+    compared = f"expected {test.expected}, received {test.received}"
+    text = test.message if compared in test.message else f"{test.message}\n{compared}"
+    for name in _INDEX.findall(text):
         yield Demand(name, name in task)
-    for kind, name in _MORE.findall(test.message):
+    for kind, name in _MORE.findall(text):
         ruled_out = re.search(rf"\b(?:no|only|any|exactly)\b[^.\n]*\b{kind}", task, re.IGNORECASE)
         yield Demand(f"no other {kind} than those it names", bool(ruled_out) or bool(name and name in task))
 
@@ -122,6 +157,8 @@ def is_stated(term: str, task: str) -> bool:
 
 
 def _terms(test: Diagnostic, grader: str) -> Iterator[str]:
+    if source_fragment(test):
+        return
     assertion, expected = test.assertion or "", test.expected or ""
     yield from _FUNCTION.findall(assertion)
     yield from _MUST_FAIL.findall(assertion)
@@ -158,9 +195,36 @@ def task_of_test(test: Diagnostic, evidence: Evidence) -> str:
     if not _CALLED.search(body):
         own = bodies.get((test.name or "").partition("[")[0], "")
         body = "\n".join([own, *(text for name, text in bodies.items() if f"{name}(" in own)])
-    names = set(_CALLED.findall(body))
-    others = set(_CALLED.findall(evidence.grader)) - names
-    return read_task(evidence.task).about(names, others) if names else evidence.task
+    names, known = set(_CALLED.findall(body)), set(_CALLED.findall(evidence.grader))
+    if not names:
+        known = {name for text in evidence.answer.values() for name in _EXPORTED.findall(text)}
+        names = _spoken_of(test, evidence, known)
+    return read_task(evidence.task).about(names, known - names) if names else evidence.task
+
+
+_EXPORTED: Final = re.compile(r"^export (?:const|(?:async )?function) (\w+)", re.MULTILINE)
+LEAST_LINE: Final = 12  # characters of a line that is not just anywhere
+
+
+def _spoken_of(test: Diagnostic, evidence: Evidence, known: Collection[str]) -> set[str]:
+    """The reference's functions that the complaint names, or else those in which the code stands that differs."""
+    said = {name for name in known if mentions(f"{test.name or ''} {test.message} {evidence.error}", name)}
+    return said or {
+        name
+        for text in evidence.answer.values()
+        for name, body in _functions(text)
+        if any(line in body for line in _lines(evidence.cause.expected_snippet))
+    }
+
+
+def _functions(text: str) -> Iterator[tuple[str, str]]:
+    starts = list(_EXPORTED.finditer(text))
+    for number, found in enumerate(starts):
+        yield found[1], text[found.start() : starts[number + 1].start() if number + 1 < len(starts) else len(text)]
+
+
+def _lines(code: str) -> list[str]:
+    return [line for each in code.splitlines() if len(line := each.strip()) >= LEAST_LINE and not line.startswith("//")]
 
 
 def gather_counterfactuals(

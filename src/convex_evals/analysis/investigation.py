@@ -23,6 +23,7 @@ from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import Toolchain
 from convex_evals.core.verdicts import StepName
+from convex_evals.models import task_in
 from convex_evals.pipeline import GradingOptions, find_packages
 from convex_evals.scores import AttemptDetails, RunRecord
 from convex_evals.suite import Eval, read_answer, read_given, read_question
@@ -38,11 +39,19 @@ class Recorded:
     details: AttemptDetails
     failed_step: StepName
     files: dict[str, str]
+    prompt: str = ""
 
     @classmethod
     def read(cls, store: "ScoresStore", details: AttemptDetails) -> "Recorded":
-        files = store.read_files(details.generation.files) if details.generation else {}
-        return cls(details, _failed_step(details), files)
+        made = details.generation
+        files, prompt = (store.read_files(made.files), store.read_text(made.prompt)) if made else ({}, "")
+        return cls(details, _failed_step(details), files, prompt)
+
+    def question(self, asked: Eval) -> str:
+        """What the model was told: nobody can heed what has been added to a task since."""
+        question, told = read_question(asked), task_in(self.prompt)
+        known = told is None or asked.task.strip() in self.prompt
+        return question if known else question.replace(asked.task, told or "")
 
 
 def evidence_of(recorded: Recorded, asked: Eval | None, answer_files: tuple[str, ...] = ("**/*",)) -> Evidence:
@@ -55,7 +64,7 @@ def evidence_of(recorded: Recorded, asked: Eval | None, answer_files: tuple[str,
         eval=attempt.eval,
         category=attempt.eval.partition("/")[0],
         trial=attempt.trial,
-        task=read_question(asked) if asked else "",
+        task=recorded.question(asked) if asked else "",
         error=next((step.excerpt for step in steps if step.name == recorded.failed_step), ""),
         steps=steps,
         tests=attempt.tests,

@@ -28,9 +28,7 @@ def overall(failures: Sequence[FailureReport]) -> str:
     if share == 0:
         return "No failure is clearly the model's own: the suite should be corrected before this run is trusted."
     weight = (
-        "Most failures are the model's own"
-        if share > 0.5
-        else "At least half of the failures are not clearly the model's"
+        "Most failures are the model's own" if share > 0.5 else "At most half of the failures are clearly the model's"
     )
     rest = "the rest would go away with better tasks, graders, lint rules or tools"
     return f"{weight} ({faults} of {len(failures)}); {rest}."

@@ -131,10 +131,15 @@ def _placed(step: StepName, tool: str, name: str | None, message: str, place: Pl
 
 _LABELLED: Final = re.compile(r"^\s*expected: (?P<expected>.*)\n\s*received: (?P<received>.*)$", re.MULTILINE)
 _DECLARED: Final = re.compile(
-    r"^(?P<what>[^\n]+?): expected (?P<expected>.+), received (?P<received>.+)$", re.MULTILINE
+    r"^(?P<what>[^\n]+?): expected (?P<expected>.+), (?:but )?(?:received|got) (?P<received>.+)$", re.MULTILINE
 )
 _OPERATOR: Final = re.compile(
     r"^assert (?P<received>.+?) (?P<operator>==|<=|>=|<|>|!=|in|not in) (?P<expected>.+)$", re.M
+)
+_SUBJECT_TO_EQUAL: Final = re.compile(
+    r"expected .+? to (?:deeply |strictly )?(?:equal|be|match|contain|include|have)(?: [a-z]+)*? "
+    r"(?P<expected>\S.*?)[,;]\s+(?:but )?(?:received|got) (?P<received>[^\n]+?)$",
+    re.MULTILINE,
 )
 _TO_EQUAL: Final = re.compile(
     r"expected (?P<received>.+?) to (?:deeply |strictly )?(?:equal|be|match|contain|include)(?: [a-z]+)* "
@@ -154,7 +159,7 @@ class Comparison(NamedTuple):
 
 
 def compared(message: str) -> Comparison:
-    for pattern in (_LABELLED, _DECLARED, _TO_EQUAL):
+    for pattern in (_LABELLED, _DECLARED, _SUBJECT_TO_EQUAL, _TO_EQUAL):
         if found := pattern.search(message):
             return Comparison(found["expected"].strip(), found["received"].strip())
     if failing := _MUST_FAIL.search(message):

@@ -24,7 +24,7 @@ from convex_evals.models.experiments import (
 )
 from convex_evals.models.lookup import UNASKED, Connections, find_model, located, prompt_fingerprint_of, takes_base_url
 from convex_evals.models.model import BUILT_IN, Model
-from convex_evals.models.prompt import Prompt, prompt_fingerprint, prompt_for
+from convex_evals.models.prompt import Prompt, prompt_fingerprint, prompt_for, task_in
 from convex_evals.models.providers import (
     AskSettings,
     ModelUnusableError,
@@ -87,4 +87,5 @@ __all__ = [
     "prompt_fingerprint_of",
     "prompt_for",
     "takes_base_url",
+    "task_in",
 ]

@@ -4,6 +4,7 @@ import pytest
 
 from convex_evals.analysis.classification.rules import RULES, Rule, RulesEngine, complaints_of
 from convex_evals.analysis.classification.rules.ambiguity import another_reading, missing_detail
+from convex_evals.analysis.classification.rules.entailment import mentioned, unstated_constant, unstated_situation
 from convex_evals.analysis.classification.rules.gate import nothing_to_judge, outside_trouble, says_nothing
 from convex_evals.analysis.classification.rules.mistakes import (
     broken_lint,
@@ -81,6 +82,10 @@ PROCESS = "Cannot find name 'process'. Do you need to install types?"
 ENDS = snippets('q.lt("at", to)', 'q.lte("at", to)')
 ADDED = snippets("returns: v.array(v.any()), args: {}", "args: {}")
 
+CODES = snippets('throw new ConvexError({ code: "NO_SEATS" })', 'throw new ConvexError({ code: "FULL" })')
+NAMES = snippets("export const reserve = mutation(", "export const take = mutation(")
+FIELDS = snippets("{ owner: user }", "{ takenBy: user }")
+EMPTY = snippets("await send(text);", 'if (text.trim() === "") return;\nawait send(text);')
 SPEAKS: list[tuple[Rule, Evidence, Fault]] = [
     (outside_trouble, failing(error="fetch failed"), "nobody"),
     (outside_trouble, failing(error="received status 503 from api.example.com"), "nobody"),
@@ -139,6 +144,22 @@ SPEAKS: list[tuple[Rule, Evidence, Fault]] = [
         ),
         "task",
     ),
+    (
+        unstated_constant,
+        compared("{ code: 'FULL' }", "{ code: 'NO_SEATS' }", task="It throws when there is no seat.", cause=CODES),
+        "check",
+    ),
+    (
+        unstated_constant,
+        failing(error="Could not find function 'seats:take'", task="Reserve one.", cause=NAMES),
+        "check",
+    ),
+    (unstated_constant, failing(error="missing field 'takenBy'", task="Store who took it.", cause=FIELDS), "task"),
+    (
+        unstated_situation,
+        failing(error="expected 0 calls, received 1", task="It stores the text.", cause=EMPTY),
+        "task",
+    ),
     (wrong_behaviour, compared("3", "4"), "model"),
 ]
 
@@ -175,6 +196,17 @@ SILENT: list[tuple[Rule, Evidence]] = [
     (another_reading, compared("[1, 2]", "[1, 3]", task="Return the numbers.")),
     (another_reading, compared("[1, 2, 3]", "[1, 2]", task="Return what lies between the two.")),
     (exact_layout, compared('{"a": []}', '{"b":[]}')),
+    (unstated_constant, compared("{ code: 'FULL' }", "'FULL'", task='Throws "FULL".', cause=CODES)),
+    (unstated_constant, compared("'a text of the test'", "'another'", task="Return it.", cause=CODES)),
+    (unstated_constant, failing("deploy", "Could not find module 'take'", task="Reserve one.", cause=NAMES)),
+    (unstated_situation, failing(error="expected 0, received 1", task="Empty texts are ignored.", cause=EMPTY)),
+    (unstated_situation, failing(error="expected 0, received 1", task="Store it.", cause=snippets("f()", "g()"))),
+    (
+        stricter_input_check,
+        failing(error="the promise resolved instead of rejecting", cause=snippets("if (a < 0) throw new E();", "")),
+    ),
+    (another_reading, compared("1.25", "1", task="Return the average.", cause=snippets("Math.round(a / b)", "a / b"))),
+    (another_reading, compared("[1, 2]", "[2, 1]", task="From the first down to the last.")),
     (another_reading, compared("None", "[]", task="Return null when there is none.")),
     (another_reading, compared('{"total": 3}', '{"count": 4}', task="Return how many.")),
     (another_reading, compared('{"hours": 1}', '{"minutes": 1}', task="Run it every hour.")),
@@ -205,6 +237,14 @@ def test_a_rule_judges_the_cases_it_knows(rule: Rule, evidence: Evidence, fault:
 @pytest.mark.parametrize(("rule", "evidence"), SILENT)
 def test_a_rule_is_silent_about_everything_else(rule: Rule, evidence: Evidence) -> None:
     assert not any(rule(each, evidence) for each in complaints_of(evidence))
+
+
+@pytest.mark.parametrize(
+    ("task", "share"), [("Free seats are counted.", 1.0), ("Seats.", 0.5), ("Something else.", 0.0), ("", 0.5)]
+)
+def test_how_much_of_what_a_test_is_about_the_task_mentions(task: str, share: float) -> None:
+    test = Diagnostic("tests", "no", name="test_free_seats")
+    assert mentioned(failing(diagnostics=(test,), task=task)) == share
 
 
 def test_every_rule_has_a_case_that_it_judges() -> None:

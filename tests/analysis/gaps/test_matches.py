@@ -53,9 +53,30 @@ MATCHES = [
         "one that the compiler words otherwise",
         failing("- runs into circular inference", "'a' is referenced in its own initializer.", step="tsc"),
     ),
+    (
+        "a cause with an opinion after it",
+        failing("- forgets `by_day`. We see it often, sadly", "no by_day", "a", "by_day"),
+    ),
+    (
+        "what it passes",
+        failing("- Passes cursorOpts to the hook", "'cursorOpts' does not exist", "useIt(cursorOpts)", "useIt()"),
+    ),
+    (
+        "what should be",
+        failing("- a list of routes, it should be a prefix", "404", 'path: "/a/:b"', 'pathPrefix: "/a"'),
+    ),
     ("what is missing", failing('- doesn\'t know "use strict"', "", 'No `"use strict"`.', '`"use strict"`')),
 ]
 DIFFERS = [
+    (
+        "what both sides have",
+        failing("- `addJob` from a query", "Expected 2 arguments", "addJob(run);\nrun();", "addJob(run, 1);\nrun();"),
+    ),
+    ("the other tree", failing("- `api.jobs.run` used", "", "later(internal.jobs.run)", "soon(internal.jobs.run)")),
+    (
+        "the file in which it is",
+        failing("- row: any in lib/rows.ts", "lib/rows.ts no-floating-promises", "a()", "await a()"),
+    ),
     ("words, where the entry names other code", failing("- wants fs.read in the form", "no form", "<form>", "form()")),
     ("what does no harm", failing("- Uses `unique()`, which is fine", "unique() failed", "q.unique()", "q.first()")),
     (

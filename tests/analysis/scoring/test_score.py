@@ -40,7 +40,14 @@ async def score_of(name: str, surface: Surface) -> Score:
 
 @pytest.mark.parametrize(
     ("name", "total", "least"),
-    [("report", 19, 17), ("written", 66, 63), ("reported", 101, 88), ("development", 151, 142), ("test", 154, 131)],
+    [
+        ("report", 19, 17),
+        ("written", 66, 63),
+        ("reported", 101, 88),
+        ("first-sight", 99, 85),
+        ("development", 151, 142),
+        ("test", 154, 131),
+    ],
 )
 async def test_the_rules_agree_with_human_labels(name: str, total: int, least: int, surface: Surface) -> None:
     score = await score_of(name, surface)
@@ -58,7 +65,7 @@ async def test_the_test_half_meets_the_goals(surface: Surface) -> None:
     assert score.calibration_error <= 0.08
 
 
-@pytest.mark.parametrize(("name", "least"), [("development", 0.83), ("test", 0.79)])
+@pytest.mark.parametrize(("name", "least"), [("development", 0.9), ("test", 0.8)])
 async def test_with_no_more_than_a_report_has_most_verdicts_stay_right(
     name: str, least: float, surface: Surface
 ) -> None:

@@ -25,7 +25,7 @@ CONCEPTS: Final[tuple[Concept, ...]] = (
     _concept(
         "type cycle",
         r"\bTS702[234]\b|its own initializer|references itself|circularly",
-        r"\b(?:circular\w*|cycl\w+|type loops?|self-referen\w+|references? (?:it|them)sel(?:f|ves))\b",
+        r"(?<![\"'`])\b(?:circular\w*|cycl\w+|type loops?|self-referen\w+|references? (?:it|them)sel(?:f|ves))\b",
     ),
     _concept(
         "dotted path",
@@ -108,7 +108,9 @@ CONCEPTS: Final[tuple[Concept, ...]] = (
         r"|\b(?:no|without|missing) (?:an? )?index\b",
     ),
     _concept(
-        "spread", r"\.\.\.\s*[a-z]\w*", r"\bspread(?:s|ing)?\b|\bmerg(?:es?|ing)\b|\bexisting (?:object|fields?)\b"
+        "spread",
+        r"(?<=[{\[(,\s])\.\.\.[a-z]\w*(?=[\s,.}\])])",
+        r"\bspread(?:s|ing)?\b|\bmerg(?:es?|ing)\b|\bexisting (?:object|fields?)\b",
     ),
     _concept(
         "generated module",
@@ -126,6 +128,25 @@ CONCEPTS: Final[tuple[Concept, ...]] = (
         r"\bctx\.run(?:Query|Mutation)\b",
         r"\bctx\.run\w+\b|\brun(?:Query|Mutation|Action)\b|\bhelper functions?\b"
         r"|\bplain (?:\w+ )?(?:helper|function)s?\b",
+    ),
+    _concept("percent", r"\* ?100\b(?!0)|/ ?100\b(?!0)", r"\bper ?cent\w*|\b0 ?(?:-|to) ?100\b|%"),
+    _concept(
+        "duplicates",
+        r"\btwice\b|\bduplicate\w*|\bexisting\b|\balready\b|\bsecond time\b",
+        r"\bde-?dup\w*|\bduplicat\w*|\btwice\b|\bidempoten\w*|\balready exist\w*|\bsecond time\b",
+    ),
+    _concept(
+        "whole documents",
+        r"\b_creationTime\b(?=[^\n]{0,200}\bto (?:deeply |strictly )?equal\b)|\b(?:extra|additional) fields?\b",
+        r"\b(?:whole|full|complete|entire|raw) (?:documents?|docs?|rows?|records?)\b"
+        r"|\b(?:too many|extra|all(?: the)?) fields\b",
+    ),
+    _concept(
+        "plain error",
+        r"\bnew Error\(",
+        r"\b(?:plain|regular|normal|ordinary|generic|simple) `?Errors?\b"
+        r"|\bErrors? (?:instead of|rather than) (?:a )?`?ConvexError"
+        r"|\b(?:no|not|without|instead of) (?:an? |using )?`?ConvexErrors?\b",
     ),
     _concept("literal types", r"\bas const\b", r"\bas const\b|\bliteral types?\b"),
     _concept(
@@ -147,7 +168,7 @@ CONCEPTS: Final[tuple[Concept, ...]] = (
     _concept(
         "JSX",
         r"\bJSX\b|\bjsx-runtime\b",
-        r"\bJSX\b|<tags?>|\.tsx\b",
+        r"\bJSX\b|<tags?>|(?<![\w])\.tsx\b",
     ),
     _concept(
         "parallel",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from convex_evals.analysis.gaps.concepts import find_concepts, without_concepts
-from convex_evals.analysis.terms import Terms, terms_of
+from convex_evals.analysis.terms import Terms, code_terms, terms_of
 
 Blame = Literal["model", "task", "check"]
 _ITEM: Final = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•]|\d+[.)])\s)")
@@ -19,7 +19,8 @@ _MARK: Final = re.compile(r"^[\[(](?P<mark>model|task|check|resolved|fixed|done)
 _HEADING: Final = re.compile(r"^#|^[\w ,/.-]{1,60}:$")
 _NOTHING: Final = re.compile(r"^\W*(?:none\b|n/?a\b|nothing\b|no (?:known )?gaps?\b|no (?:issues?|problems?)\b)", re.I)
 _SUCCESS: Final = re.compile(
-    r"\b(?:works?|pass(?:es)?|succeeds?|g[eo]ts? (?:it|them|this|the rest)\b|(?:look|do|is|are|go|went|gets?|got)\w*"
+    r"\b(?:works?|pass(?:es)?(?= *(?:$|[.,;!(]|now\b|all\b|every|the tests?\b|with\b|on\b|in\b))|succeeds?"
+    r"|g[eo]ts? (?:it|them|this|the rest)\b|(?:look|do|is|are|go|went|gets?|got)\w*"
     r" (?:\w+ )?(?:great|good|fine|well|better|right|correct))\b",
     re.I,
 )
@@ -38,9 +39,13 @@ _REMARK: Final = re.compile(
     r"|^(?:beyond|besides|apart from|aside from|in addition to) [^,]+,",
     re.I,
 )
+_RATHER: Final = re.compile(
+    r" instead of | rather than |[,;:] (?:it |this |that |they )?(?:should|must|has to|needs to) (?:be|have|use) ", re.I
+)
+_SENTENCE: Final = re.compile(r"(?<=[\w)`\"'][.!?…]) +(?=[A-Z])|(?<=[\w)`\"'][.!?…]) +(?=we )")
 _ABSENT: Final = re.compile(
     r"\b(?:not (?:using|adding|including|returning|setting|calling|having)|(?:does|do|is|are|was|did)(?:n'?t| not)"
-    r"|without|missing|forgets?|forgot|lacks?|omits?|leaves? out)\b",
+    r"|without|(?<!vs )(?<!vs\. )missing|forgets?|forgot|lacks?|omits?|leaves? out)\b",
     re.I,
 )
 _UNABLE: Final = re.compile(
@@ -118,8 +123,9 @@ def _is_empty(text: str) -> bool:
 def _entry(text: str) -> Gap:
     mark = _MARK.match(text)
     said = text[mark.end() :] if mark else text
-    cause = _REMARK.sub("", _CONSEQUENCE.split(said)[0])
-    does, _, wants = cause.partition(" instead of ")
+    cause = _REMARK.sub("", _CONSEQUENCE.split(_without_comments(said))[0])
+    does, *rest = _RATHER.split(cause, maxsplit=1)
+    wants = rest[0] if rest else ""
     word = mark["mark"].lower() if mark else ""
     return Gap(
         text,
@@ -133,6 +139,12 @@ def _entry(text: str) -> Gap:
         _blamed(word, said),
         bool(_EXCUSED.search(said)),
     )
+
+
+def _without_comments(text: str) -> str:
+    """The first sentence, and of the others those that name code: the rest is what people think about it."""
+    first, *others = _SENTENCE.split(text)
+    return " ".join([first, *(each for each in others if code_terms(each))])
 
 
 def _blamed(mark: str, text: str) -> Blame:

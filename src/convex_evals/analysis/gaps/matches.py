@@ -20,6 +20,7 @@ SURROUNDED: Final = 3  # lines of code from which on some of them are only the s
 PARTLY: Final = 0.5  # the same, of an entry that says what models do not manage, and often why
 _CODE: Final = 2.0
 _TASKS_OWN: Final = 0.5  # the part of a term's weight that is left when the whole task is about it
+_SURROUNDING: Final = 0.5  # the part that counts of a term which both sides have
 _ORDINARY: Final = frozenset({"any", "array", "boolean", "null", "number", "object", "string", "type", "undefined"})
 _DENIED: Final = re.compile(
     r"\b(?:no|not|without|missing|lacks?|omits?|omitted)\b(?:(?!\.\s|[;,\n]).)*"
@@ -41,12 +42,17 @@ _EFFECTS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"\beslint|\blint\b", re.I), "lint eslint"),
     (re.compile(r"\bvalidat(?:or|ion)|Object contains extra field|missing the required field", re.I), "validator"),
 )
+_PLACE: Final = re.compile(
+    r"^// [\w./-]+\.(?:tsx?|jsx?)(?::\d+)?$|^// …$", re.MULTILINE
+)  # where a piece of code is from
 _PATH: Final = re.compile(r"(?:[\w.-]+/)+[\w.-]+\.(?:tsx?|jsx?)(?:[:(]\d+)+")
+_FILE: Final = re.compile(r"/|\.(?:tsx?|jsx?|json)$")
 _WRITTEN_OUT: Final = re.compile(r"\{[^\n]{80,}\}")
+_TREES: Final = frozenset({"api", "internal"})
 _ROOTS: Final = frozenset({"api", "args", "ctx", "db", "internal", "q", "this", "v"})
 # What a piece of code does, in the words that an entry would use for it.
 _CONSTRUCTS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
-    (re.compile(r"\.\.\.\s*[a-z]\w*"), "spread existing"),
+    (re.compile(r"(?<=[{\[(,\s])\.\.\.[a-z]\w*(?=[\s,.}\])])"), "spread existing"),
     (re.compile(r"\{\s*(?!args|returns)\w+:\s*\{"), "nested object"),
     (re.compile(r"[\"'][a-z]\w*(?:\.[a-z]\w*)+[\"']"), "dotted path"),
     (re.compile(r":\s*any\b|\bas any\b"), "type declaration"),
@@ -70,6 +76,14 @@ class Sides:
     def all(self) -> frozenset[str]:
         return self.model | self.expected | self.said | self.rules
 
+    @property
+    def telling(self) -> frozenset[str]:
+        """Without what both sides have and nobody speaks of, which is where it happened and not what; unless they
+        differ in nothing that has a name."""
+        differing = self.model ^ self.expected
+        named = {term.rpartition(".")[2] for term in differing} - _ORDINARY
+        return differing | self.said | self.rules if named else self.all
+
 
 def match_gap(evidence: Evidence, rule: str | None = None) -> GapMatch | None:
     """The entry that speaks of the cause; of one complaint only, when `rule` names it."""
@@ -91,7 +105,9 @@ def closest_gap(evidence: Evidence) -> float:
 
 
 def failure_sides(evidence: Evidence, rule: str | None = None) -> Sides:
-    snippet, expected = evidence.cause.model_snippet, evidence.cause.expected_snippet
+    snippet, expected = (
+        _PLACE.sub("", text) for text in (evidence.cause.model_snippet, evidence.cause.expected_snippet)
+    )
     denied = "" if "\n" in snippet.strip() else " ".join(_DENIED.findall(snippet))
     model = snippet if not denied else _DENIED.sub(" ", snippet)
     text = f"{denied}\n{_said(evidence, rule)}"
@@ -141,6 +157,8 @@ def _match(entry: Gap, sides: Sides, task: Task) -> GapMatch | None:
         return None
     if not best.certain and best.score < MOSTLY and _names_others(entry, sides):
         return None
+    if entry.concepts and not entry.concepts & sides.concepts and not _names(entry, best):
+        return None
     return GapMatch(
         entry.text,
         tuple(sorted(best.terms)),
@@ -172,9 +190,11 @@ def _share(terms: Terms, sides: Sides, task: Task) -> Share:
     weights = {term: _weight(term, task, code=True) for term in terms.code}
     weights |= {term: _weight(term, task, code=term in sides.quoted) for term in terms.words}
     shared = tuple(term for term in weights if _is_in(term, sides.all))
-    common, total = sum(weights[term] for term in shared), sum(weights.values())
+    telling = {term for term in shared if _is_in(term, sides.telling)}
+    common = sum(weights[term] * (1 if term in telling else _SURROUNDING) for term in shared)
+    total = sum(weights.values())
     score = common / (total or 1)
-    certain = any(weights[term] == _CODE or stem(term) in sides.quoted for term in shared)
+    certain = any(weights[term] == _CODE or stem(term) in sides.quoted for term in telling)
     if any(_is_broken(term, sides) for term in weights):
         return Share(
             shared or tuple(terms.code), max(score, LEAST), True, common, total - common
@@ -212,6 +232,9 @@ def _is_in(term: str, found: frozenset[str]) -> bool:
         return words_of(term) <= found
     if "/" in term:
         return any(term in each for each in found if "/" in each)
+    root, *_ = term.split(".")
+    if root in _TREES and root not in found:  # `api.x` is not `internal.x`
+        return False
     members = [each for each in term.split(".") if each not in _ROOTS]
     return "." in term and bool(members) and len(members[-1]) > 3 and all(each in found for each in members)
 
@@ -232,6 +255,9 @@ def _contradicts(entry: Gap, sides: Sides) -> bool:
     only_model, only_expected = about & (sides.model - sides.expected), about & (sides.expected - sides.model)
     if about & sides.said:
         return False
+    own = (entry.does.code - entry.lacks.code) & sides.model
+    if entry.lacks and own - sides.expected:  # what it says that they do is what this one does
+        return False
     if entry.lacks:
         return bool(only_model) and not only_expected and bool(sides.expected)
     return bool(only_expected) and not only_model and (bool(sides.model) or sides.coded)
@@ -243,6 +269,11 @@ def _names_others(entry: Gap, sides: Sides) -> bool:
     return bool(named) and not entry.concepts & sides.concepts and not any(_is_in(term, sides.all) for term in named)
 
 
+def _names(entry: Gap, share: Share) -> bool:
+    """Whether they share more than words and the file in which it happened."""
+    return any(term in share.terms and _FILE.search(term) is None for term in entry.terms.code)
+
+
 def _is_demanded(entry: Gap, task: Task) -> bool:
     """The entry says only that models do not manage something, and the task plainly requires it."""
     right = entry.wants or (entry.does if entry.lacks or entry.unable else None)
@@ -250,6 +281,8 @@ def _is_demanded(entry: Gap, task: Task) -> bool:
         return False
     if right.code:
         return task.demands(*right.code) is not None
+    if entry.wants and entry.does and not any(task.demands(each, *entry.wants.words) for each in entry.does.words):
+        return False  # the task speaks of the right thing elsewhere
     enough = PARTLY if entry.unable and not entry.lacks and not entry.wants else MOSTLY
     most = [
         sum(each.speaks_of((word,)) for word in right.words) for each in task.instructions if each.polarity == "must"

@@ -111,7 +111,8 @@ def _is_remote(asked: ApplyOptions) -> bool:
 
 
 def _record(change: Change, edit: Edit, asked: ApplyOptions) -> None:
-    text = f"{change.id}: {TITLES[change.kind]} ({edit.path.name})."
+    title, file = TITLES[change.kind], edit.path.name
+    text = f"{change.id}: {title}." if file in title else f"{change.id}: {title} ({file})."
     action = Action(text, date.today().isoformat(), asked.author or author_name(), (change.eval,))
     record_action(asked.report, action)
     print_lines([f"Recorded in {find_report(asked.report).markdown}: {text}"])

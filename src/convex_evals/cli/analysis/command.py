@@ -138,6 +138,9 @@ def _report_lines(report: Report) -> Iterator[str]:
         yield from (
             f"  {pattern.title} ({len(pattern.evals)} of {len(report.failures)})" for pattern in report.patterns
         )
+    if report.changes:
+        yield "Recommendations:"
+        yield from (f"  {shortened(f'{change.id} {change}', 108)}" for change in report.changes)
     yield report.overall
 
 

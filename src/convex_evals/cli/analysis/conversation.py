@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, TextIO
 
-from convex_evals.analysis.report import FailureReport, Report
+from convex_evals.analysis.changes import TITLES, Change
+from convex_evals.analysis.report import FailureReport, Report, open_report
 from convex_evals.cli.analysis.apply import ApplyOptions, apply_recommendation
 from convex_evals.cli.analysis.command import show_failure
 from convex_evals.cli.analysis.labels import add_action, label_failure
@@ -24,6 +25,7 @@ QUESTION: Final = (
     "specific failures in more detail?"
 )
 LEAVE: Final = "leave"
+BACK: Final = Offer("back", "Back")
 
 
 def end_with_question(report: Report, asked: AnalysisOptions, path: Path, out: TextIO) -> None:
@@ -72,8 +74,8 @@ class Conversation:
             case "apply":
                 self._apply()
             case "discuss":
-                failure = self._failure()
-                show_failure(replace(self._asked, json=None), failure.eval, failure.trial)
+                if failure := self._failure():
+                    show_failure(replace(self._asked, json=None), failure.eval, failure.trial)
             case "label":
                 self._label()
             case "record":
@@ -81,7 +83,9 @@ class Conversation:
 
     def _apply(self) -> None:
         changes = {each.id: each for each in self._report.changes}
-        id = ask_one("Which?", [Offer(each.id, shortened(f"{each.id} {each}", 100)) for each in changes.values()])
+        id = ask_one("Which?", [*(self._offer(each) for each in changes.values()), BACK])
+        if id == BACK.value:
+            return
         change = changes[id]
         text = change.text if change.kind == "lint" else ask_text("What shall it say?", change.text, _said)
         asked = self._asked
@@ -89,19 +93,28 @@ class Conversation:
             ApplyOptions(self._path, id, text, asked.evals, sandbox=asked.sandbox or "required", scores=asked.scores)
         )
 
+    def _offer(self, change: Change) -> Offer:
+        actions = open_report(self._path).report.actions
+        made = any(change.eval in each.evals and TITLES[change.kind] in each.text for each in actions)
+        return Offer(change.id, shortened(f"{change.id} {change}", 100), "made" if made else None)
+
     def _label(self) -> None:
         failure = self._failure()
+        if failure is None:
+            return
         chosen: FailureClass = _CLASSES[ask_one("What is it?", [Offer(name, name) for name in CLASSES])]
         why = ask_text("Why?", "", _said)
         run, trial, asked = self._report.run.id, failure.trial, self._asked
         label_failure(run, failure.eval, trial, chosen, why, None, asked.scores)
 
-    def _failure(self) -> FailureReport:
+    def _failure(self) -> FailureReport | None:
+        """None: none of them after all."""
         offers = [
             Offer(str(number), shortened(f"{each.failure_class:<14} {each.eval}  {each.classification.summary}", 100))
             for number, each in enumerate(self._report.failures)
         ]
-        return self._report.failures[int(ask_one("Which failure?", offers))]
+        chosen = ask_one("Which failure?", [*offers, BACK])
+        return None if chosen == BACK.value else self._report.failures[int(chosen)]
 
 
 _CLASSES: Final[dict[str, FailureClass]] = {name: name for name in CLASSES}

@@ -12,6 +12,7 @@ from convex_evals.models.prompt.prompt import (
     prompt_fingerprint,
     prompt_for,
     render_prompt,
+    task_in,
 )
 
 __all__ = [
@@ -28,4 +29,5 @@ __all__ = [
     "prompt_for",
     "read_guidelines",
     "render_prompt",
+    "task_in",
 ]

@@ -115,6 +115,17 @@ def render_prompt(task: str, settings: PromptSettings, given: Given = NOTHING_GI
     return Prompt(settings.template.fill_system(values), settings.template.fill_user(values))
 
 
+TASK_HEADING: Final = "\n# Task\n\n"
+
+
+def task_in(prompt: str) -> str | None:
+    """The task of a prompt as it is kept; recorded models are sent nothing else. None when it cannot be told."""
+    _, heading, task = prompt.rpartition(TASK_HEADING)
+    if not heading:
+        return None if not task.strip() or "<!-- user -->" in task else task.strip()
+    return task.strip()
+
+
 def prompt_for(asked: Eval, settings: PromptSettings) -> Prompt:
     """What a model is sent about an eval."""
     return render_prompt(asked.task, settings, read_given(asked))

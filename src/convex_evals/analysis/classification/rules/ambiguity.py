@@ -29,6 +29,7 @@ from convex_evals.core.text import listed
 
 _NOTHINGS: Final = frozenset({"null", "none", "[]", "undefined", "{}", '""', "''", "false", "0"})
 _NAMES: Final = re.compile(r"`[^`\n]*`")
+_ROUNDS: Final = re.compile(r"\bMath\.(?:round|floor|ceil|trunc)\b|\.toFixed\(")
 _SCALES: Final = (10.0, 60.0, 100.0, 1000.0, 3600.0, 60_000.0, 86_400.0, 3_600_000.0)
 
 
@@ -78,7 +79,15 @@ def _left_open(test: Diagnostic, evidence: Evidence) -> str | None:
     chosen = (shown,) if shown else chosen_in_code(evidence)
     if not chosen and test.expected is None and not evidence.steps:
         chosen = chosen_in_words(f"{test.message}\n{evidence.error}")
+    if ROUNDING in chosen and _rounds_unasked(evidence):
+        return None
     return next((each.name for each in chosen if each.is_open(task)), None)
+
+
+def _rounds_unasked(evidence: Evidence) -> bool:
+    """Only the answer rounds: a number as it is needs no word, another one does."""
+    rounds = [bool(_ROUNDS.search(each)) for each in (evidence.cause.model_snippet, evidence.cause.expected_snippet)]
+    return rounds == [True, False]
 
 
 def _is_given(name: str, task: str) -> bool:

@@ -42,7 +42,7 @@ ORDER: Final = Choice(
     ),
     re.compile(
         r"\b(?:in (?:\w+ ){0,3}order|the order|order(?:ed)? by|ordered|sort\w*|ascending|descending"
-        r"|newest|oldest|latest|earliest|alphabetic\w*|rank\w*|chronologic\w*"
+        r"|from [^.\n]{1,40} (?:down|up|back|on) to|newest|oldest|latest|earliest|alphabetic\w*|rank\w*|chronologic\w*"
         r"|highest|lowest|most recent|(?:comes?|goes|is|are|be) (?:first|last)|first (?:comes|come)|by \w+ first)\b",
         re.I,
     ),
@@ -123,7 +123,11 @@ CHOICES: Final = (ORDER, BOUNDS, UNIT, ROUNDING, OFFSET, CAPITALS, ZONE, NOTHING
 def chosen_in_code(evidence: Evidence) -> tuple[Choice, ...]:
     """The choices that can be all in which the answer's code differs from the reference's."""
     model, expected = tokens(evidence.cause.model_snippet), tokens(evidence.cause.expected_snippet)
-    differing = _differing(model, expected) if model and expected else set()
+    pieces = [
+        _COMMENT.sub("", each).strip() for each in (evidence.cause.model_snippet, evidence.cause.expected_snippet)
+    ]
+    comparable = all(pieces) or any(each.startswith(".") for each in pieces)  # a call more in a chain
+    differing = _differing(model, expected) if comparable else set()
     if not differing or len(differing) > MOST_TOKENS:
         return ()
     return tuple(each for each in CHOICES if all(each.code.fullmatch(token) for token in differing))

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 from convex_evals.analysis.classification.confidence import confidence_of
 from convex_evals.analysis.classification.rules.ambiguity import another_reading, missing_detail
+from convex_evals.analysis.classification.rules.entailment import unstated_constant, unstated_situation
 from convex_evals.analysis.classification.rules.features import features_of
 from convex_evals.analysis.classification.rules.gate import nothing_to_judge, outside_trouble
 from convex_evals.analysis.classification.rules.mistakes import (
@@ -57,7 +58,9 @@ RULES: Final[tuple[Rule, ...]] = (
     stricter_input_check,
     exact_wording,
     exact_layout,
+    unstated_constant,
     another_reading,
+    unstated_situation,
     missing_detail,
     wrong_behaviour,
 )

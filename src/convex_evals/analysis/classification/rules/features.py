@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from convex_evals.analysis.classification.rules.choices import chosen_in_code
+from convex_evals.analysis.classification.rules.entailment import mentioned
 from convex_evals.analysis.classification.rules.opinion import Opinion
 from convex_evals.analysis.evidence import Cause, Evidence, GapMatch
-from convex_evals.analysis.gaps import closest_gap, match_gap
+from convex_evals.analysis.gaps import LEAST, closest_gap, match_gap
 
 BIAS: Final = "bias"
 _BY_A_TOOL: Final = frozenset(
@@ -42,11 +44,12 @@ def _of_the_gap(evidence: Evidence, gap: GapMatch) -> Mapping[str, float]:
 def _of_the_rule(evidence: Evidence, decided: Opinion) -> Mapping[str, float]:
     tested = decided.rule == "wrong_behaviour"
     stated = any(demand.stated for demand in evidence.counterfactuals.demands)
-    close = closest_gap(evidence) if evidence.gaps.strip() and decided.fault == "model" else 0.0
+    close = min(LEAST, closest_gap(evidence)) / LEAST if evidence.gaps.strip() and decided.fault == "model" else 0.0
     return {
-        "the check or the task is blamed": decided.fault != "model",
         "a tool names the mistake": decided.rule in _BY_A_TOOL,
         "a test alone": tested,
         "a test alone, for something that the task says": tested and stated,
+        "a test alone, the part of its subject that the task does not mention": tested and 1 - mentioned(evidence),
+        "a test alone, over a choice of a kind that tasks leave open": tested and bool(chosen_in_code(evidence)),
         "not documented, but an entry is close": close,
     }

@@ -20,6 +20,8 @@ _GATEWAY: Final = re.compile(
 _HARNESS: Final = re.compile(
     r"\b(?:backend|server|deployment|process|worker|port)\b[^.;\n]{0,40}"
     r"\b(?:did(?: not|n'?t) (?:start|respond|come up|become ready)|never (?:started|came up|responded)|timed out)\b"
+    r"|\b(?:timed out|time-?out|gave up|giving up)\b[^.;\n]{0,20}\b(?:waiting for|starting|connecting to|reaching)\b"
+    r"[^.;\n]{0,30}\b(?:backend|server|deployment|worker|port|container)\b"
     r"|\b(?:hook|set-?up|install(?:ation)?) timed out\b|\bconnection (?:refused|reset|closed|lost)\b",
     re.I,
 )

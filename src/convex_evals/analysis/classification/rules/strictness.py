@@ -101,7 +101,16 @@ _REJECTS: Final = re.compile(
     r"\b(?:throw\w*|reject\w*|error|fail\w*|invalid|must not|not allowed|at least|positive|non-negative)\b", re.I
 )
 _REJECTED: Final = re.compile(
-    r"\bthr[eo]w\w*|\breject\w*|\bUncaught\b|\berror\b|\brefus\w*|\bfailed on the project\b", re.I
+    r"\bthr[eo]w\w*|\breject\w*|\bUncaught\b|(?<=[^\n])\berror\b|\berror:(?! expected\b)|\brefus\w*"
+    r"|\bfailed on the project\b",
+    re.I,
+)
+# It should have failed, and did not.
+_ACCEPTED: Final = re.compile(
+    r"\binstead of (?:reject|throw|fail)\w*|\b(?:resolved|succeeded|accepted)\b"
+    r"|\b(?:did not|didn'?t|never) (?:throw|reject|fail)"
+    r"|\b(?:expected|should)\b[^\n]*\bto (?:throw|reject|fail)\b|\bshould have (?:thrown|rejected|failed)",
+    re.IGNORECASE,
 )
 _EXACT_TEXT: Final = re.compile(
     r"\b(?:error|exception) (?:message|text)\b|\bmessage (?:to (?:be|equal|match|contain)|differs)"
@@ -112,8 +121,8 @@ _EXACT_TEXT: Final = re.compile(
 
 def stricter_input_check(complaint: Complaint, evidence: Evidence) -> Opinion | None:
     """The answer refuses input that the reference takes, and the task says nothing about it."""
-    guard = _own_guard(evidence)
-    if complaint.kind != "behaviour" or guard is None or not _REJECTED.search(f"{evidence.error}\n{complaint.message}"):
+    guard, said = _own_guard(evidence), f"{evidence.error}\n{complaint.message}"
+    if complaint.kind != "behaviour" or guard is None or not _REJECTED.search(said) or _ACCEPTED.search(said):
         return None
     if evidence.task and _speaks_of_rejecting(evidence.task, guard):
         return None
@@ -135,7 +144,7 @@ def exact_wording(complaint: Complaint, evidence: Evidence) -> Opinion | None:
         return None
     phrases = [demand for demand in evidence.counterfactuals.demands if " " in demand.text]
     unstated = [each.text for each in phrases if not each.stated] or [
-        text for text in _quoted(said) if evidence.task and text.lower() not in evidence.task.lower()
+        text for text in _quoted(complaint.diagnostic.expected or said) if evidence.task and text not in evidence.task
     ]
     if evidence.task and not unstated:
         return None
