@@ -4,12 +4,14 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Any, Final
 
 import jwt
+import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
-from playwright.sync_api import Locator, Page, Route, WebSocket, expect
+from playwright.sync_api import Locator, Page, Route, WebSocketRoute, expect
 
 from convex_evals.pipeline.grading.kit import App, Deployment, Sources, wait_until
 
@@ -51,6 +53,7 @@ class Service:
 
     user: str | None = None
     state: str = "up"  # or "down", "ended", "slow"
+    slow_paths: tuple[str, ...] = ()
     issue: Callable[[str], str] = lambda user: token(user, lasts=600)
     requests: list[str] = field(default_factory=list)
     waiting: list[Route] = field(default_factory=list)
@@ -64,14 +67,14 @@ class Service:
         for path in ("/session", "/token", "/sign-in", "/sign-out"):
             page.route(f"**{path}", self._receive)
 
-    def go_on(self) -> None:
-        self.state = "up"
+    def go_on(self, state: str = "up") -> None:
+        self.state, self.slow_paths = state, ()
         while self.waiting:
             self._respond(self.waiting.pop(0))
 
     def _receive(self, route: Route) -> None:
-        self.requests.append("/" + route.request.url.rsplit("/", 1)[1])
-        if self.state == "slow":
+        self.requests.append(path := "/" + route.request.url.rsplit("/", 1)[1])
+        if self.state == "slow" or path in self.slow_paths:
             self.waiting.append(route)
         else:
             self._respond(route)
@@ -95,29 +98,54 @@ class Service:
 
 
 @dataclass
+class Line:
+    """The page's connection to the deployment, on which the deployment can be made to refuse the token."""
+
+    identity: int = 0  # the version that the deployment has confirmed last
+    failures: list[str] = field(default_factory=list)  # of queries without a user
+    _near: WebSocketRoute | None = None
+
+    def refuse(self) -> None:
+        assert self._near is not None
+        error = {"type": "AuthError", "error": "Refused", "baseVersion": self.identity, "authUpdateAttempted": False}
+        self._near.send(json.dumps(error))
+
+    def connect(self, near: WebSocketRoute) -> None:
+        self._near, far = near, near.connect_to_server()
+
+        def forward(message: str | bytes) -> None:
+            received = json.loads(message)
+            if received["type"] == "Transition":
+                self.identity = received["endVersion"]["identity"]
+            if "Nobody is signed in" in str(message):
+                self.failures.append(str(message))
+            near.send(message)
+
+        far.on_message(forward)
+
+
+@dataclass
 class Visit:
     """A page, with what it and the deployment have said to each other."""
 
     page: Page
     service: Service
-    failures: list[str] = field(default_factory=list)
+    line: Line = field(default_factory=Line)
 
-    def listen(self, socket: WebSocket) -> None:
-        socket.on("framereceived", lambda frame: self._hear(str(frame)))
-
-    def _hear(self, message: str) -> None:
-        if "Nobody is signed in" in message:
-            self.failures.append(message)
+    @property
+    def failures(self) -> list[str]:
+        return self.line.failures
 
 
-def visit(app: App, service: Service, stored: str | None = None) -> Visit:
+def visit(app: App, service: Service, stored: str | None = None, clock: timedelta = timedelta(0)) -> Visit:
+    """`clock` is how much the clock of the user's computer is fast."""
     page = app.blank()
     visited = Visit(page, service)
-    page.on("websocket", visited.listen)
     service.serve(page)
+    page.route_web_socket("**/sync", visited.line.connect)
     if stored is not None:
         page.add_init_script(f"localStorage.setItem('token', {json.dumps(stored)})")
-    page.clock.install()
+    page.clock.install(time=datetime.now(UTC) + clock)
     page.goto(app.url)
     return visited
 
@@ -293,6 +321,23 @@ def test_tokens_are_renewed_a_minute_before_they_expire_and_nobody_notices(app: 
     assert (service.tokens, visited.failures) == (2, [])
 
 
+@pytest.mark.parametrize("clock", [timedelta(hours=-2), timedelta(hours=2)])
+def test_the_clock_of_the_computer_makes_no_difference(app: App, project: Deployment, clock: timedelta) -> None:
+    write(project, ada="a1")
+    for lasts, tokens in ((300, 0), (90, 1)):
+        service = Service(user="ada", issue=lambda user: token(user, lasts=300))
+        visited = visit(app, service, stored=token("ada", lasts=lasts), clock=clock)
+        page = visited.page
+        expect_notes(page, "ada", "a1")
+        tick(page, 20)
+        assert service.tokens == 0
+        tick(page, 15)
+        wait_for_token(page, service, tokens)
+        tick(page, 20)
+        expect_notes(page, "ada", "a1")
+        assert (service.tokens, visited.failures) == (tokens, [])
+
+
 def test_a_service_that_cannot_be_reached_is_asked_again_every_second(app: App, project: Deployment) -> None:
     write(project, ada="a1")
     service = Service(user="ada")
@@ -332,34 +377,23 @@ def test_opening_the_page_waits_for_a_service_that_cannot_be_reached(app: App, p
     assert visited.failures == []
 
 
-def refuse(page: Page, service: Service) -> None:
-    """The page gets a token that the deployment will refuse soon, although it looks good for an hour. Then the service
-    is slow."""
-    service.issue = lambda user: token(user, lasts=2, age=3600)
-    tick(page, 35)
-    wait_for_token(page, service, 1)
-    fresh = time.time()
-    service.issue = lambda user: token(user, lasts=600)
-    service.state = "slow"
-    wait_until(lambda: page.evaluate("0") == 0 and time.time() > fresh + 2, "the end of the token")
-
-
 def test_the_notes_stay_while_a_refused_token_is_replaced(app: App, project: Deployment) -> None:
     write(project, ada="a1")
     service = Service(user="ada")
-    visited = visit(app, service, stored=token("ada", lasts=90))
+    visited = visit(app, service, stored=token("ada", lasts=300))
     page = visited.page
     expect_notes(page, "ada", "a1")
-    refuse(page, service)
+    service.state = "slow"
     with app.frames(page, STATE) as states:
-        fill(page, "Note", "a2", "Add")
+        visited.line.refuse()
         expect_notes(page, "ada", "a1", status=RENEWING)
+        fill(page, "Note", "a2", "Add")
         fill(page, "Note", "a3", "Add")
         expect_notes(page, "ada", "a1", status=RENEWING)
-        assert service.tokens == 2
+        assert service.tokens == 1
         service.state = "down"
         service.waiting.pop().fulfill(status=503, body="down")
-        tick_until(page, lambda: service.tokens >= 4, "more requests for a token")
+        tick_until(page, lambda: service.tokens >= 3, "more requests for a token")
         expect_notes(page, "ada", "a1", status=RENEWING)
         service.state = "up"
         tick_until_token(page, service)
@@ -396,10 +430,11 @@ def test_a_session_that_has_ended_shows_the_signed_out_page_and_the_same_user_ca
 def test_a_session_that_has_ended_when_a_token_is_refused(app: App, project: Deployment) -> None:
     write(project, ada="a1", ben="b1")
     service = Service(user="ada")
-    page = visit(app, service, stored=token("ada", lasts=90)).page
+    visited = visit(app, service, stored=token("ada", lasts=300))
+    page = visited.page
     expect_notes(page, "ada", "a1")
-    refuse(page, service)
-    fill(page, "Note", "a2", "Add")
+    service.state = "slow"
+    visited.line.refuse()
     expect_notes(page, "ada", "a1", status=RENEWING)
     service.user = None
     service.go_on()
@@ -448,12 +483,11 @@ def test_signing_out_shows_the_signed_out_page_at_once(app: App, project: Deploy
     service.state = "down"
     tick(page, 35)
     wait_for_token(page, service, 1)
-    service.state = "slow"
+    service.slow_paths = ("/sign-out",)
     with app.frames(page, STATE) as states:
         button(page, "Sign out").click()
         expect_signed_out(page)
-        service.go_on()
-        service.state = "down"
+        service.go_on("down")
         before = service.tokens
         tick(page, 10)
         expect_signed_out(page)

@@ -70,7 +70,7 @@ export function useSessionAuth() {
       }
       return null;
     },
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- isCurrent always does the same
+    // isCurrent always does the same
     [state],
   );
   return { isLoading: state.phase === "loading", isAuthenticated: state.phase === "in", fetchAccessToken };
