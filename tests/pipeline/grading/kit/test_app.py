@@ -75,6 +75,22 @@ LIVE = """
                 page.evaluate("new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)))")
         assert states == [[], ["1"], ["1", "2"]]
 
+    def test_a_connection_is_lost_and_comes_back(app: App, project: Deployment):
+        page = app.blank()
+        page.add_init_script("localStorage.setItem('prepared', 'yes')")
+        page.goto(app.url)
+        expect(page.get_by_role("list")).to_have_count(1)
+        with app.holding(page):
+            page.get_by_role("button").click()
+            wait_until(lambda: len(project.documents("messages")) == 1)
+            with app.offline(page):
+                assert page.evaluate("navigator.onLine") is False
+                assert page.evaluate(f"fetch('{project.url}/version').then(() => true, () => false)") is False
+                page.get_by_role("button").click()
+        expect(page.get_by_role("listitem")).to_have_text(["from the page"] * 2)
+        assert len(project.documents("messages")) == 2
+        assert page.evaluate("localStorage.prepared") == "yes"
+
     def test_every_test_starts_anew(app: App, files):
         page = app.open()
         expect(page.get_by_role("list")).to_have_text("")
@@ -140,7 +156,7 @@ async def test_an_app_is_shown_follows_its_deployment_and_reaches_nothing_else(
 ) -> None:
     result = await look(write_eval(LIVE))
     assert result.step.status == "passed", result.step.log.read_text()
-    assert (result.tests.passed, result.tests.total, result.step.notes) == (4, 4, ())
+    assert (result.tests.passed, result.tests.total, result.step.notes) == (5, 5, ())
 
 
 @pytest.mark.usefixtures("chromium")

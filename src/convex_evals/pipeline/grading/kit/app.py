@@ -69,10 +69,15 @@ class App:
 
     def open(self) -> "Page":
         """The app, as a new visitor sees it."""
+        page = self.blank()
+        page.goto(self.url, timeout=TIMEOUT_MS)
+        return page
+
+    def blank(self) -> "Page":
+        """An empty page of a new visitor, for what must be there before `page.goto(app.url)` opens the app."""
         page = self.chromium.new_page()
         page.on("pageerror", lambda error: self._note(str(error)))
         page.on("console", self._listen)
-        page.goto(self.url, timeout=TIMEOUT_MS)
         return page
 
     @contextmanager
@@ -86,6 +91,17 @@ class App:
         """In the block, nothing that the deployment sends arrives at any page; what pages send, does."""
         with self._holding():
             yield
+
+    @contextmanager
+    def offline(self, page: "Page") -> Iterator[None]:
+        """In the block, no page has a connection to the deployment, and this one is told that there is no network."""
+        self.chromium.network.cut()
+        page.context.set_offline(True)
+        try:
+            yield
+        finally:
+            self.chromium.network.mend()
+            page.context.set_offline(False)
 
     @contextmanager
     def frames(self, page: "Page", state: str) -> Iterator[list[Any]]:

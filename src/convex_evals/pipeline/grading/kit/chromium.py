@@ -50,7 +50,7 @@ _CODE: Final = (
 @dataclass
 class BrowserNetwork:
     """`ports` are reachable in the browser as they are here; while `hold` is in force, nothing arrives there from those
-    in `held`. `pid` is the browser's, once it has been started."""
+    in `held`, and while `cut` is, there is no connection to them. `pid` is the browser's, once it has been started."""
 
     ports: tuple[int, ...]
     held: frozenset[int]
@@ -58,6 +58,9 @@ class BrowserNetwork:
     pid: int | None = None
     _open: threading.Event = field(default_factory=threading.Event)
     _slots: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(_MOST_CONNECTIONS))
+    _is_cut: bool = False
+    _connections: set[socket.socket] = field(default_factory=set)  # of the held ports, in the browser
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
     @contextmanager
@@ -77,6 +80,29 @@ class BrowserNetwork:
 
     def release(self) -> None:
         self._open.set()
+
+    def cut(self) -> None:
+        """Breaks the connections to the held ports, and lets nobody connect."""
+        with self._lock:
+            self._is_cut = True
+            for connection in self._connections:
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+
+    def mend(self) -> None:
+        with self._lock:
+            self._is_cut = False
+
+    def _register(self, near: socket.socket) -> bool:
+        """Whether it may connect."""
+        with self._lock:
+            if not self._is_cut:
+                self._connections.add(near)
+            return not self._is_cut
+
+    def _forget(self, near: socket.socket) -> None:
+        with self._lock:
+            self._connections.discard(near)
 
     def _take_in(self, entrance: socket.socket) -> None:
         with suppress(OSError):  # it was closed
@@ -102,13 +128,17 @@ class BrowserNetwork:
 
     def _connect(self, near: socket.socket, port: int) -> None:
         try:
-            with near, socket.create_connection((_LOOPBACK, port)) as far:
-                upwards = _start(self._copy, near, far, False)
-                self._copy(far, near, port in self.held)
-                upwards.join()
+            with near:
+                if port in self.held and not self._register(near):
+                    return
+                with socket.create_connection((_LOOPBACK, port)) as far:
+                    upwards = _start(self._copy, near, far, False)
+                    self._copy(far, near, port in self.held)
+                    upwards.join()
         except OSError:
             return
         finally:
+            self._forget(near)
             self._slots.release()
 
     def _copy(self, source: socket.socket, target: socket.socket, is_held: bool) -> None:
@@ -194,6 +224,7 @@ class Chromium:
         if self._watchdog is not None:
             self._watchdog.cancel()
         self.network.release()
+        self.network.mend()
         try:
             while self._visitors:
                 self._visitors.pop().close()

@@ -1,0 +1,527 @@
+"""A page whose user stays signed in: tokens are stored, renewed, refused and lost, and nothing flickers."""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from typing import Any, Final
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from playwright.sync_api import Locator, Page, Route, WebSocketRoute, expect
+
+from convex_evals.pipeline.grading.kit import App, Deployment, Sources, wait_until
+
+KEY: Final = ec.derive_private_key(20261117, ec.SECP256R1())
+FORGED: Final = ec.derive_private_key(19991231, ec.SECP256R1())
+
+STATE = """(() => {
+  const heading = document.querySelector('h1')?.textContent.trim() ?? null;
+  const notes = [...document.querySelectorAll('ul > li')].map((each) => each.textContent.trim()).join(' ');
+  return {
+    page: heading === null ? (document.body.textContent.includes('Loading…') ? 'loading' : 'nothing')
+      : heading === 'Sign in' ? 'signed out' : heading + ': ' + notes,
+    status: document.querySelector('[role=status]')?.textContent.trim() ?? null,
+    alert: document.querySelector('[role=alert]')?.textContent.trim() ?? null,
+  };
+})()"""
+
+RENEWING = "Renewing your session…"
+ENDED = "Your session has ended."
+
+
+def token(user: str, *, lasts: float, age: float = 0, key: ec.EllipticCurvePrivateKey = KEY) -> str:
+    """`lasts` and `age` in seconds; each token is another one."""
+    now = time.time()
+    claims = {
+        "iss": "https://sign-in.example",
+        "aud": "notes",
+        "sub": user,
+        "iat": int(now - age),
+        "exp": int(now + lasts),
+        "jti": str(time.perf_counter_ns()),
+    }
+    return jwt.encode(claims, key, "ES256", {"kid": "company"})
+
+
+@dataclass
+class Service:
+    """The sign-in service, as the page reaches it. `issue` makes its tokens; `state` says how it is doing."""
+
+    user: str | None = None
+    state: str = "up"  # or "down", "ended", "slow"
+    slow_paths: tuple[str, ...] = ()
+    issue: Callable[[str], str] = lambda user: token(user, lasts=600)
+    requests: list[str] = field(default_factory=list)
+    waiting: list[Route] = field(default_factory=list)
+
+    @property
+    def tokens(self) -> int:
+        """How often a new token has been asked for."""
+        return self.requests.count("/token")
+
+    def serve(self, page: Page) -> None:
+        for path in ("/session", "/token", "/sign-in", "/sign-out"):
+            page.route(f"**{path}", self._receive)
+
+    def go_on(self, state: str = "up") -> None:
+        self.state, self.slow_paths = state, ()
+        while self.waiting:
+            self._respond(self.waiting.pop(0))
+
+    def _receive(self, route: Route) -> None:
+        self.requests.append(path := "/" + route.request.url.rsplit("/", 1)[1])
+        if self.state == "slow" or path in self.slow_paths:
+            self.waiting.append(route)
+        else:
+            self._respond(route)
+
+    def _respond(self, route: Route) -> None:
+        path = "/" + route.request.url.rsplit("/", 1)[1]
+        if path == "/sign-in":
+            self.user = json.loads(route.request.post_data or "")["user"]
+        elif path == "/sign-out":
+            self.user = None
+        if path == "/session":
+            route.fulfill(json={"user": self.user})
+        elif path != "/token":
+            route.fulfill(json={})
+        elif self.state == "down":
+            route.fulfill(status=503, body="down")
+        elif self.state == "ended" or self.user is None:
+            route.fulfill(status=401, body="no session")
+        else:
+            route.fulfill(body=self.issue(self.user))
+
+
+@dataclass
+class Line:
+    """The page's connection to the deployment, on which the deployment can be made to refuse the token."""
+
+    identity: int = 0  # the version that the deployment has confirmed last
+    failures: list[str] = field(default_factory=list)  # of queries without a user
+    _near: WebSocketRoute | None = None
+
+    def refuse(self) -> None:
+        assert self._near is not None
+        error = {"type": "AuthError", "error": "Refused", "baseVersion": self.identity, "authUpdateAttempted": False}
+        self._near.send(json.dumps(error))
+
+    def connect(self, near: WebSocketRoute) -> None:
+        self._near, far = near, near.connect_to_server()
+
+        def forward(message: str | bytes) -> None:
+            received = json.loads(message)
+            if received["type"] == "Transition":
+                self.identity = received["endVersion"]["identity"]
+            if "Nobody is signed in" in str(message):
+                self.failures.append(str(message))
+            near.send(message)
+
+        far.on_message(forward)
+
+
+@dataclass
+class Visit:
+    """A page, with what it and the deployment have said to each other."""
+
+    page: Page
+    service: Service
+    line: Line = field(default_factory=Line)
+
+    @property
+    def failures(self) -> list[str]:
+        return self.line.failures
+
+
+def visit(app: App, service: Service, stored: str | None = None, clock: timedelta = timedelta(0)) -> Visit:
+    """`clock` is how much the clock of the user's computer is fast."""
+    page = app.blank()
+    visited = Visit(page, service)
+    service.serve(page)
+    page.route_web_socket("**/sync", visited.line.connect)
+    if stored is not None:
+        page.add_init_script(f"localStorage.setItem('token', {json.dumps(stored)})")
+    page.clock.install(time=datetime.now(UTC) + clock)
+    page.goto(app.url)
+    return visited
+
+
+def button(page: Page, name: str) -> Locator:
+    return page.get_by_role("button", name=name, exact=True)
+
+
+def fill(page: Page, label: str, text: str, click: str) -> None:
+    page.get_by_label(label, exact=True).fill(text)
+    button(page, click).click()
+
+
+def expect_loading(page: Page) -> None:
+    expect(page.get_by_text("Loading…", exact=True)).to_have_count(1)
+    for place in (page.get_by_role("heading"), page.get_by_role("button"), page.locator("ul"), page.locator("input")):
+        expect(place).to_have_count(0)
+
+
+def expect_signed_out(page: Page, *, alert: str | None = None) -> None:
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+    expect(button(page, "Sign in")).to_have_count(1)
+    for place in (page.get_by_text("Loading…"), page.locator("ul"), page.get_by_role("status")):
+        expect(place).to_have_count(0)
+    if alert is None:
+        expect(page.get_by_role("alert")).to_have_count(0)
+    else:
+        expect(page.get_by_role("alert")).to_have_text(alert)
+
+
+def expect_notes(page: Page, user: str, notes: str, *, status: str | None = None) -> None:
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"Notes of {user}")
+    expect(page.locator("ul > li")).to_have_text(notes.split())
+    for place in (page.get_by_text("Loading…"), page.get_by_role("alert")):
+        expect(place).to_have_count(0)
+    if status is None:
+        expect(page.get_by_role("status")).to_have_count(0)
+    else:
+        expect(page.get_by_role("status")).to_have_text(status)
+
+
+def write(project: Deployment, **notes: str) -> None:
+    for owner, texts in notes.items():
+        for text in texts.split():
+            project.insert("notes", owner=owner, text=text)
+
+
+def changes(states: list[dict[str, Any]], *names: str) -> list[Any]:
+    seen = [tuple(state[name] for name in names) if len(names) > 1 else state[names[0]] for state in states]
+    return [each for each, _ in groupby(seen)]
+
+
+def tick(page: Page, seconds: float) -> None:
+    """The page's clock moves ahead, and what is due there happens."""
+    page.clock.run_for(int(seconds * 1000))
+
+
+def tick_until(page: Page, condition: Callable[[], object], what: str, seconds: float = 1.1) -> None:
+    """The page's clock moves on step by step."""
+
+    def look() -> object:
+        tick(page, seconds)
+        return condition()
+
+    wait_until(look, what)
+
+
+def tick_until_token(page: Page, service: Service) -> None:
+    before = service.tokens
+    tick_until(page, lambda: service.tokens > before, "another request for a token")
+
+
+def test_the_page_uses_the_given_service(files: Sources) -> None:
+    assert files.exists("src/main.tsx")
+    assert any("convex/react" in files.text(path) for path in files.paths("src/**/*"))
+
+
+def test_it_loads_until_it_is_known_who_is_signed_in(app: App, project: Deployment) -> None:
+    write(project, ada="a1 a2", ben="b1")
+    service = Service(state="slow")
+    visited = visit(app, service)
+    page = visited.page
+    expect_loading(page)
+    expect(page.locator("footer")).to_have_text("3 notes so far")
+    expect_loading(page)
+    service.go_on()
+    expect_signed_out(page)
+    expect(page.locator("footer")).to_have_text("3 notes so far")
+    button(page, "Sign in").click()
+    expect_signed_out(page)
+    assert (service.tokens, visited.failures) == (0, [])
+
+
+def test_a_stored_token_is_used_and_costs_nothing(app: App, project: Deployment) -> None:
+    write(project, ada="a1 a2", ben="b1")
+    service = Service(user="ada", state="slow")
+    visited = visit(app, service, stored=token("ada", lasts=300))
+    page = visited.page
+    expect_loading(page)
+    with app.frames(page, STATE) as states:
+        with app.holding(page):
+            service.go_on()
+            tick(page, 1)
+            expect_loading(page)
+        expect_notes(page, "ada", "a1 a2")
+        expect(page.locator("footer")).to_have_text("3 notes so far")
+        button(page, "Add").click()
+        fill(page, "Note", "a3", "Add")
+        expect(page.get_by_label("Note", exact=True)).to_have_value("")
+        expect_notes(page, "ada", "a1 a2 a3")
+        expect(page.locator("footer")).to_have_text("4 notes so far")
+        tick(page, 20)
+    assert changes(states, "page") == ["loading", "Notes of ada: a1 a2", "Notes of ada: a1 a2 a3"]
+    assert (service.tokens, visited.failures) == (0, [])
+
+
+def test_the_page_loads_from_the_click_on_sign_in_until_the_notes_are_there(app: App, project: Deployment) -> None:
+    write(project, ada="a1 a2", ben="b1")
+    service = Service()
+    visited = visit(app, service)
+    page = visited.page
+    expect_signed_out(page)
+    with app.frames(page, STATE) as states:
+        service.state = "slow"
+        fill(page, "Name", "ben", "Sign in")
+        expect_loading(page)
+        with app.holding(page):
+            service.go_on()
+            wait_for_token(page, service, 1)
+            expect_loading(page)
+        expect_notes(page, "ben", "b1")
+        tick(page, 20)
+    assert changes(states, "page") == ["signed out", "loading", "Notes of ben: b1"]
+    assert (service.tokens, visited.failures) == (1, [])
+
+
+def wait_for_token(page: Page, service: Service, tokens: int) -> None:
+    """The service gets to respond while the page is looked at."""
+
+    def have_been_requested() -> bool:
+        page.evaluate("0")
+        return service.tokens >= tokens
+
+    wait_until(have_been_requested, f"request number {tokens} for a new token")
+
+
+def test_tokens_are_renewed_a_minute_before_they_expire_and_nobody_notices(app: App, project: Deployment) -> None:
+    write(project, ada="a1 a2")
+    service = Service(user="ada", issue=lambda user: token(user, lasts=100))
+    visited = visit(app, service, stored=token("ada", lasts=90, age=1000))
+    page = visited.page
+    expect_notes(page, "ada", "a1 a2")
+    with app.frames(page, STATE) as states:
+        tick(page, 20)
+        assert service.tokens == 0
+        tick(page, 15)
+        wait_for_token(page, service, 1)
+        expect_notes(page, "ada", "a1 a2")
+        fill(page, "Note", "a3", "Add")
+        expect_notes(page, "ada", "a1 a2 a3")
+        tick(page, 30)
+        assert service.tokens == 1
+        tick(page, 15)
+        wait_for_token(page, service, 2)
+        fill(page, "Note", "a4", "Add")
+        expect_notes(page, "ada", "a1 a2 a3 a4")
+    assert changes(states, "page") == [
+        "Notes of ada: a1 a2",
+        "Notes of ada: a1 a2 a3",
+        "Notes of ada: a1 a2 a3 a4",
+    ]
+    assert changes(states, "status", "alert") == [(None, None)]
+    assert (service.tokens, visited.failures) == (2, [])
+
+
+@pytest.mark.parametrize("clock", [timedelta(hours=-2), timedelta(hours=2)])
+def test_the_clock_of_the_computer_makes_no_difference(app: App, project: Deployment, clock: timedelta) -> None:
+    write(project, ada="a1")
+    for lasts, tokens in ((300, 0), (90, 1)):
+        service = Service(user="ada", issue=lambda user: token(user, lasts=300))
+        visited = visit(app, service, stored=token("ada", lasts=lasts), clock=clock)
+        page = visited.page
+        expect_notes(page, "ada", "a1")
+        tick(page, 20)
+        assert service.tokens == 0
+        tick(page, 15)
+        wait_for_token(page, service, tokens)
+        tick(page, 20)
+        expect_notes(page, "ada", "a1")
+        assert (service.tokens, visited.failures) == (tokens, [])
+
+
+def test_a_service_that_cannot_be_reached_is_asked_again_every_second(app: App, project: Deployment) -> None:
+    write(project, ada="a1")
+    service = Service(user="ada")
+    visited = visit(app, service, stored=token("ada", lasts=90))
+    page = visited.page
+    expect_notes(page, "ada", "a1")
+    service.state = "down"
+    with app.frames(page, STATE) as states:
+        tick(page, 35)
+        for number in (1, 2, 3):
+            wait_for_token(page, service, number)
+            tick(page, 1.1)
+        service.state = "up"
+        tick_until_token(page, service)
+        fill(page, "Note", "a2", "Add")
+        expect_notes(page, "ada", "a1 a2")
+    assert changes(states, "page") == ["Notes of ada: a1", "Notes of ada: a1 a2"]
+    assert changes(states, "status", "alert") == [(None, None)]
+    assert visited.failures == []
+
+
+def test_opening_the_page_waits_for_a_service_that_cannot_be_reached(app: App, project: Deployment) -> None:
+    write(project, ada="a1")
+    service = Service(user="ada", state="down")
+    visited = visit(app, service)
+    page = visited.page
+    with app.frames(page, STATE) as states:
+        for number in (1, 2, 3):
+            wait_for_token(page, service, number)
+            expect_loading(page)
+            tick(page, 1.1)
+        service.state = "up"
+        tick_until_token(page, service)
+        expect_notes(page, "ada", "a1")
+    assert changes(states, "page")[-2:] == ["loading", "Notes of ada: a1"]
+    assert "signed out" not in changes(states, "page")
+    assert visited.failures == []
+
+
+def test_the_notes_stay_while_a_refused_token_is_replaced(app: App, project: Deployment) -> None:
+    write(project, ada="a1")
+    service = Service(user="ada")
+    visited = visit(app, service, stored=token("ada", lasts=300))
+    page = visited.page
+    expect_notes(page, "ada", "a1")
+    service.state = "slow"
+    with app.frames(page, STATE) as states:
+        visited.line.refuse()
+        expect_notes(page, "ada", "a1", status=RENEWING)
+        fill(page, "Note", "a2", "Add")
+        fill(page, "Note", "a3", "Add")
+        expect_notes(page, "ada", "a1", status=RENEWING)
+        assert service.tokens == 1
+        service.state = "down"
+        service.waiting.pop().fulfill(status=503, body="down")
+        tick_until(page, lambda: service.tokens >= 3, "more requests for a token")
+        expect_notes(page, "ada", "a1", status=RENEWING)
+        service.state = "up"
+        tick_until_token(page, service)
+        expect_notes(page, "ada", "a1 a2 a3")
+    seen = changes(states, "page", "status")
+    assert seen[0] == ("Notes of ada: a1", None)
+    assert seen[1] == ("Notes of ada: a1", RENEWING)
+    assert all(page.startswith("Notes of ada: a1") for page, _ in seen), seen
+    assert changes(states, "status") == [None, RENEWING, None]
+    assert [note["text"] for note in project.documents("notes")] == ["a1", "a2", "a3"]
+    assert visited.failures == []
+
+
+def test_a_session_that_has_ended_shows_the_signed_out_page_and_the_same_user_can_come_back(
+    app: App, project: Deployment
+) -> None:
+    write(project, ada="a1")
+    service = Service(user="ada")
+    page = visit(app, service, stored=token("ada", lasts=90)).page
+    expect_notes(page, "ada", "a1")
+    service.state = "ended"
+    tick(page, 35)
+    expect_signed_out(page, alert=ENDED)
+    expect(page.locator("footer")).to_have_text("1 notes so far")
+    service.state = "up"
+    with app.frames(page, STATE) as states:
+        fill(page, "Name", "ada", "Sign in")
+        expect_notes(page, "ada", "a1")
+    assert changes(states, "page") == ["signed out", "loading", "Notes of ada: a1"]
+    button(page, "Sign out").click()
+    expect_signed_out(page)
+
+
+def test_a_session_that_has_ended_when_a_token_is_refused(app: App, project: Deployment) -> None:
+    write(project, ada="a1", ben="b1")
+    service = Service(user="ada")
+    visited = visit(app, service, stored=token("ada", lasts=300))
+    page = visited.page
+    expect_notes(page, "ada", "a1")
+    service.state = "slow"
+    visited.line.refuse()
+    expect_notes(page, "ada", "a1", status=RENEWING)
+    service.user = None
+    service.go_on()
+    expect_signed_out(page, alert=ENDED)
+    fill(page, "Name", "ben", "Sign in")
+    expect_notes(page, "ben", "b1")
+
+
+def test_a_stored_token_that_is_refused_is_replaced_while_the_page_loads(app: App, project: Deployment) -> None:
+    write(project, ada="a1")
+    for stored in (token("ada", lasts=-60, age=600), token("ada", lasts=600, key=FORGED)):
+        service = Service(user="ada", state="slow")
+        visited = visit(app, service, stored=stored)
+        page = visited.page
+        with app.frames(page, STATE) as states:
+            expect_loading(page)
+            service.go_on()
+            expect_notes(page, "ada", "a1")
+        assert changes(states, "page")[-2:] == ["loading", "Notes of ada: a1"]
+        assert "signed out" not in changes(states, "page")
+        assert changes(states, "status", "alert") == [(None, None)]
+        assert (service.tokens, visited.failures) == (1, [])
+
+
+def test_a_user_whose_new_tokens_are_refused_too_can_sign_in_again(app: App, project: Deployment) -> None:
+    write(project, ada="a1")
+    service = Service(user="ada", issue=lambda user: token(user, lasts=600, key=FORGED))
+    visited = visit(app, service)
+    page = visited.page
+    tick_until(page, page.get_by_role("alert").count, "the alert", seconds=2)
+    expect_signed_out(page, alert=ENDED)
+    service.issue = lambda user: token(user, lasts=600)
+    with app.frames(page, STATE) as states:
+        fill(page, "Name", "ada", "Sign in")
+        expect_notes(page, "ada", "a1")
+    assert changes(states, "page") == ["signed out", "loading", "Notes of ada: a1"]
+    assert visited.failures == []
+
+
+def test_signing_out_shows_the_signed_out_page_at_once(app: App, project: Deployment) -> None:
+    write(project, ada="a1")
+    service = Service(user="ada")
+    visited = visit(app, service, stored=token("ada", lasts=90))
+    page = visited.page
+    expect_notes(page, "ada", "a1")
+    service.state = "down"
+    tick(page, 35)
+    wait_for_token(page, service, 1)
+    service.slow_paths = ("/sign-out",)
+    with app.frames(page, STATE) as states:
+        button(page, "Sign out").click()
+        expect_signed_out(page)
+        service.go_on("down")
+        before = service.tokens
+        tick(page, 10)
+        expect_signed_out(page)
+        assert service.tokens <= before, "a token was asked for, although the user has signed out"
+    assert changes(states, "page", "alert") == [("Notes of ada: a1", None), ("signed out", None)]
+    expect(page.locator("footer")).to_have_text("1 notes so far")
+    assert (service.user, visited.failures) == (None, [])
+    service.state = "up"
+    fill(page, "Name", "ada", "Sign in")
+    expect_notes(page, "ada", "a1")
+
+
+def test_another_user_never_sees_the_notes_of_the_former_one(app: App, project: Deployment) -> None:
+    write(project, ada="a1 a2", ben="b1")
+    service = Service(user="ada")
+    visited = visit(app, service, stored=token("ada", lasts=300))
+    page = visited.page
+    expect_notes(page, "ada", "a1 a2")
+    with app.frames(page, STATE) as states:
+        for user, notes in (("ben", "b1"), ("ada", "a1 a2"), ("cleo", "")):
+            button(page, "Switch user").click()
+            service.state = "slow"
+            fill(page, "Name", user, "Switch user")
+            expect_loading(page)
+            service.go_on()
+            expect_notes(page, user, notes)
+            assert service.user == user
+    assert changes(states, "page", "alert") == [
+        ("Notes of ada: a1 a2", None),
+        ("loading", None),
+        ("Notes of ben: b1", None),
+        ("loading", None),
+        ("Notes of ada: a1 a2", None),
+        ("loading", None),
+        ("Notes of cleo: ", None),
+    ]
+    assert (service.tokens, visited.failures) == (3, [])
