@@ -42,9 +42,9 @@ class Tables:
             )
         return [document["_id"] for document in written]
 
-    def documents(self, table: str) -> list[Document]:
-        """Oldest first; empty when there is no such table."""
-        return list(self._scan(table))
+    def documents(self, table: str, component: str | None = None) -> list[Document]:
+        """Oldest first; empty when there is no such table. A component is found by its path, such as "outer/inner"."""
+        return list(self._scan(table, self._component_id(component)))
 
     def get(self, document_id: str) -> Document | None:
         found: Document | None = self.transport.system("query", "frontend/getById", {"id": document_id})
@@ -71,11 +71,21 @@ class Tables:
             page = self.transport.system("mutation", "frontend/clearTablePage", args)
             cursor, has_more = page["continueCursor"], page["hasMore"]
 
-    def _scan(self, table: str) -> Iterator[Document]:
+    def _component_id(self, path: str | None) -> str | None:
+        if path is None:
+            return None
+        mounted = {entry["path"]: entry["id"] for entry in self.transport.system("query", "frontend/components:list")}
+        if path not in mounted:
+            wanted, received = f"a component mounted at {show(path)}", show(sorted(filter(None, mounted)))
+            raise Mismatch(f"expected {wanted}, received {received}", wanted, received)
+        return str(mounted[path])
+
+    def _scan(self, table: str, component: str | None) -> Iterator[Document]:
         cursor: str | None = None
         is_done = False
         while not is_done:
-            args = {"table": table, "order": "asc", "paginationOpts": {"numItems": PAGE, "cursor": cursor}}
+            options = {"numItems": PAGE, "cursor": cursor}
+            args = {"table": table, "order": "asc", "paginationOpts": options, "componentId": component}
             page = self.transport.system("query", "cli/tableData", args)
             yield from page["page"]
             cursor, is_done = page["continueCursor"], page["isDone"]

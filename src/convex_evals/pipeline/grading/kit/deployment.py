@@ -63,9 +63,10 @@ class Deployment(Caller):
         """Inserts up to 4096 documents in one transaction and returns their ids, in order."""
         return Tables(self.transport).insert(table, documents)
 
-    def documents(self, table: str) -> list[Document]:
-        """All documents of a table, oldest first; none when there is no such table."""
-        return Tables(self.transport).documents(table)
+    def documents(self, table: str, *, component: str | None = None) -> list[Document]:
+        """All documents of a table of the app, or of a component by its path, oldest first; none when there is no
+        such table."""
+        return Tables(self.transport).documents(table, component)
 
     def get(self, document_id: str) -> Document | None:
         return Tables(self.transport).get(document_id)
