@@ -70,5 +70,5 @@ def test_the_documents_of_a_component_are_listed_by_its_path(shelves: Deployment
 
 
 def test_a_component_that_is_not_mounted_is_the_answers_failure(shelves: Deployment) -> None:
-    with pytest.raises(Mismatch, match="a component mounted at .middle."):
+    with pytest.raises(Mismatch, match=r"a component mounted at .middle."):
         shelves.documents("books", component="middle")
