@@ -84,7 +84,8 @@ class Service:
     def jobs(self) -> Any:
         jobs = self.project.documents("crons", component="crons")
         assert all(job["functionHandle"] for job in jobs)
-        return [job["schedule"] for job in jobs]
+        utc = ("tz", "UTC")  # the same as no time zone
+        return [{key: value for key, value in job["schedule"].items() if (key, value) != utc} for job in jobs]
 
     def advance(self, **time: float) -> None:
         """A request that has just begun gets the time to be recorded."""
