@@ -60,6 +60,7 @@ def test_a_run_recorded_before_diagnostics_were_stored_is_analysed(tmp_path: Pat
         ("<!-- system -->\nYou write.\n<!-- user -->\n# Rules\n\n# Task\n\nSay hello.\n", "Say hello."),
         ("", "Say hello.\n\nTo the world.\n"),
         ("<!-- user -->\nA template without the heading.", "Say hello.\n\nTo the world.\n"),
+        ("What a test has recorded instead of a prompt", "Say hello.\n\nTo the world.\n"),
         ("Say hello.\n\nTo the world.\n", "Say hello.\n\nTo the world.\n"),
     ],
 )

@@ -18,6 +18,7 @@ from convex_evals.analysis.parity import examine_parity
 from convex_evals.analysis.prior import PriorReports, cure, history, is_repeat
 from convex_evals.analysis.report.types import FailureReport, Label
 from convex_evals.analysis.surface import Surface, complained_symbols, read_surface, snippet_symbols, unknown_symbols
+from convex_evals.analysis.terms import words_of
 from convex_evals.core.diagnostics import Diagnostic
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.settings import Settings
@@ -50,8 +51,15 @@ class Recorded:
     def question(self, asked: Eval) -> str:
         """What the model was told: nobody can heed what has been added to a task since."""
         question, told = read_question(asked), task_in(self.prompt)
-        known = told is None or asked.task.strip() in self.prompt
-        return question if known else question.replace(asked.task, told or "")
+        if told is None or asked.task.strip() in self.prompt or not _is_another_version(told, asked.task):
+            return question
+        return question.replace(asked.task, told)
+
+
+def _is_another_version(told: str, task: str) -> bool:
+    """A text that has little in common with the task is not an earlier one: what is kept may be anything."""
+    shared, all_words = words_of(told) & words_of(task), words_of(told) | words_of(task)
+    return 2 * len(shared) >= len(all_words)
 
 
 def evidence_of(recorded: Recorded, asked: Eval | None, answer_files: tuple[str, ...] = ("**/*",)) -> Evidence:
