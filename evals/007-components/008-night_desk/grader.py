@@ -21,6 +21,9 @@ INSTRUCTIONS = "You are the night desk of Hotel Convex."
 INPUT, OUTPUT = 7, 3
 """Tokens of every request."""
 
+patience = [15.0]
+"""Seconds to wait for an answer."""
+
 Message = dict[str, Any]
 
 
@@ -126,7 +129,11 @@ def wait_for_answers(guest: Caller, thread: str, count: int) -> list[Message]:
         assert len(ended) == count
         return received
 
-    return wait_until(found, f"{count} answers", seconds=12)
+    try:
+        return wait_until(found, f"{count} answers", seconds=patience[-1])
+    except AssertionError:
+        patience.append(3)  # one long wait is enough to know that answers do not arrive
+        raise
 
 
 def ask(guest: Caller, thread: str, *texts: str) -> list[Message]:
