@@ -187,7 +187,11 @@ CONCEPTS: Final[tuple[Concept, ...]] = (
         r"|\bErrors? (?:instead of|rather than) (?:a )?`?ConvexError"
         r"|\b(?:no|not|without|instead of) (?:an? |using )?`?ConvexErrors?\b",
     ),
-    _concept("literal types", r"\bas const\b", r"\bas const\b|\bliteral types?\b"),
+    _concept(
+        "literal types",
+        r"\bas const\b|\b(?:boolean|string|number)\b[^\n]{0,80} is not assignable to [^\n]{0,40}?(?:\b(?:true|false)\b|'\")",
+        r"\bas const\b|\bliteral types?\b",
+    ),
     _concept(
         "id as text",
         r"\bSet<string>|\bRecord<string,|not assignable to (?:type|parameter of type) 'Id<|Id: v\.string\(\)",
@@ -217,7 +221,7 @@ CONCEPTS: Final[tuple[Concept, ...]] = (
     _concept("iterating a query", r"\.iter\(|\bfor await\b", r"\.?\biter(?:ator|ate|ating|ators)?\b|\bfor await\b"),
     _concept(
         "type annotation",
-        r"\bimplicitly has\b|\)\s*:\s*Promise<|\bno exported member '[A-Z]",
+        r"\bimplicitly has\b|\)\s*:\s*Promise<|\bno exported member '[A-Z]|\bCannot find name '[A-Z]\w*(?:Ctx|Context|Doc|Id)\b",
         r"\btype (?:annotation|declaration)s?\b|\bannotat\w+\b|\breturn types?\b|\bPromise<",
     ),
 )
