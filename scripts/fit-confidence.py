@@ -43,14 +43,16 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.analysis.perturbations import as_reported
 
 LABELLED = Path(__file__).parents[1] / "tests" / "analysis" / "labelled"
-DEFAULT = tuple(LABELLED / f"{name}.json" for name in ("development", "report", "reported", "first-sight", "first-sight-2"))
+DEFAULT = tuple(
+    LABELLED / f"{name}.json" for name in ("development", "report", "reported", "first-sight", "first-sight-2")
+)
 RIDGE = 1.0
 WITHOUT_ITS_RULE = 0.2
 """How much a case counts as it would be judged without the rule that decided it. Of first-sight cases that are not
 simply the model's fault, the rules miss about every second."""
 AT_FIRST_SIGHT = 4.0
-"""How much a verdict counts that was recorded before the rules had seen its case: there are few, and they alone are what
-the confidence is about."""
+"""How much a verdict counts that was recorded before the rules had seen its case: there are few, and they alone are
+what the confidence is about."""
 STEPS = 50
 FOLDS = 10
 KEPT_RIGHT = 0.95

@@ -142,7 +142,8 @@ _SUBJECT_TO_EQUAL: Final = re.compile(
     re.MULTILINE,
 )
 _TO_EQUAL: Final = re.compile(
-    r"expected (?P<received>[^\n]+?(?:\n {2,}at [^\n]+?)*) to (?:deeply |strictly )?equal (?P<expected>.+?)(?: // .*)?$",
+    r"expected (?P<received>[^\n]+?(?:\n {2,}at [^\n]+?)*) to (?:deeply |strictly )?equal "
+    r"(?P<expected>.+?)(?: // .*)?$",
     re.MULTILINE,
 )
 _TO_BE: Final = re.compile(

@@ -110,15 +110,17 @@ CONCEPTS: Final[tuple[Concept, ...]] = (
     ),
     _concept(
         "filter in code",
-        r"\.filter\(\s*(?:async )?\(?(?!q\b)[a-z]\w*\)?\s*(?::\s*\w+)?\s*=>|does not exist on type 'FilterBuilder",
+        r"\.filter\(\s*(?:async )?\(?(?!q\b)[a-z]\w*\)?\s*(?::\s*\w+)?\s*=>"
+        r"|does not exist on type 'FilterBuilder",
         r"\bArray(?:\.prototype)?\.filter\b"
         r"|\b(?:JS|JavaScript|array|in[- ]memory|user ?space|callbacks?|predicates?)\b[^.\n]*\bfilter\w*"
-        r"|\bfilter\w*\b[^.\n]*\b(?:in (?:JS|JavaScript|memory|code|user ?space)|callbacks?|predicates?|afterwards)\b",
+        r"|\bfilter\w*\b[^.\n]*"
+        r"\b(?:in (?:JS|JavaScript|memory|code|user ?space)|callbacks?|predicates?|afterwards)\b",
     ),
     _concept(
         "existence check",
-        r"\bpossibly '(?:null|undefined)'|\bTS(?:2531|2532|18047|18048)\b|\bCannot read propert\w+ of (?:null|undefined)"
-        r"|\bif \(!\w+\)|[=!]==? null\b",
+        r"\bpossibly '(?:null|undefined)'|\bTS(?:2531|2532|18047|18048)\b"
+        r"|\bCannot read propert\w+ of (?:null|undefined)|\bif \(!\w+\)|[=!]==? null\b",
         r"\bnull[- ]checks?\b|\bcrash\w* on null\b"
         r"|(?:n't|\b(?:not|never|without|no|forgets?(?: to)?)) (?:check\w*|verif\w+|handl\w+|test\w*)\b[^.\n]*"
         r"\b(?:exist\w*|null|missing|there|found)\b",
@@ -189,7 +191,8 @@ CONCEPTS: Final[tuple[Concept, ...]] = (
     ),
     _concept(
         "literal types",
-        r"\bas const\b|\b(?:boolean|string|number)\b[^\n]{0,80} is not assignable to [^\n]{0,40}?(?:\b(?:true|false)\b|'\")",
+        r"\bas const\b"
+        r"|\b(?:boolean|string|number)\b[^\n]{0,80} is not assignable to [^\n]{0,40}?(?:\b(?:true|false)\b|'\")",
         r"\bas const\b|\bliteral types?\b",
     ),
     _concept(
@@ -221,7 +224,8 @@ CONCEPTS: Final[tuple[Concept, ...]] = (
     _concept("iterating a query", r"\.iter\(|\bfor await\b", r"\.?\biter(?:ator|ate|ating|ators)?\b|\bfor await\b"),
     _concept(
         "type annotation",
-        r"\bimplicitly has\b|\)\s*:\s*Promise<|\bno exported member '[A-Z]|\bCannot find name '[A-Z]\w*(?:Ctx|Context|Doc|Id)\b",
+        r"\bimplicitly has\b|\)\s*:\s*Promise<|\bno exported member '[A-Z]"
+        r"|\bCannot find name '[A-Z]\w*(?:Ctx|Context|Doc|Id)\b",
         r"\btype (?:annotation|declaration)s?\b|\bannotat\w+\b|\breturn types?\b|\bPromise<",
     ),
 )

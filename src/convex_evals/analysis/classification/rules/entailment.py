@@ -57,7 +57,9 @@ def wanted_constants(complaint: Complaint, evidence: Evidence) -> list[str]:
     literals = {text for found in _LITERAL.findall(spelled) for text in found if text and not text.startswith("_")}
     asked = complaint.diagnostic.expected or ""
     # The kind of a thing may be the name of the method that made it.
-    wanted = [text for text in _texts(asked) if text in literals or text in _METHOD.findall(evidence.cause.expected_snippet)]
+    wanted = [
+        text for text in _texts(asked) if text in literals or text in _METHOD.findall(evidence.cause.expected_snippet)
+    ]
     if not wanted and _MISSING.search(complaint.message):
         names = set(_NAME.findall(reference))
         wanted = [name for text in _texts(complaint.message) if (name := _last(text)) in names]
