@@ -14,6 +14,9 @@ from convex_evals.core.diagnostics import Diagnostic
 
 Perturbation = Callable[[LabelledCase, Mapping[str, str]], LabelledCase]
 _NAME: Final = re.compile(r"\b[a-z]+[A-Z]\w*\b")
+_IMPORTED: Final = re.compile(
+    r"import (?:type )?\{([^}]*)\} from [\"'](?:convex/|[./]*convex/_generated|[./]*_generated)"
+)
 _SYLLABLES: Final = ("zor", "mip", "kel", "dax", "fen", "gub", "hoj", "lam", "nuv", "pel", "quo", "rit", "sab", "tov")
 MOST_REPORTED: Final = 600  # characters of an error
 _BESIDE: Final = "- Answers begin with a greeting now and then, and that costs tokens.\n"
@@ -22,13 +25,17 @@ _BESIDE: Final = "- Answers begin with a greeting now and then, and that costs t
 def own_names(cases: Iterable[LabelledCase]) -> dict[str, dict[str, str]]:
     """For each eval, names that no other eval has, with new ones: those of its functions and fields, not of Convex."""
     known: defaultdict[str, set[str]] = defaultdict(set)
+    theirs: set[str] = set()  # of Convex
     for case in cases:
+        theirs |= {
+            name for text in case.answer.values() for names in _IMPORTED.findall(text) for name in _NAME.findall(names)
+        }
         for text in (case.task, *case.answer.values()):
             for name in _NAME.findall(text):
                 known[name].add(case.eval)
     names: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for number, (name, evals) in enumerate(sorted(known.items())):
-        if len(evals) == 1:
+        if len(evals) == 1 and name not in theirs:
             names[next(iter(evals))][name] = _invented(name, number)
     return names
 

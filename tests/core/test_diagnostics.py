@@ -73,6 +73,8 @@ def test_a_place_is_as_exact_as_it_is_known() -> None:
         ("assert 'a' == 'b'", "'b'", "'a'"),
         ("expected error.data to equal 'full', received 'empty'", "'full'", "'empty'"),
         ("schema: expected index a, got index b", "index a", "index b"),
+        ("expected Error: has to be 1 to equal an error with 'One'", "an error with 'One'", "Error: has to be 1"),
+        ("expected nothing to equal index by_day on day", "index by_day on day", "nothing"),
         ("something else entirely", None, None),
     ],
 )

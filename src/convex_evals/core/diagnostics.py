@@ -142,7 +142,12 @@ _SUBJECT_TO_EQUAL: Final = re.compile(
     re.MULTILINE,
 )
 _TO_EQUAL: Final = re.compile(
-    r"expected (?P<received>.+?) to (?:deeply |strictly )?(?:equal|be|match|contain|include)(?: [a-z]+)* "
+    r"expected (?P<received>[^\n]+?(?:\n {2,}at [^\n]+?)*) to (?:deeply |strictly )?equal "
+    r"(?P<expected>.+?)(?: // .*)?$",
+    re.MULTILINE,
+)
+_TO_BE: Final = re.compile(
+    r"expected (?P<received>.+?) to (?:be|match|contain|include)(?: [a-z]+)* "
     r"(?P<expected>.+?)(?: // .*)?$",
     re.MULTILINE,
 )
@@ -159,7 +164,7 @@ class Comparison(NamedTuple):
 
 
 def compared(message: str) -> Comparison:
-    for pattern in (_LABELLED, _DECLARED, _SUBJECT_TO_EQUAL, _TO_EQUAL):
+    for pattern in (_LABELLED, _DECLARED, _SUBJECT_TO_EQUAL, _TO_EQUAL, _TO_BE):
         if found := pattern.search(message):
             return Comparison(found["expected"].strip(), found["received"].strip())
     if failing := _MUST_FAIL.search(message):

@@ -80,6 +80,9 @@ BEHAVES = Counterfactuals(behaviour_passes=True)
 TYPES = "Type 'string' is not assignable to type 'number'."
 PROCESS = "Cannot find name 'process'. Do you need to install types?"
 ENDS = snippets('q.lt("at", to)', 'q.lte("at", to)')
+TIE_BREAK = snippets("best.sort((a, b) => b.n - a.n)", "best.sort((a, b) => b.n - a.n || a.name.localeCompare(b.name))")
+TIED = '[{"id": 1, "n": 9}, {"id": 2, "n": 9}, {"id": 3, "n": 4}]'
+TIED_OTHERWISE = '[{"id": 2, "n": 9}, {"id": 1, "n": 9}, {"id": 3, "n": 4}]'
 ADDED = snippets("returns: v.array(v.any()), args: {}", "args: {}")
 
 CODES = snippets('throw new ConvexError({ code: "NO_SEATS" })', 'throw new ConvexError({ code: "FULL" })')
@@ -132,6 +135,9 @@ SPEAKS: list[tuple[Rule, Evidence, Fault]] = [
     (another_reading, compared("[1, 2, 3]", "[1, 2]", task="Return what lies between the two.", cause=ENDS), "task"),
     (another_reading, compared('"Ada"', '"ada"', task="Return the name."), "task"),
     (another_reading, compared('{"mean": 1.5, "n": 2}', '{"mean": 2, "n": 2}', task="Return the mean and n."), "task"),
+    (another_reading, compared("[1, 2]", "[2, 1] (both are there)", task="Return the numbers."), "task"),
+    (another_reading, compared(TIED, TIED_OTHERWISE, task="The most points come first."), "task"),
+    (another_reading, compared('["a", "b"]', '["b", "a"]', task="The best comes first.", cause=TIE_BREAK), "task"),
     (another_reading, failing(error="milliseconds were expected, and seconds came", task="Return how long."), "task"),
     (another_reading, failing(error="wrong", task="Return what lies between the two.", cause=ENDS), "task"),
     (
@@ -152,6 +158,16 @@ SPEAKS: list[tuple[Rule, Evidence, Fault]] = [
     (
         unstated_constant,
         failing(error="Could not find function 'seats:take'", task="Reserve one.", cause=NAMES),
+        "check",
+    ),
+    (
+        unstated_constant,
+        compared(
+            '{ kind: "weekly" }',
+            '{ kind: "cron" }',
+            task="It runs each Monday.",
+            cause=snippets("jobs.cron(f)", "jobs.weekly(f)"),
+        ),
         "check",
     ),
     (unstated_constant, failing(error="missing field 'takenBy'", task="Store who took it.", cause=FIELDS), "task"),
@@ -182,6 +198,7 @@ SILENT: list[tuple[Rule, Evidence]] = [
         ),
     ),
     (lint_of_taste, linted("@typescript-eslint/no-explicit-any")),
+    (lint_of_taste, linted("@typescript-eslint/no-unused-vars")),
     (lint_of_taste, linted("prefer-const", counterfactuals=Counterfactuals(passes_without_lint=False))),
     (licensed_by_task, linted("no-explicit-any", task="Do not create any more functions.")),
     (licensed_by_task, linted("no-unsafe-return", task="`data: any`; satisfy no-unsafe-return.")),
@@ -194,6 +211,11 @@ SILENT: list[tuple[Rule, Evidence]] = [
     (exact_wording, failing(error='expected error message to equal "Not found"', task='Throw "Not found".')),
     (another_reading, compared("[1, 2]", "[2, 1]", task="Return the numbers in ascending order.")),
     (another_reading, compared("[1, 2]", "[1, 3]", task="Return the numbers.")),
+    (
+        another_reading,
+        compared('["a", "b"]', '["b", "a"]', task="The best first, ties by name, sorted.", cause=TIE_BREAK),
+    ),
+    (another_reading, compared('[{"n": 2}, {"n": 1}]', '[{"n": 1}, {"n": 2}]', task="The highest comes first.")),
     (another_reading, compared("[1, 2, 3]", "[1, 2]", task="Return what lies between the two.")),
     (exact_layout, compared('{"a": []}', '{"b":[]}')),
     (unstated_constant, compared("{ code: 'FULL' }", "'FULL'", task='Throws "FULL".', cause=CODES)),
@@ -309,6 +331,6 @@ def test_layout_and_comments_are_not_differences() -> None:
     assert plain('fetch("http://a")') != plain('fetch("http:")')
 
 
-@pytest.mark.parametrize(("rule", "taste"), [("@typescript-eslint/no-unused-vars", True), ("no-explicit-any", False)])
+@pytest.mark.parametrize(("rule", "taste"), [("@typescript-eslint/prefer-readonly", True), ("no-explicit-any", False)])
 def test_rules_of_taste_are_known_by_name_whatever_their_plug_in(rule: str, taste: bool) -> None:
     assert is_taste(rule) is taste

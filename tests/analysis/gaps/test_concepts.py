@@ -11,6 +11,15 @@ SAME_CAUSE = [
     ("storage outside an action", "mutation({ handler: (ctx) => ctx.storage.store(b) })", "uploads from a mutation"),
     ("database in an action", "action({ handler: (ctx) => ctx.db.get(id) })", "reads the database in actions"),
     ("unbounded read", 'ctx.db.query("a").collect()', "loads the whole table"),
+    ("unbounded read", "Too many documents read in one function", "reads all of them first"),
+    ("filter in code", "rows.filter((row) => row.open)", "filters in JavaScript"),
+    ("existence check", "'row' is possibly 'null'", "doesn't check that it is there"),
+    ("import", "Module 'a' has no exported member 'B'", "does not know where `B` comes from"),
+    ("default export", "export default jobs;", "no default export"),
+    ("router", "const http = httpRouter();", "never registers the handler"),
+    ("sorting", 'rows.order("desc")', "sorts the wrong way"),
+    ("dates", "at: new Date()", "stores Date objects"),
+    ("literal types", "Type 'boolean' is not assignable to type 'true'", "needs literal types"),
 ]
 
 
@@ -18,6 +27,16 @@ SAME_CAUSE = [
 def test_a_cause_is_recognised_in_code_and_in_words(name: str, shown: str, said: str) -> None:
     assert name in find_concepts(shown)
     assert name in find_concepts(said)
+
+
+def test_a_filter_of_the_database_is_none_in_code() -> None:
+    assert "filter in code" not in find_concepts('.filter((q) => q.eq(q.field("open"), true))')
+
+
+def test_imports_of_the_same_module_do_not_differ() -> None:
+    one, other = 'import { a } from "convex/server";', 'import { a, b } from "convex/server";'
+    assert not differing_concepts(one, other)
+    assert differing_concepts(one, 'import { a } from "convex/values";') == {"import"}
 
 
 def test_names_are_used_once() -> None:

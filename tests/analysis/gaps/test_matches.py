@@ -65,6 +65,11 @@ MATCHES = [
         "what should be",
         failing("- a list of routes, it should be a prefix", "404", 'path: "/a/:b"', 'pathPrefix: "/a"'),
     ),
+    ("a symbol that it quotes", failing("- `!` after `row` for nothing", "row! is possibly", "row!.a", "row.a")),
+    (
+        "a type that nobody declared",
+        failing("- bad at type declarations", "Cannot find name 'RowCtx'.", step="tsc"),
+    ),
     ("what is missing", failing('- doesn\'t know "use strict"', "", 'No `"use strict"`.', '`"use strict"`')),
 ]
 DIFFERS = [
@@ -99,6 +104,10 @@ DIFFERS = [
     ),
     ("a mistake in types", failing("- bad at type declarations", "TS2339: no property 'at' on type 'B'", step="tsc")),
     ("only the reference has it", failing("- Reads `_files` with db.get", "1", "", 'db.get("_files")')),
+    (
+        "another symbol",
+        failing("- `*/7` is no interval of a schedule", "the interval of the schedule is off", "a", "b"),
+    ),
     ("one common word", failing("- Invalid syntax", "a syntax of its own")),
     ("none", failing("- None for now", "none of it is there for now")),
     ("a consequence", failing("- It reads late, so the `Clock` type is never tried", "`Clock` is not a type")),

@@ -55,8 +55,9 @@ CONCEPTS: Final[tuple[Concept, ...]] = (
     ),
     _concept(
         "unbounded read",
-        r"\.collect\(\)",
-        r"\bcollect(?:s|ed|ing)?\b|\b(?:whole|entire) table\b|\bunbounded\b|\ball (?:rows|documents) at once\b",
+        r"\.collect\(\)|\bToo many (?:documents|reads|bytes)\b",
+        r"\bcollect(?:s|ed|ing)?\b|\b(?:whole|entire|full) table\b|\bunbounded\b|\ball (?:rows|documents) at once\b"
+        r"|\b(?:load|read|fetch|get|pull|scan)(?:e?s|ed|ing)? (?:all|every|everything)\b",
     ),
     _concept(
         "promise handler",
@@ -108,6 +109,46 @@ CONCEPTS: Final[tuple[Concept, ...]] = (
         r"|\b(?:no|without|missing) (?:an? )?index\b",
     ),
     _concept(
+        "filter in code",
+        r"\.filter\(\s*(?:async )?\(?(?!q\b)[a-z]\w*\)?\s*(?::\s*\w+)?\s*=>"
+        r"|does not exist on type 'FilterBuilder",
+        r"\bArray(?:\.prototype)?\.filter\b"
+        r"|\b(?:JS|JavaScript|array|in[- ]memory|user ?space|callbacks?|predicates?)\b[^.\n]*\bfilter\w*"
+        r"|\bfilter\w*\b[^.\n]*"
+        r"\b(?:in (?:JS|JavaScript|memory|code|user ?space)|callbacks?|predicates?|afterwards)\b",
+    ),
+    _concept(
+        "existence check",
+        r"\bpossibly '(?:null|undefined)'|\bTS(?:2531|2532|18047|18048)\b"
+        r"|\bCannot read propert\w+ of (?:null|undefined)|\bif \(!\w+\)|[=!]==? null\b",
+        r"\bnull[- ]checks?\b|\bcrash\w* on null\b"
+        r"|(?:n't|\b(?:not|never|without|no|forgets?(?: to)?)) (?:check\w*|verif\w+|handl\w+|test\w*)\b[^.\n]*"
+        r"\b(?:exist\w*|null|missing|there|found)\b",
+    ),
+    _concept(
+        "import",
+        r"\bno exported member\b|\bNo matching export\b|\bCannot find module\b|\bTS(?:2305|2307|2614|2724)\b"
+        r"|\bfrom [\"'][^\"'\n]+[\"']",
+        r"\bwrong (?:imports?|modules?|packages?)\b|\bimport\w* (?:[\w`.]+ ){1,6}from\b"
+        r"|\bwhere\b[^.\n]*\b(?:comes? from|exported|to import)\b",
+    ),
+    _concept("default export", r"\bexport default\b", r"\bdefault[- ]export\w*\b"),
+    _concept(
+        "router",
+        r"\bhttpRouter\(|\bhttp\.route\(",
+        r"\brouters?\b|\bregist\w+\b[^.\n]*\b(?:routes?|http\w*|handlers?)\b",
+    ),
+    _concept(
+        "sorting",
+        r"\.(?:order|sort|toSorted|reverse|toReversed)\(",
+        r"\bsort(?:s|ed|ing)?\b|\b(?:de|a)scending\b|\bwrong order\b|\b(?:new|old)est first\b",
+    ),
+    _concept(
+        "dates",
+        r"\bnew Date\(|\bv\.date\b|\btoISOString\b",
+        r"\bdate objects?\b|\bISO (?:strings?|dates?)\b|\bdates? as (?:strings?|text)\b",
+    ),
+    _concept(
         "spread",
         r"(?<=[{\[(,\s])\.\.\.[a-z]\w*(?=[\s,.}\])])",
         r"\bspread(?:s|ing)?\b|\bmerg(?:es?|ing)\b|\bexisting (?:object|fields?)\b",
@@ -148,7 +189,12 @@ CONCEPTS: Final[tuple[Concept, ...]] = (
         r"|\bErrors? (?:instead of|rather than) (?:a )?`?ConvexError"
         r"|\b(?:no|not|without|instead of) (?:an? |using )?`?ConvexErrors?\b",
     ),
-    _concept("literal types", r"\bas const\b", r"\bas const\b|\bliteral types?\b"),
+    _concept(
+        "literal types",
+        r"\bas const\b"
+        r"|\b(?:boolean|string|number)\b[^\n]{0,80} is not assignable to [^\n]{0,40}?(?:\b(?:true|false)\b|'\")",
+        r"\bas const\b|\bliteral types?\b",
+    ),
     _concept(
         "id as text",
         r"\bSet<string>|\bRecord<string,|not assignable to (?:type|parameter of type) 'Id<|Id: v\.string\(\)",
@@ -178,7 +224,8 @@ CONCEPTS: Final[tuple[Concept, ...]] = (
     _concept("iterating a query", r"\.iter\(|\bfor await\b", r"\.?\biter(?:ator|ate|ating|ators)?\b|\bfor await\b"),
     _concept(
         "type annotation",
-        r"\bimplicitly has\b|\)\s*:\s*Promise<|\bno exported member '[A-Z]",
+        r"\bimplicitly has\b|\)\s*:\s*Promise<|\bno exported member '[A-Z]"
+        r"|\bCannot find name '[A-Z]\w*(?:Ctx|Context|Doc|Id)\b",
         r"\btype (?:annotation|declaration)s?\b|\bannotat\w+\b|\breturn types?\b|\bPromise<",
     ),
 )

@@ -42,6 +42,7 @@ _REMARK: Final = re.compile(
 _RATHER: Final = re.compile(
     r" instead of | rather than |[,;:] (?:it |this |that |they )?(?:should|must|has to|needs to) (?:be|have|use) ", re.I
 )
+_SYMBOLS: Final = re.compile(r"`([^`A-Za-z\n]+)`")
 _SENTENCE: Final = re.compile(r"(?<=[\w)`\"'][.!?…]) +(?=[A-Z])|(?<=[\w)`\"'][.!?…]) +(?=we )")
 _ABSENT: Final = re.compile(
     r"\b(?:not (?:using|adding|including|returning|setting|calling|having)|(?:does|do|is|are|was|did)(?:n'?t| not)"
@@ -81,7 +82,8 @@ _UNFAIR: Final = re.compile(
 class Gap:
     """One entry. `does` is what an answer does, `lacks` the part of it that is missing, `wants` what it should do.
 
-    `concepts`: kinds of causes that it names, and `besides` what else it says. `unable`: it says that models do not
+    `concepts`: kinds of causes that it names, and `besides` what else it says. `symbols`: code in it that is no name,
+    such as `*/5` or `!`. `unable`: it says that models do not
     manage it. `blames`: who it says is wrong. `excused`: it says that nobody asked for it.
     """
 
@@ -91,6 +93,7 @@ class Gap:
     wants: Terms
     concepts: frozenset[str]
     besides: Terms
+    symbols: frozenset[str]
     unable: bool
     resolved: bool
     blames: Blame
@@ -134,6 +137,7 @@ def _entry(text: str) -> Gap:
         terms_of(wants),
         frozenset(find_concepts(cause)),
         terms_of(without_concepts(cause)),
+        frozenset(_SYMBOLS.findall(cause)),
         bool(_UNABLE.search(does)),
         word in ("resolved", "fixed", "done"),
         _blamed(word, said),

@@ -35,7 +35,7 @@ _TYPE_ERROR: Final = re.compile(
 _EFFECTS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (_TYPE_ERROR, "type typing"),
     (
-        re.compile(r"\bimplicitly has\b|\bno exported member '[A-Z]|\bsignatures?\b", re.I),
+        re.compile(r"\bimplicitly has\b|\b(?:no exported member|Cannot find name) '(?-i:[A-Z])|\bsignatures?\b", re.I),
         "type declaration annotation",
     ),
     (re.compile(r"\bTS702[234]\b|its own initializer|references itself", re.I), "type cycle circular annotation"),
@@ -69,6 +69,7 @@ class Sides:
     quoted: frozenset[str] = frozenset()
     rules: frozenset[str] = frozenset()  # that the linter names
 
+    text: str = ""  # all of it, as it is written
     coded: bool = False  # the two sides are code, and nothing else
     concepts: frozenset[str] = frozenset()  # in which the sides differ, or of which the failed step speaks
 
@@ -113,14 +114,17 @@ def failure_sides(evidence: Evidence, rule: str | None = None) -> Sides:
     text = f"{denied}\n{_said(evidence, rule)}"
     named = " ".join(symbol.name for symbol in evidence.unknown_symbols)
     own, theirs = _all(f"{model}\n{named}") | _constructs(model), _all(expected) | _constructs(expected)
-    coded = evidence.cause.found != "stated" or (_is_passage(snippet) and _is_passage(expected))
+    # An answer may have nothing in the place of a passage.
+    coded = evidence.cause.found != "stated" or (
+        _is_passage(expected) and (not snippet.strip() or _is_passage(snippet))
+    )
     if coded:  # what both sides have is only the surroundings
         own, theirs = own - theirs, theirs - own
     broken = (each.name for each in evidence.failed_diagnostics if each.step == "eslint" and each.name)
     rules = frozenset(name.rpartition("/")[2] for name in broken if rule in (None, name))
     said = _all(text) | _joined(text) | words_of(_effects(evidence, text))
     concepts = differing_concepts(model, expected) | find_concepts(_said(evidence, rule)).keys()
-    return Sides(own, theirs, said, _quoted(text), rules, coded, concepts)
+    return Sides(own, theirs, said, _quoted(text), rules, f"{snippet}\n{expected}\n{text}", coded, concepts)
 
 
 _STATEMENT: Final = re.compile(r"=>|[;{]\s*$|\);?\s*$|^\s*(?:import|export|const|await|return|if) \S", re.M)
@@ -154,6 +158,8 @@ def _match(entry: Gap, sides: Sides, task: Task) -> GapMatch | None:
     wanted = _share(entry.wants, Sides(frozenset(), sides.expected, frozenset()), task)
     best = max(whole, wanted, _conceptual(entry, sides, task), key=lambda share: (share.is_enough, share.score))
     if not best.is_enough or _contradicts(entry, sides):
+        return None
+    if entry.symbols and not any(each in sides.text for each in entry.symbols):
         return None
     if not best.certain and best.score < MOSTLY and _names_others(entry, sides):
         return None

@@ -12,6 +12,7 @@ from convex_evals.analysis.classification.rules.choices import (
     NOTHING,
     ORDER,
     ROUNDING,
+    TIES,
     UNIT,
     Choice,
     chosen_in_code,
@@ -77,6 +78,8 @@ def _left_open(test: Diagnostic, evidence: Evidence) -> str | None:
     if shown is BOUNDS and not _compares(evidence):
         return None
     chosen = (shown,) if shown else chosen_in_code(evidence)
+    if shown is ORDER and _moves_only_equals(test, expected, received, evidence):
+        chosen = (ORDER, TIES)
     if not chosen and test.expected is None and not evidence.steps:
         chosen = chosen_in_words(f"{test.message}\n{evidence.error}")
     if ROUNDING in chosen and _rounds_unasked(evidence):
@@ -131,6 +134,26 @@ def _pairs(expected: Any, received: Any) -> list[tuple[Any, Any]]:
 def _same_but_for_order(expected: Any, received: Any) -> bool:
     lists = isinstance(expected, list) and isinstance(received, list)
     return lists and expected != received and _sorted(expected) == _sorted(received)
+
+
+_TIE_BREAK: Final = re.compile(r"\|\| *[\w.\[\]()]+(?: - |\.localeCompare\()")
+
+
+def _moves_only_equals(test: Diagnostic, expected: Any, received: Any, evidence: Evidence) -> bool:
+    """By some field both lists are in the same order; or only the reference breaks ties, or the complaint says so."""
+    rows = [*expected, *received]
+    if all(isinstance(row, dict) for row in rows):
+        keys = set.intersection(*(set(row) for row in rows))
+        columns = [[[row[key] for row in side] for side in (expected, received)] for key in keys]
+        return any(one == other and one in (_ascending(one), _ascending(one)[::-1]) for one, other in columns)
+    breaks = [_TIE_BREAK.search(each) for each in (evidence.cause.model_snippet, evidence.cause.expected_snippet)]
+    return bool(breaks[1] and not breaks[0]) or TIES.said.search(test.message) is not None
+
+
+def _ascending(values: list[Any]) -> list[Any]:
+    """Sorted, if they are numbers or texts and not all the same."""
+    comparable = all(_is_number(each) for each in values) or all(isinstance(each, str) for each in values)
+    return sorted(values) if comparable and any(each != values[0] for each in values) else []
 
 
 def _other_nothing(test: Diagnostic) -> bool:
@@ -198,11 +221,13 @@ def _value(text: str | None) -> Any:
     if text is None:
         return None
     for read in (json.loads, ast.literal_eval, _literal):
-        with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-            return read(text)
+        for said in (text, _ASIDE.sub("", text)):
+            with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+                return read(said)
     return None
 
 
+_ASIDE: Final = re.compile(r"\s+\([^()\n]*\)\s*$")  # what somebody adds about a value
 _BARE_KEY: Final = re.compile(r"(?<=[{,])\s*([A-Za-z_]\w*)\s*:")
 
 

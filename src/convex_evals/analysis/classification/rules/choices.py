@@ -117,6 +117,13 @@ OFFSET: Final = Choice(
     ),
     re.compile(r"\b(?:rank|place|position|index|page number|number of the)\b", re.I),
 )
+TIES: Final = Choice(
+    "the order of equals",
+    re.compile(r"localeCompare|\|"),
+    re.compile(r"\bties?\b|\btied\b|\b(?:the same|equal) (?!order\b)\w+", re.I),
+    re.compile(r"\bties?\b|\btied\b|\bthe same\b|\bequal\b|\bthen by\b|\balphabetic\w*|\bdraws?\b", re.I),
+)
+"""Open even where the task gives an order, so it is not among those that a difference in code alone shows."""
 CHOICES: Final = (ORDER, BOUNDS, UNIT, ROUNDING, OFFSET, CAPITALS, ZONE, NOTHING)
 
 

@@ -20,6 +20,7 @@ _LITERAL: Final = re.compile(r"\"([^\"\n]+)\"|'([^'\n]+)'|`([^`\n]+)`")
 _IMPORT: Final = re.compile(r"^import\b[^;]*?from [\"'][^\"'\n]+[\"'];?", re.MULTILINE)
 _FIELD: Final = re.compile(r"\b(?:fields?|propert(?:y|ies)|keys?)\b", re.I)
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
+_METHOD: Final = re.compile(r"\.(\w+)\(")
 _PATH: Final = re.compile(r"(?:[\w/]+:)?(\w+)")
 _MISSING: Final = re.compile(
     r"\b(?:could not|couldn't|cannot|can't) find\b|\bnot found\b|\bmissing\b|\bno such\b|\bdoes(?: not|n't) exist\b"
@@ -55,7 +56,10 @@ def wanted_constants(complaint: Complaint, evidence: Evidence) -> list[str]:
     spelled = _IMPORT.sub("", reference)
     literals = {text for found in _LITERAL.findall(spelled) for text in found if text and not text.startswith("_")}
     asked = complaint.diagnostic.expected or ""
-    wanted = [text for text in _texts(asked) if text in literals]
+    # The kind of a thing may be the name of the method that made it.
+    wanted = [
+        text for text in _texts(asked) if text in literals or text in _METHOD.findall(evidence.cause.expected_snippet)
+    ]
     if not wanted and _MISSING.search(complaint.message):
         names = set(_NAME.findall(reference))
         wanted = [name for text in _texts(complaint.message) if (name := _last(text)) in names]

@@ -25,6 +25,10 @@ _BY_A_TOOL: Final = frozenset(
 """Rules that rest on what a tool or the task says in so many words, and not on the absence of anything else."""
 
 
+RAISING: Final = frozenset({"a tool names the mistake", "a test alone, for something that the task says"})
+"""What makes a verdict more certain; everything else makes it less."""
+
+
 def features_of(evidence: Evidence, decided: Opinion, gap: GapMatch | None) -> Mapping[str, float]:
     """By name; what is not there counts as 0."""
     known = {BIAS: 1.0, **(_of_the_gap(evidence, gap) if gap else _of_the_rule(evidence, decided))}
