@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from convex_evals.core.processes import LIBRARIES, Confinement, Limits, base_environment
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import PackageStore, Progress, Toolchain, no_progress, prepare_toolchain, project_store
+from convex_evals.pipeline.compiler import CompilerHost
 from convex_evals.pipeline.eslint import EslintHost
 from convex_evals.pipeline.grading import GraderHost
 from convex_evals.pipeline.workspace import Workspace
@@ -26,14 +27,15 @@ NAMES: Final = tuple(Path("/etc") / name for name in ("hosts", "resolv.conf", "n
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """`packages` holds the dependencies of projects, one folder per set; `graders` runs Python graders, `eslint` is
-    ESLint kept warm."""
+    """`packages` holds the dependencies of projects, one folder per set; `graders` runs Python graders, `eslint`
+    and `compiler` are kept warm."""
 
     settings: Settings
     toolchain: Toolchain
     packages: PackageStore
     graders: GraderHost
     eslint: EslintHost
+    compiler: CompilerHost
 
     @property
     def cache(self) -> Path:
@@ -46,8 +48,8 @@ async def open_tools(settings: Settings, progress: Progress = no_progress) -> As
     """Installs the toolchain if need be. Raises ToolchainError."""
     toolchain = await prepare_toolchain(settings, progress)
     packages = project_store(settings, toolchain.node)
-    async with GraderHost.open() as graders, EslintHost.open() as eslint:
-        yield Tools(settings, toolchain, packages, graders, eslint)
+    async with GraderHost.open() as graders, EslintHost.open() as eslint, CompilerHost() as compiler:
+        yield Tools(settings, toolchain, packages, graders, eslint, compiler)
 
 
 def tool_confinement(

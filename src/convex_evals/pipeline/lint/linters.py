@@ -183,7 +183,7 @@ async def _warm_reports(
         folder=folder,
         pattern=f"./{area.folder}",
     )
-    linted = await step.tools.eslint.lint(job)
+    linted = await step.tools.eslint.do(job)
     if isinstance(linted, str):
         step.say(linted)
         return None
