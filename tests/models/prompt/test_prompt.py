@@ -178,5 +178,17 @@ def test_without_a_restriction_none_is_mentioned() -> None:
     assert "patterns" not in render_prompt(TASK, PromptSettings(), Given(GIVEN.files)).user
 
 
+def test_that_no_given_file_may_change_is_said() -> None:
+    said = "Change or delete none of these files; add new ones.\n\n## convex/a"
+    assert said in render_prompt(TASK, PromptSettings(), Given(GIVEN.files, ())).user
+    for given in (GIVEN, Given(GIVEN.files), Given()):
+        assert "none of these files" not in render_prompt(TASK, PromptSettings(), given).user
+
+
+def test_the_versions_of_a_given_project_come_before_ours() -> None:
+    assert "the versions in it are the ones that count" in render_prompt(TASK, PromptSettings(), GIVEN).user
+    assert "the versions in it" not in user(PromptSettings())
+
+
 def test_a_file_with_an_empty_block_is_there_and_empty() -> None:
     assert parse_response("# Files\n\n## convex/a.ts\n\n```ts\n```\n").files == {"convex/a.ts": ""}

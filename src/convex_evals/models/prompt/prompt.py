@@ -140,6 +140,7 @@ def _given_values(given: Given) -> dict[str, str]:
         "folder": "a folder that has the files of an existing project" if given else "an empty folder",
         "given": "\n".join(blocks).strip(),
         "may_change": ", ".join(f"`{glob}`" for glob in given.may_change) if given.is_restricted else "",
+        "only_additions": "" if given.may_change else "yes",
     }
 
 
