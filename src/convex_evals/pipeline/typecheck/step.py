@@ -7,12 +7,12 @@ from typing import Final
 from convex_evals.core.diagnostics import NOWHERE, Diagnostic, Place, type_error
 from convex_evals.core.processes import ProcessResult
 from convex_evals.core.steps import StepResult
-from convex_evals.pipeline.compiler import CompileJob
 from convex_evals.pipeline.step import RunningStep, output_of
 from convex_evals.pipeline.tools import linked_packages
 from convex_evals.pipeline.trial import blame, ending_of
 from convex_evals.pipeline.typecheck.checked import Area, CheckedCopy, make_checked_copy
 from convex_evals.pipeline.types import Compiler
+from convex_evals.pipeline.warm import TscJob
 
 _ERROR: Final = re.compile(r"(?:(?P<file>\S.*?)\((?P<line>\d+),(?P<column>\d+)\): )?error (?P<code>TS\d+): ")
 _QUOTED: Final = 10
@@ -43,8 +43,8 @@ async def _is_flawless(step: RunningStep, checked: CheckedCopy, area: Area, comp
     toolchain = step.tools.toolchain
     binary = toolchain.binary("tsc")
     packages = linked_packages(checked.folder, step.tools)
-    job = CompileJob(binary, packages, (toolchain.packages.folder,), checked.folder, area.folder)
-    compiled = await step.tools.compiler.do(job)
+    job = TscJob(binary, packages, (toolchain.packages.folder,), checked.folder, area.folder)
+    compiled = await step.tools.tsc.do(job)
     if isinstance(compiled, str):
         step.say(compiled)
         return False

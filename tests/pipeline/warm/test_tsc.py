@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from convex_evals.core.steps import StepResult
-from convex_evals.pipeline import compiler, warm
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.typecheck import check_types, make_checked_copy
+from convex_evals.pipeline.warm import host, tsc
 from convex_evals.pipeline.workspace import Workspace
 
 RIGHT = {"convex/a.ts": 'import { v } from "convex/values";\nexport const text = v.string();\n'}
@@ -88,7 +88,7 @@ async def test_every_kind_of_error_is_found_warm_and_cold(grading_tools: Tools, 
 async def test_one_process_serves_answers_that_share_their_packages(grading_tools: Tools, tmp_path: Path) -> None:
     logs = [(await checked(grading_tools, tmp_path / str(number), RIGHT))[1] for number in range(3)]
     assert all("(warm process)" in log for log in logs)
-    (process,) = grading_tools.compiler._processes.values()
+    (process,) = grading_tools.tsc._processes.values()
     assert process.jobs == 3
     assert not [*(process.folder / "jobs").iterdir()]
 
@@ -97,7 +97,7 @@ async def test_a_compiler_that_died_is_replaced_and_its_job_done_by_a_cold_one(
     grading_tools: Tools, tmp_path: Path
 ) -> None:
     await checked(grading_tools, tmp_path / "first", RIGHT)
-    (process,) = grading_tools.compiler._processes.values()
+    (process,) = grading_tools.tsc._processes.values()
     os.kill(process.process.process.pid, signal.SIGKILL)
     result, log = await checked(grading_tools, tmp_path / "second", WRONG)
     assert codes(result) == {"TS2322"} and "the warm tsc gave up" in log
@@ -107,15 +107,15 @@ async def test_a_compiler_that_died_is_replaced_and_its_job_done_by_a_cold_one(
 async def test_a_compiler_that_does_not_answer_in_time_is_stopped(
     grading_tools: Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(warm, "JOB_SECONDS", 0.001)
+    monkeypatch.setattr(host, "JOB_SECONDS", 0.001)
     result, log = await checked(grading_tools, tmp_path / "only", RIGHT)
     assert result.status == "passed" and "no reply in time" in log
-    assert not grading_tools.compiler._processes
+    assert not grading_tools.tsc._processes
 
 
 async def test_a_compiler_that_has_grown_is_replaced(
     grading_tools: Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiler, "MOST_MEMORY", 1)
+    monkeypatch.setattr(tsc, "MOST_MEMORY", 1)
     await checked(grading_tools, tmp_path / "only", RIGHT)
-    assert not grading_tools.compiler._processes
+    assert not grading_tools.tsc._processes

@@ -1,4 +1,4 @@
-"""ESLint kept warm, one process per configuration and set of packages. `worker.mjs` is the other end."""
+"""ESLint kept warm, one process per configuration and set of packages. `eslint.mjs` is the other end."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from convex_evals.core.processes import base_environment
-from convex_evals.pipeline.warm import (
+from convex_evals.pipeline.warm.host import (
     MEGABYTE,
     Setup,
     UnusualJobError,
@@ -23,12 +23,12 @@ from convex_evals.pipeline.warm import (
 
 MOST_JOBS: Final = 30
 MOST_MEMORY: Final = 900 * MEGABYTE
-WORKER: Final = "worker.mjs"
+WORKER: Final = "eslint.mjs"
 PROGRAM: Final = (WORKER, "packages.mjs")
 
 
 @dataclass(frozen=True, slots=True)
-class LintJob:
+class EslintJob:
     """`pattern` in `folder`, by `config`. The process may read `read` besides: configuration, tools, packages."""
 
     node: Path
@@ -52,8 +52,8 @@ class Linted:
     cpu_ms: float
 
 
-class _WarmEslint(WarmProcess[LintJob, Linted]):
-    async def ask(self, job: LintJob, place: Path) -> Linted:
+class _WarmEslint(WarmProcess[EslintJob, Linted]):
+    async def ask(self, job: EslintJob, place: Path) -> Linted:
         order = {"id": place.name, "folder": str(place), "config": str(job.config), "pattern": job.pattern}
         clock = asyncio.get_running_loop().time
         started = clock()
@@ -80,7 +80,7 @@ def _read(line: bytes, name: str) -> dict[str, Any]:
 
 
 @dataclass
-class EslintHost(WarmHost[LintJob, Linted]):
+class EslintHost(WarmHost[EslintJob, Linted]):
     name: str = "ESLint"
     folder: Path = field(default_factory=Path)
     """For configurations of ours; those of suites stay where they are."""
@@ -92,7 +92,7 @@ class EslintHost(WarmHost[LintJob, Linted]):
             async with cls(folder=folder) as host:
                 yield host
 
-    async def start(self, job: LintJob) -> _WarmEslint:
+    async def start(self, job: EslintJob) -> _WarmEslint:
         async with process_folder("eslint-") as place:
             for name in PROGRAM:
                 (place.path / "program" / name).write_bytes((files(__package__) / name).read_bytes())

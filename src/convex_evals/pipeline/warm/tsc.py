@@ -6,13 +6,13 @@ The compiler's own interface for editors and tools (`tsc --api`): JSON-RPC with 
 
 import asyncio
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from convex_evals.core.processes import base_environment
-from convex_evals.pipeline.warm import (
+from convex_evals.pipeline.warm.host import (
+    GO_PROGRAMS,
     MEGABYTE,
     ProcessFolder,
     Setup,
@@ -52,7 +52,7 @@ KEPT_MODULES: Final = ("convex/server", "convex/values", "convex/react", "convex
 
 
 @dataclass(frozen=True, slots=True)
-class CompileJob:
+class TscJob:
     """The project in `area`, a folder of `folder` with a tsconfig.json of ours."""
 
     compiler: Path
@@ -73,16 +73,16 @@ class Compiled:
     cpu_ms: float
 
 
-class _WarmCompiler(WarmProcess[CompileJob, Compiled]):
+class _WarmTsc(WarmProcess[TscJob, Compiled]):
     requests: int = 0
 
-    async def ask(self, job: CompileJob, place: Path) -> Compiled:
+    async def ask(self, job: TscJob, place: Path) -> Compiled:
         clock = asyncio.get_running_loop().time
-        started, spent = clock(), self._cpu_ms()
+        started, spent = clock(), self.cpu_ms
         errors = await self.errors_of(place / job.area / "tsconfig.json")
-        if self._memory() > MOST_MEMORY:
+        if self.memory > MOST_MEMORY:
             self.retire()
-        return Compiled(errors, (clock() - started) * 1000, self._cpu_ms() - spent)
+        return Compiled(errors, (clock() - started) * 1000, self.cpu_ms - spent)
 
     async def errors_of(self, config: Path, *, keep: bool = False) -> int:
         """How many there are, at least: the first kind of complaint ends the search."""
@@ -119,37 +119,28 @@ class _WarmCompiler(WarmProcess[CompileJob, Compiled]):
             raise UnusualJobError("an unreadable reply")
         return reply
 
-    def _cpu_ms(self) -> float:
-        """Of all its threads, to the nanosecond; /proc/PID/stat has hundredths of a second."""
-        tasks = Path(f"/proc/{self.process.process.pid}/task").glob("*/schedstat")
-        return sum(int(task.read_text().split()[0]) for task in tasks) / 1e6
-
-    def _memory(self) -> int:
-        pages = int(Path(f"/proc/{self.process.process.pid}/statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
-
 
 @dataclass
-class CompilerHost(WarmHost[CompileJob, Compiled]):
+class TscHost(WarmHost[TscJob, Compiled]):
     name: str = "tsc"
 
-    async def start(self, job: CompileJob) -> _WarmCompiler:
+    async def start(self, job: TscJob) -> _WarmTsc:
         async with process_folder("tsc-") as place:
             config = _write_kept_project(place, job)
             home = place.path / "home"
-            memory = {"GOGC": "200", "GOMEMLIMIT": "1500MiB", "GOMAXPROCS": "1"}
+            memory = {**GO_PROGRAMS, "GOGC": "200"}  # it does not end soon
             process = await place.start(
                 [job.compiler, "--api", "--async", "--cwd", place.path / "jobs"],
                 base_environment(home, {"CI": "1", "TMPDIR": str(home), **memory}),
                 limits_for(MOST_JOBS),
                 (job.compiler.parent, *job.read, *job.packages),
             )
-            compiler = _WarmCompiler(process, place.path, place.stack, MOST_JOBS)
+            compiler = _WarmTsc(process, place.path, place.stack, MOST_JOBS)
             await compiler.errors_of(config, keep=True)  # it may well have some: not all of these are installed
             return compiler
 
 
-def _write_kept_project(place: ProcessFolder, job: CompileJob) -> Path:
+def _write_kept_project(place: ProcessFolder, job: TscJob) -> Path:
     folder = place.path / "program"
     config = folder / "tsconfig.json"
     config.write_text(json.dumps(KEPT))
@@ -159,7 +150,7 @@ def _write_kept_project(place: ProcessFolder, job: CompileJob) -> Path:
     return config
 
 
-def _kept_modules(job: CompileJob) -> list[str]:
+def _kept_modules(job: TscJob) -> list[str]:
     """What is imported most, and every package that the set was made for."""
     named: set[str] = set()
     for packages in job.packages:

@@ -1,4 +1,4 @@
-"""Programs kept warm between gradings: most of what they cost is starting them.
+"""What programs that are kept warm have in common.
 
 A process is confined as a cold one is, and sees the files of one answer at a time: they are copied into its folder
 under a random name and removed afterwards. Whatever is unusual about a job ends the process and leaves the job to a
@@ -6,6 +6,7 @@ cold program, whose words count. A process that has done its share of jobs or ha
 """
 
 import asyncio
+import os
 import secrets
 import shutil
 import tempfile
@@ -25,6 +26,9 @@ MOST_PROCESSES: Final = 2
 """Per host: one for `convex/` and one for `src/`, or two sets of packages."""
 MOST_REPLY: Final = 16 * MEGABYTE
 LAST_WORDS: Final = 1000
+GO_PROGRAMS: Final = {"GOGC": "off", "GOMEMLIMIT": "1500MiB", "GOMAXPROCS": "1"}
+"""For programs written in Go (tsc, tsgolint, esbuild) that end soon: they collect garbage only when memory becomes
+scarce. More threads would cost processor time, and other gradings and steps keep the other cores busy."""
 
 Setup = tuple[object, ...]
 
@@ -95,6 +99,21 @@ class WarmProcess(ABC, Generic[J, R]):
     @abstractmethod
     async def ask(self, job: J, place: Path) -> R:
         """Asks about the copy at `place`. Raises UnusualJobError; EOFError if the process has ended."""
+
+    @property
+    def cpu_ms(self) -> float:
+        """So far, of its threads and of the programs it has started and waited for."""
+        tasks = Path(f"/proc/{self.process.process.pid}/task").glob("*/schedstat")
+        own = (
+            sum(int(task.read_text().split()[0]) for task in tasks) / 1e6
+        )  # /proc/PID/stat is in hundredths of seconds
+        fields = Path(f"/proc/{self.process.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return own + (int(fields[13]) + int(fields[14])) * 1000 / os.sysconf("SC_CLK_TCK")
+
+    @property
+    def memory(self) -> int:
+        pages = int(Path(f"/proc/{self.process.process.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
 
     def _last_words(self) -> str:
         return (self.folder / "errors.log").read_text(errors="replace")[-LAST_WORDS:]
