@@ -17,7 +17,6 @@ from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.typecheck.checked import Area
 from convex_evals.pipeline.warm import EslintHost
 from convex_evals.pipeline.warm import eslint as warm_eslint
-from convex_evals.pipeline.warm import host as warm_host
 from convex_evals.pipeline.workspace import Workspace
 
 PROJECTS = Path(__file__).parents[1] / "projects"
@@ -199,7 +198,7 @@ async def test_a_process_is_replaced_when_it_has_grown(
 async def test_a_process_that_does_not_answer_is_stopped_and_its_job_done_by_a_cold_eslint(
     answers: Answers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(warm_host, "JOB_SECONDS", 0.01)
+    monkeypatch.setattr(warm_eslint, "JOB_SECONDS", 0.01)
     config = write_config(tmp_path / "suite", answers.tools, PLAIN)
     assert len(await answers.lint(DEBUGGED, config)) == 1
     assert answers.was_warm == [False]

@@ -12,7 +12,7 @@ from convex_evals.core.steps import StepResult
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.typecheck import check_types, make_checked_copy
-from convex_evals.pipeline.warm import host, tsc
+from convex_evals.pipeline.warm import tsc
 from convex_evals.pipeline.workspace import Workspace
 
 RIGHT = {"convex/a.ts": 'import { v } from "convex/values";\nexport const text = v.string();\n'}
@@ -107,7 +107,7 @@ async def test_a_compiler_that_died_is_replaced_and_its_job_done_by_a_cold_one(
 async def test_a_compiler_that_does_not_answer_in_time_is_stopped(
     grading_tools: Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(host, "JOB_SECONDS", 0.001)
+    monkeypatch.setattr(tsc, "JOB_SECONDS", 0.001)
     result, log = await checked(grading_tools, tmp_path / "only", RIGHT)
     assert result.status == "passed" and "no reply in time" in log
     assert not grading_tools.tsc._processes

@@ -21,6 +21,7 @@ from convex_evals.pipeline.warm.host import (
     real_temporary_folder,
 )
 
+JOB_SECONDS: Final = 60.0
 MOST_JOBS: Final = 30
 MOST_MEMORY: Final = 900 * MEGABYTE
 WORKER: Final = "eslint.mjs"
@@ -100,7 +101,7 @@ class EslintHost(WarmHost[EslintJob, Linted]):
             process = await place.start(
                 [job.node, place.path / "program" / WORKER, job.script],
                 base_environment(home, {"CI": "1", "TMPDIR": str(home)}),
-                limits_for(MOST_JOBS),
+                limits_for(MOST_JOBS, JOB_SECONDS),
                 (job.node, *job.read),
             )
-            return _WarmEslint(process, place.path, place.stack, MOST_JOBS)
+            return _WarmEslint(process, place.path, place.stack, MOST_JOBS, JOB_SECONDS)

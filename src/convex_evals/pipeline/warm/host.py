@@ -21,7 +21,6 @@ from convex_evals.core.errors import ProcessError
 from convex_evals.core.processes import LIBRARIES, Confinement, Limits, PipedProcess, start_piped
 
 MEGABYTE: Final = 1024 * 1024
-JOB_SECONDS: Final = 60.0
 MOST_PROCESSES: Final = 2
 """Per host: one for `convex/` and one for `src/`, or two sets of packages."""
 MOST_REPLY: Final = 16 * MEGABYTE
@@ -53,9 +52,9 @@ class UnusualJobError(Exception):
     """This job is for a cold program."""
 
 
-def limits_for(jobs: int) -> Limits:
+def limits_for(jobs: int, seconds: float) -> Limits:
     """Processor time is counted over all jobs; the time of one is limited by the clock."""
-    return Limits(cpu_seconds=jobs * int(JOB_SECONDS), file_size=MEGABYTE, data=4096 * MEGABYTE, open_files=4096)
+    return Limits(cpu_seconds=max(1, int(jobs * seconds)), file_size=MEGABYTE, data=4096 * MEGABYTE, open_files=4096)
 
 
 @contextmanager
@@ -72,6 +71,7 @@ class WarmProcess(ABC, Generic[J, R]):
     folder: Path
     stack: AsyncExitStack
     most_jobs: int
+    job_seconds: float
     jobs: int = 0
 
     @property
@@ -87,7 +87,7 @@ class WarmProcess(ABC, Generic[J, R]):
         place = self.folder / "jobs" / secrets.token_hex(16)
         try:
             await asyncio.to_thread(shutil.copytree, job.folder, place, symlinks=True)
-            async with asyncio.timeout(JOB_SECONDS):
+            async with asyncio.timeout(self.job_seconds):
                 return await self.ask(job, place)
         except TimeoutError as error:
             raise UnusualJobError("no reply in time") from error

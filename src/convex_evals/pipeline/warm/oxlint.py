@@ -21,6 +21,7 @@ from convex_evals.pipeline.warm.host import (
     process_folder,
 )
 
+JOB_SECONDS: Final = 20.0
 MOST_JOBS: Final = 200
 MOST_MEMORY: Final = 600 * MEGABYTE
 CONFIG: Final = Path("program/oxlint.json")
@@ -84,7 +85,7 @@ class OxlintHost(WarmHost[OxlintJob, OxlintResult]):
             process = await place.start(
                 [job.node, program, job.binding],
                 base_environment(home, environment),
-                limits_for(MOST_JOBS),
+                limits_for(MOST_JOBS, JOB_SECONDS),
                 (job.node, job.binding.parent, job.tsgolint.parent, *job.read),
             )
-            return _WarmOxlint(process, place.path, place.stack, MOST_JOBS)
+            return _WarmOxlint(process, place.path, place.stack, MOST_JOBS, JOB_SECONDS)

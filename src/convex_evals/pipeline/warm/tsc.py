@@ -23,6 +23,7 @@ from convex_evals.pipeline.warm.host import (
     process_folder,
 )
 
+JOB_SECONDS: Final = 20.0
 MOST_JOBS: Final = 200
 MOST_MEMORY: Final = 600 * MEGABYTE
 # Everything that the command reports of a project that emits nothing, in its order.
@@ -132,10 +133,10 @@ class TscHost(WarmHost[TscJob, Compiled]):
             process = await place.start(
                 [job.compiler, "--api", "--async", "--cwd", place.path / "jobs"],
                 base_environment(home, {"CI": "1", "TMPDIR": str(home), **memory}),
-                limits_for(MOST_JOBS),
+                limits_for(MOST_JOBS, JOB_SECONDS),
                 (job.compiler.parent, *job.read, *job.packages),
             )
-            compiler = _WarmTsc(process, place.path, place.stack, MOST_JOBS)
+            compiler = _WarmTsc(process, place.path, place.stack, MOST_JOBS, JOB_SECONDS)
             await compiler.errors_of(config, keep=True)  # it may well have some: not all of these are installed
             return compiler
 
