@@ -80,7 +80,7 @@ LONGEST = (
     "backend/cli/test_versions.py",
     "backend/components/test_published.py",
     "docs/test_examples.py",
-    "pipeline/eslint/test_host.py",
+    "pipeline/warm/test_eslint.py",
     "pipeline/grading/test_vitest.py",
     "pipeline/grading/test_run.py",
     "core/toolchain/test_hostile_packages.py",

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from convex_evals.core.processes import LIBRARIES, Confinement, Limits, base_environment
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import PackageStore, Progress, Toolchain, no_progress, prepare_toolchain, project_store
-from convex_evals.pipeline.eslint import EslintHost
 from convex_evals.pipeline.grading import GraderHost
+from convex_evals.pipeline.warm import GO_PROGRAMS, EslintHost, OxlintHost, TscHost
 from convex_evals.pipeline.workspace import Workspace
 
 MEGABYTE: Final = 1024 * 1024
@@ -26,13 +26,15 @@ NAMES: Final = tuple(Path("/etc") / name for name in ("hosts", "resolv.conf", "n
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """`packages` holds the dependencies of projects, one folder per set; `graders` runs Python graders, `eslint` is
-    ESLint kept warm."""
+    """`packages` holds the dependencies of projects, one folder per set; `graders` runs Python graders, `tsc`,
+    `oxlint` and `eslint` are kept warm."""
 
     settings: Settings
     toolchain: Toolchain
     packages: PackageStore
     graders: GraderHost
+    tsc: TscHost
+    oxlint: OxlintHost
     eslint: EslintHost
 
     @property
@@ -46,8 +48,8 @@ async def open_tools(settings: Settings, progress: Progress = no_progress) -> As
     """Installs the toolchain if need be. Raises ToolchainError."""
     toolchain = await prepare_toolchain(settings, progress)
     packages = project_store(settings, toolchain.node)
-    async with GraderHost.open() as graders, EslintHost.open() as eslint:
-        yield Tools(settings, toolchain, packages, graders, eslint)
+    async with GraderHost.open() as graders, TscHost() as tsc, OxlintHost() as oxlint, EslintHost.open() as eslint:
+        yield Tools(settings, toolchain, packages, graders, tsc, oxlint, eslint)
 
 
 def tool_confinement(
@@ -77,7 +79,4 @@ def linked_packages(folder: Path, tools: Tools) -> tuple[Path, ...]:
 
 
 def tool_environment(home: Path) -> dict[str, str]:
-    """Garbage collection of the Go programs (tsc, tsgolint, esbuild) only starts when memory becomes scarce: they are
-    short. More threads would cost processor time, and other gradings and steps keep the other cores busy."""
-    go = {"GOGC": "off", "GOMEMLIMIT": "1500MiB", "GOMAXPROCS": "1"}
-    return base_environment(home, {"CI": "1", "TMPDIR": str(home), **go})
+    return base_environment(home, {"CI": "1", "TMPDIR": str(home), **GO_PROGRAMS})

@@ -73,8 +73,9 @@ async def find_definitions(step: RunningStep, project: Path) -> Definitions | No
     """None when the CLI must look: nested components of the project's own, or anything that esbuild comments on."""
     entry = f"./convex/{APP_CONFIG}"
     with _folder(project, _DISCOVERY) as output:
-        metafile = f"--metafile={output.name}/{_METAFILE}"
-        if not await run_esbuild(step, project, [entry, *_OPTIONS, metafile], output.name):
+        # What they all import is of no interest here, and takes longer than the rest.
+        options = [entry, *_OPTIONS, "--external:convex/server", f"--metafile={output.name}/{_METAFILE}"]
+        if not await run_esbuild(step, project, options, output.name):
             return None
         inputs = json.loads((output / _METAFILE).read_bytes())["inputs"]
     return read_definitions(inputs, project, _packages(project, step))
@@ -155,22 +156,21 @@ def _is_unambiguous(found: Definitions) -> bool:
 async def define(step: RunningStep, project: Path, definition: Definition, number: int = 0) -> Json | None:
     """`definition` and `dependencies`, as start_push takes them. No two at a time may have the same number.
 
-    Its source map is as we made it, in another folder than the CLI: it matters only for a definition that is refused,
-    and then the CLI does it again.
+    It has no source map: that matters only for a definition that is refused, and then the CLI does it again.
     """
     name = f"{_DISCOVERY}-{number}"
     entry = f"./{_relative(definition.config, project)}"
     external = [f"--external:{written}" for written in definition.imports]
     with _folder(project, name) as output:
-        options = [entry, *_OPTIONS, *external, "--sourcemap"]
+        options = [entry, *_OPTIONS, *external]
         if not await run_esbuild(step, project, options, name, packages_only=not definition.is_local and number > 0):
             return None
         written = output / definition.config.relative_to("/").with_suffix(".js")
         source = _linked(written.read_text(encoding="utf-8"), definition.imports)
-        source_map = written.with_name(f"{written.name}.map").read_text(encoding="utf-8")
     if source is None:
         return None
-    module = {"path": written.name, "source": source, "sourceMap": source_map, "environment": "isolate"}
+    source += f"//# sourceMappingURL={written.name}.map\n"  # as the CLI has it
+    module = {"path": written.name, "source": source, "environment": "isolate"}
     return {"definition": module, "dependencies": list(definition.imports.values())}
 
 

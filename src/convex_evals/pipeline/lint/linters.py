@@ -8,15 +8,14 @@ from typing import Any, Final
 from convex_evals.core.diagnostics import Diagnostic, Place, finding
 from convex_evals.core.processes import ProcessResult
 from convex_evals.core.toolchain import Toolchain
-from convex_evals.pipeline.eslint import LintJob
 from convex_evals.pipeline.lint.rules import eslint_name, oxlint_config, rules_for
 from convex_evals.pipeline.step import RunningStep, output_of
 from convex_evals.pipeline.tools import linked_packages
 from convex_evals.pipeline.typecheck import SOURCES, Area
+from convex_evals.pipeline.warm import OXLINT, EslintJob, OxlintJob, find_binding
 from convex_evals.suite import Eval
 
 _QUOTED: Final = 15
-_OXLINT: Final = Path(__file__).with_name("oxlint.cjs")
 SUITE_CONFIGS: Final = {"convex": "eslint.config.mjs", "src": "src.eslint.config.mjs"}
 _CONFIG: Final = """\
 import tseslint from "typescript-eslint";
@@ -67,49 +66,82 @@ def excerpt_of(findings: list[Diagnostic]) -> str:
 
 async def run_oxlint(step: RunningStep, folder: Path, area: Area) -> list[Diagnostic]:
     """The findings in one area of the checked copy. Raises LintAccident."""
+    expected = _sources(folder / area.folder)
+    report = await _warm_oxlint(step, folder, area)
+    if report is None or report["number_of_files"] < expected:
+        report = await _cold_oxlint(step, folder, area, expected)
+    return [_oxlint_finding(diagnostic) for diagnostic in report["diagnostics"] if diagnostic["severity"] == "error"]
+
+
+def _oxlint_options(area: Area) -> tuple[str, ...]:
+    return (
+        "--type-aware",
+        "--disable-nested-config",
+        "--format=json",
+        "--ignore-pattern=**/_generated/**",
+        "--no-error-on-unmatched-pattern",
+        "--threads=1",
+        f"./{area.folder}",
+    )
+
+
+async def _warm_oxlint(step: RunningStep, folder: Path, area: Area) -> dict[str, Any] | None:
+    """None: a cold oxlint has to do it, for whatever reason."""
+    toolchain = step.tools.toolchain
+    binding = find_binding(toolchain)
+    if binding is None:
+        return None
+    job = OxlintJob(
+        node=toolchain.node.executable,
+        binding=binding,
+        tsgolint=toolchain.binary("tsgolint"),
+        config=json.dumps(oxlint_config(area.name)),
+        read=linked_packages(folder, step.tools),
+        folder=folder,
+        options=_oxlint_options(area),
+    )
+    linted = await step.tools.oxlint.do(job)
+    if isinstance(linted, str):
+        step.say(linted)
+        return None
+    step.record_request(("oxlint", *job.options), linted.wall_ms, linted.cpu_ms, linted.report)
+    return _report_in(linted.report)
+
+
+async def _cold_oxlint(step: RunningStep, folder: Path, area: Area, expected: int) -> dict[str, Any]:
     config = step.workspace.configuration / f"oxlint-{area.name}.json"
     config.write_text(json.dumps(oxlint_config(area.name), indent=1))
     toolchain = step.tools.toolchain
     result = await step.run(
-        [
-            *_oxlint_command(toolchain),
-            "--type-aware",
-            "--disable-nested-config",
-            f"--config={config}",
-            "--format=json",
-            "--ignore-pattern=**/_generated/**",
-            "--no-error-on-unmatched-pattern",
-            "--threads=1",
-            f"./{area.folder}",
-        ],
+        [*_oxlint_command(toolchain), f"--config={config}", *_oxlint_options(area)],
         cwd=folder,
-        read=(folder, toolchain.packages.folder, config, _OXLINT, *linked_packages(folder, step.tools)),
+        read=(folder, toolchain.packages.folder, config, OXLINT, *linked_packages(folder, step.tools)),
         environment={"OXLINT_TSGOLINT_PATH": str(toolchain.binary("tsgolint"))},
     )
-    report = _oxlint_report(step, result)
-    expected = _sources(folder / area.folder)
+    accident, report = step.accident(result), _report_in(output_of(result.output))
+    if accident is not None or report is None:
+        raise LintAccident(accident or "tool-crashed", result)
     if report["number_of_files"] < expected:
         raise LintAccident("tool-crashed", result, f"oxlint looked at {report['number_of_files']} of {expected} files.")
-    return [_oxlint_finding(diagnostic) for diagnostic in report["diagnostics"] if diagnostic["severity"] == "error"]
+    return report
 
 
 def _oxlint_command(toolchain: Toolchain) -> list[str]:
     """Its native part, started by a script of ours; its own command where that is not found as expected."""
-    bindings = [*toolchain.packages.node_modules.glob("@oxlint/binding-*/oxlint.*.node")]
-    if len(bindings) != 1:
+    binding = find_binding(toolchain)
+    if binding is None:
         return toolchain.node_command("oxlint")
-    return [str(toolchain.node.executable), str(_OXLINT), str(bindings[0])]
+    return [str(toolchain.node.executable), str(OXLINT), str(binding)]
 
 
-def _oxlint_report(step: RunningStep, result: ProcessResult) -> dict[str, Any]:
-    accident = step.accident(result)
+def _report_in(text: str) -> dict[str, Any] | None:
     try:
-        report = json.loads(output_of(result.output))
-        if accident is None and isinstance(report["diagnostics"], list) and isinstance(report["number_of_files"], int):
+        report = json.loads(text)
+        if isinstance(report["diagnostics"], list) and isinstance(report["number_of_files"], int):
             return dict(report)
     except (ValueError, KeyError, TypeError, RecursionError):
-        pass  # said below: it is not a report
-    raise LintAccident(accident or "tool-crashed", result)
+        pass  # it is not a report
+    return None
 
 
 def _sources(folder: Path) -> int:
@@ -175,7 +207,7 @@ async def _warm_reports(
 ) -> list[dict[str, Any]] | None:
     """None: a cold ESLint has to do it, for whatever reason."""
     toolchain = step.tools.toolchain
-    job = LintJob(
+    job = EslintJob(
         node=toolchain.node.executable,
         script=toolchain.node_script("eslint"),
         config=config,
@@ -183,7 +215,7 @@ async def _warm_reports(
         folder=folder,
         pattern=f"./{area.folder}",
     )
-    linted = await step.tools.eslint.lint(job)
+    linted = await step.tools.eslint.do(job)
     if isinstance(linted, str):
         step.say(linted)
         return None

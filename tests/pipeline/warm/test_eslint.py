@@ -11,12 +11,12 @@ import pytest
 from tests.examples import exhaustively
 
 from convex_evals.core.diagnostics import Diagnostic
-from convex_evals.pipeline.eslint import EslintHost
-from convex_evals.pipeline.eslint import host as eslint_host
 from convex_evals.pipeline.lint.linters import LintAccident, in_order, run_eslint
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.typecheck.checked import Area
+from convex_evals.pipeline.warm import EslintHost
+from convex_evals.pipeline.warm import eslint as warm_eslint
 from convex_evals.pipeline.workspace import Workspace
 
 PROJECTS = Path(__file__).parents[1] / "projects"
@@ -187,10 +187,10 @@ async def test_a_configuration_that_cannot_be_loaded_is_explained_by_a_cold_esli
 async def test_a_process_is_replaced_when_it_has_grown(
     answers: Answers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(eslint_host, "MOST_MEMORY", 1)
+    monkeypatch.setattr(warm_eslint, "MOST_MEMORY", 1)
     config = write_config(tmp_path / "suite", answers.tools, PLAIN)
     first = await answers.lint(DEBUGGED, config)
-    assert not answers.tools.eslint.setups
+    assert not answers.tools.eslint._processes
     assert await answers.lint(DEBUGGED, config) == first
     assert answers.was_warm == [True, True]
 
@@ -198,11 +198,11 @@ async def test_a_process_is_replaced_when_it_has_grown(
 async def test_a_process_that_does_not_answer_is_stopped_and_its_job_done_by_a_cold_eslint(
     answers: Answers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(eslint_host, "JOB_SECONDS", 0.01)
+    monkeypatch.setattr(warm_eslint, "JOB_SECONDS", 0.01)
     config = write_config(tmp_path / "suite", answers.tools, PLAIN)
     assert len(await answers.lint(DEBUGGED, config)) == 1
     assert answers.was_warm == [False]
-    assert not answers.tools.eslint.setups
+    assert not answers.tools.eslint._processes
 
 
 async def test_processes_end_with_their_host() -> None:
