@@ -91,10 +91,10 @@ export const catchUp = internalMutation({
     const sales = await ctx.db
       .query("sales")
       .withIndex("by_counted", (q) => q.eq("counted", undefined))
-      .take(MOST_AT_ONCE);
-    for (const { _id } of sales) {
+      .take(MOST_AT_ONCE + 1);
+    for (const { _id } of sales.slice(0, MOST_AT_ONCE)) {
       await ctx.db.patch("sales", _id, { counted: true });
     }
-    return sales.length < MOST_AT_ONCE;
+    return sales.length <= MOST_AT_ONCE;
   },
 });
