@@ -77,7 +77,9 @@ class Map:
         assert self.project.mutation("bikes:remove", bike=bike) is None
         del self.bikes[bike]
 
-    def check_nearest(self, position: dict[str, float], reach: float, kinds: list[str], extra: str | None, limit: int) -> None:
+    def check_nearest(
+        self, position: dict[str, float], reach: float, kinds: list[str], extra: str | None, limit: int
+    ) -> None:
         arguments = {"position": position, "metres": reach, "kinds": kinds, "limit": limit}
         if extra is not None:
             arguments["extra"] = extra
@@ -108,7 +110,9 @@ class Map:
             if part["cursor"] is None:
                 break
         assert arguments["cursor"] is None, "the cursor never becomes null"
-        free = {bike: row for bike, row in self.bikes.items() if row["state"] == "free" and inside(area, row["position"])}
+        free = {
+            bike: row for bike, row in self.bikes.items() if row["state"] == "free" and inside(area, row["position"])
+        }
         expected = [
             {"bike": bike, "name": row["name"], "position": row["position"]}
             for bike, row in sorted(free.items())
@@ -129,7 +133,7 @@ def test_searches_find_what_is_there_whatever_happens(project: Deployment, seed:
     gone: list[str] = []
     for _ in range(6):
         shown.add(somewhere(chance), chance.choice(KINDS), chance.sample(EXTRAS, chance.randrange(3)))
-    for number in range(14):
+    for number in range(12):
         bike, step = chance.choice(sorted(shown.bikes)), chance.random()
         if step < 0.2 or len(shown.bikes) < 4:
             shown.add(somewhere(chance), chance.choice(KINDS), chance.sample(EXTRAS, chance.randrange(3)))
@@ -140,7 +144,7 @@ def test_searches_find_what_is_there_whatever_happens(project: Deployment, seed:
         else:
             shown.remove(bike)
             gone.append(bike)
-        if number % 2:
+        if number % 3 == 2:
             kinds = chance.sample(KINDS, chance.randrange(1, 4))
             shown.check_nearest(somewhere(chance), chance.uniform(3_000, 30_000), kinds, None, chance.randrange(1, 9))
             shown.check_nearest(CENTRE, 50_000, kinds, chance.choice(EXTRAS), 5)
@@ -215,18 +219,17 @@ def test_positions_are_in_the_component_only(project: Deployment) -> None:
 
 def test_more_bikes_than_a_search_returns_at_once_are_counted(project: Deployment) -> None:
     shown = Map(project)
-    for number in range(70):
+    for number in range(66):
         shown.add(at(52.45 + number / 1000, 13.3 + number / 1000))
-    assert project.query("bikes:countInArea", area=EVERYWHERE) == 70
-    shown.check_area(EVERYWHERE, "city", 68)
-    shown.check_area(EVERYWHERE, None, 35)
-    shown.check_area({**EVERYWHERE, "south": 52.5005}, None, 30)
+    assert project.query("bikes:countInArea", area=EVERYWHERE) == 66
+    shown.check_area(EVERYWHERE, "city", 65)
+    shown.check_area({**EVERYWHERE, "south": 52.4805}, None, 20)
 
 
 def test_the_journal_merges_bikes_page_by_page(project: Deployment) -> None:
     shown, chance = Map(project), random.Random(7)
     bikes = [shown.add(CENTRE) for _ in range(3)]
-    for _ in range(20):
+    for _ in range(13):
         shown.change(chance.choice(bikes), chance.choice(["free", "rented", "broken"]))
     shown.change(bikes[0], shown.bikes[bikes[0]]["state"])
     for size in (1, 4, 50):
@@ -244,21 +247,22 @@ def test_the_journal_merges_bikes_page_by_page(project: Deployment) -> None:
 
 def test_a_page_of_the_journal_reads_little(project: Deployment) -> None:
     shown = Map(project)
-    bikes = [shown.add(CENTRE) for _ in range(2)]
-    for number in range(40):
-        shown.change(bikes[number % 2], "free")
+    first, second, other = (shown.add(CENTRE) for _ in range(3))
+    for _ in range(6):
+        for bike in (first, other, second, other):
+            shown.change(bike, "free")
     cursor = None
-    for _ in range(3):
-        options = {"numItems": 5, "cursor": cursor}
+    for _ in range(2):
+        options = {"numItems": 6, "cursor": cursor}
         with project.trace() as work:
-            page = project.query("bikes:journal", bikes=bikes, paginationOpts=options)
-        assert len(page["page"]) == 5
-        assert work.documents_read <= 9
+            page = project.query("bikes:journal", bikes=[first, second], paginationOpts=options)
+        assert [each["bike"] for each in page["page"]] == [second, first] * 3
+        assert work.documents_read <= 10
         cursor = page["continueCursor"]
 
 
 def test_pages_of_the_journal_that_are_shown_already_stay_in_touch(project: Deployment) -> None:
-    """With endCursor, as clients ask again: what is new belongs to the first page, and none is missing or shown twice."""
+    """With endCursor, as clients ask again: what is new belongs to the first page."""
     shown = Map(project)
     bikes = [shown.add(CENTRE) for _ in range(2)]
     for number in range(6):
@@ -316,7 +320,11 @@ def test_clients_can_call_these_functions_and_no_others_and_arguments_are_valida
         ("nearest", near, {"position": bad, "metres": "1", "kinds": ["tandem"], "limit": "1"}),
         ("inArea", part, {"area": {"west": 1, "south": 1, "east": 2}, "limit": "1", "cursor": 1}),
         ("countInArea", {"area": TOWN}, {"area": {**TOWN, "west": "1"}}),
-        ("journal", {"bikes": [], "paginationOpts": {"numItems": 1, "cursor": None}}, {"bikes": ["x"], "paginationOpts": 5}),
+        (
+            "journal",
+            {"bikes": [], "paginationOpts": {"numItems": 1, "cursor": None}},
+            {"bikes": ["x"], "paginationOpts": 5},
+        ),
     ]
     for name, good, wrong in calls:
         call = project.mutation if PUBLIC[f"bikes:{name}"] == "mutation" else project.query
