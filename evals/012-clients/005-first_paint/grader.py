@@ -230,7 +230,9 @@ def check_frames(states: list[dict[str, Any]]) -> None:
 
 
 def lists(states: list[dict[str, Any]]) -> list[str | None]:
-    return [each for each, _ in groupby(None if state["items"] is None else ", ".join(state["items"]) for state in states)]
+    return [
+        each for each, _ in groupby(None if state["items"] is None else ", ".join(state["items"]) for state in states)
+    ]
 
 
 def button(page: Page, name: str) -> Locator:
@@ -365,6 +367,7 @@ def test_the_deployment_may_take_its_time(app: App, project: Deployment) -> None
     page = app.blank()
     with app.holding(page):
         page, line = visit(app, WebServer(document, "Ada"))
+        button(page, "Notices").click()
         page.wait_for_timeout(300)
         assert recorded(page) == [shown("Signed in as Ada, 2 posted", "a 3", "b 0")]
         check_elements(page)
