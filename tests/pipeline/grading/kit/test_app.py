@@ -166,7 +166,7 @@ async def test_an_app_is_shown_follows_its_deployment_and_reaches_nothing_else(
 ) -> None:
     result = await look(write_eval(LIVE))
     assert result.step.status == "passed", result.step.log.read_text()
-    assert (result.tests.passed, result.tests.total, result.step.notes) == (5, 5, ())
+    assert (result.tests.passed, result.tests.total, result.step.notes) == (6, 6, ())
 
 
 @pytest.mark.usefixtures("chromium")
