@@ -19,12 +19,12 @@ from convex_evals.backend.identity import ANONYMOUS, User
 from convex_evals.backend.logs import Completion, UsageStats
 
 Deploy = Any
+DeploymentOf = Any
 
 
 @pytest.fixture
-async def deployment(deploy: Deploy) -> AsyncIterator[Deployment]:
-    async with Deployment.start() as running:
-        await deploy(running)
+async def deployment(deployment_of: DeploymentOf) -> AsyncIterator[Deployment]:
+    async with deployment_of() as running:
         yield running
 
 
