@@ -165,9 +165,7 @@ def deployment_of(deploy: Deploy, tmp_path_factory: pytest.TempPathFactory) -> D
         return pushed[key]
 
     @asynccontextmanager
-    async def start(
-        files: Mapping[str, str] | None = None, database: Path | None = None
-    ) -> AsyncIterator[Deployment]:
+    async def start(files: Mapping[str, str] | None = None, database: Path | None = None) -> AsyncIterator[Deployment]:
         copy = database or tmp_path_factory.mktemp("deployment") / "data.db"
         shutil.copyfile(await push_once(files), copy)
         async with Deployment.start(database=copy) as deployment:

@@ -64,6 +64,7 @@ async def test_an_error_shows_the_line_that_threw(deployment: Deployment) -> Non
     assert "convex/messages.ts:" in outcome.failure.message
 
 
+@pytest.mark.exhaustive
 async def test_a_query_that_never_ends_is_stopped(deployment: Deployment) -> None:
     outcome = await deployment.query("messages:spin")
     assert outcome.failure is not None
