@@ -7,6 +7,7 @@ for what will happen, however busy the machine is.
 """
 
 import asyncio
+import compileall
 import gc
 import importlib.util
 import ipaddress
@@ -23,6 +24,8 @@ from typing import TYPE_CHECKING, Any
 import httpcore2
 import pytest
 import pytest_asyncio
+from _pytest.assertion import rewrite
+from _pytest.assertion.rewrite import assertstate_key
 from hypothesis import settings
 from tests.warm import ScoresTemplate, WarmWorkers
 
@@ -116,6 +119,25 @@ def pytest_sessionstart() -> None:
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config: pytest.Config) -> None:
+    """In a fresh clone, processes that start at once would each compile everything: it is done before they start."""
+    if sys.dont_write_bytecode:
+        return
+    tests = Path(__file__).parent
+    compileall.compile_dir(tests.parent / "src", quiet=2)
+    for path in (*tests.rglob("test_*.py"), *tests.rglob("conftest.py")):
+        _compile_with_rewritten_assertions(path, config)
+
+
+def _compile_with_rewritten_assertions(path: Path, config: pytest.Config) -> None:
+    """Where pytest looks for it; there is no public way to do this without importing the file."""
+    compiled = rewrite.get_cache_dir(path) / (path.stem + rewrite.PYC_TAIL)
+    if rewrite._read_pyc(path, compiled) is None and rewrite.try_makedirs(compiled.parent):
+        stat, code = rewrite._rewrite_test(path, config)
+        rewrite._write_pyc(config.stash[assertstate_key], code, stat, compiled)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

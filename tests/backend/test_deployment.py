@@ -19,12 +19,12 @@ from convex_evals.backend.identity import ANONYMOUS, User
 from convex_evals.backend.logs import Completion, UsageStats
 
 Deploy = Any
+DeploymentOf = Any
 
 
 @pytest.fixture
-async def deployment(deploy: Deploy) -> AsyncIterator[Deployment]:
-    async with Deployment.start() as running:
-        await deploy(running)
+async def deployment(deployment_of: DeploymentOf) -> AsyncIterator[Deployment]:
+    async with deployment_of() as running:
         yield running
 
 
@@ -64,6 +64,7 @@ async def test_an_error_shows_the_line_that_threw(deployment: Deployment) -> Non
     assert "convex/messages.ts:" in outcome.failure.message
 
 
+@pytest.mark.exhaustive
 async def test_a_query_that_never_ends_is_stopped(deployment: Deployment) -> None:
     outcome = await deployment.query("messages:spin")
     assert outcome.failure is not None

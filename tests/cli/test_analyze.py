@@ -216,23 +216,16 @@ def leave(person: "pexpect.spawn[str]") -> None:
     assert person.exitstatus == 0
 
 
-def test_on_a_terminal_the_question_is_asked_and_the_answer_obeyed(
-    person: Callable[[str], "pexpect.spawn[str]"], failed_run: str, tmp_path: Path
+def test_in_the_conversation_a_failure_is_shown_and_labelled_and_an_action_recorded(
+    person: Callable[[str], "pexpect.spawn[str]"], unfair_report: Path, tmp_path: Path
 ) -> None:
-    asked = person(run_id(tmp_path)[:8])
+    run = run_id(tmp_path)
+    asked = person(run[:8])
     choose(asked, 1)
     asked.expect_exact("Which failure?")
     choose(asked, 0)
     asked.expect_exact("Complaints")
     before_the_question(asked)
-    leave(asked)
-
-
-def test_in_the_conversation_a_failure_is_labelled_and_an_action_recorded(
-    person: Callable[[str], "pexpect.spawn[str]"], unfair_report: Path, tmp_path: Path
-) -> None:
-    run = run_id(tmp_path)
-    asked = person(run[:8])
     choose(asked, 2)
     asked.expect_exact("Which failure?")
     choose(asked, 0)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.examples import exhaustively
 
 from convex_evals.cli import main
 from convex_evals.cli.checks import Check, CheckResult, Selection, checks, development_environment, run_checks
@@ -16,9 +17,9 @@ def python(code: str, *, name: str = "check", live: bool = False, beside: bool =
     return Check(name, (sys.executable, "-c", code), live, beside)
 
 
-async def results_of(*chosen: Check, root: Path) -> tuple[bool, list[CheckResult]]:
+async def results_of(*chosen: Check, root: Path, **variables: str) -> tuple[bool, list[CheckResult]]:
     results: list[CheckResult] = []
-    return await run_checks(chosen, root, {}, results.append), results
+    return await run_checks(chosen, root, variables, results.append), results
 
 
 async def test_every_check_runs_even_after_one_failed(tmp_path: Path) -> None:
@@ -56,11 +57,12 @@ async def test_a_check_runs_in_the_clone(tmp_path: Path) -> None:
     assert result.output == f"{tmp_path}\n"
 
 
-def pytest_check(root: Path, tests: str) -> Check:
-    """As the complete command runs pytest, on `tests` alone."""
+async def result_of_pytest(root: Path, tests: str) -> tuple[bool, CheckResult]:
+    """As the complete command runs pytest, on `tests` alone, and without plugins, which load for half a second."""
     (root / "test_some.py").write_text(tests)
-    whole = checks(root)[-1]
-    return replace(whole, arguments=(sys.executable, "-m", "pytest", "-q"))
+    check = replace(checks(root)[-1], arguments=(sys.executable, "-m", "pytest", "-q"))
+    passed, (result,) = await results_of(check, root=root, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
+    return passed, result
 
 
 FLAKY = """\
@@ -79,7 +81,7 @@ def test_flaky():
 async def test_a_test_that_fails_in_parallel_and_passes_alone_is_named_as_flaky(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    passed, (result,) = await results_of(pytest_check(tmp_path, FLAKY), root=tmp_path)
+    passed, result = await result_of_pytest(tmp_path, FLAKY)
     assert passed
     assert result.flaky == ("test_some.py::test_flaky",)
     shown = capfd.readouterr().out
@@ -88,14 +90,14 @@ async def test_a_test_that_fails_in_parallel_and_passes_alone_is_named_as_flaky(
 
 
 async def test_a_test_that_fails_alone_as_well_fails_the_check(tmp_path: Path) -> None:
-    passed, (result,) = await results_of(pytest_check(tmp_path, "def test_wrong(): assert False"), root=tmp_path)
+    passed, result = await result_of_pytest(tmp_path, "def test_wrong(): assert False")
     assert not passed
     assert result.flaky == ()
 
 
 async def test_many_failures_are_not_repeated(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     failing = "\n".join(f"def test_{number}(): assert False" for number in range(6))
-    passed, _ = await results_of(pytest_check(tmp_path, failing), root=tmp_path)
+    passed, _ = await result_of_pytest(tmp_path, failing)
     assert not passed
     assert capfd.readouterr().out.count(" failed") == 1
 
@@ -110,7 +112,11 @@ def test_the_checks_are_formatter_linter_types_layers_and_tests(tmp_path: Path) 
 
 @pytest.mark.parametrize(
     ("selection", "collected"),
-    [("fast", ["controls_belong"]), ("usual", ["controls_belong"]), ("all", ["controls_belong", "every_grader"])],
+    [
+        ("usual", ["controls_belong"]),
+        ("all", ["controls_belong", "every_grader"]),
+        *exhaustively(("fast", ["controls_belong"])),
+    ],
 )
 async def test_the_exhaustive_tests_run_when_all_are_asked_for(
     capfd: pytest.CaptureFixture[str], selection: Selection, collected: list[str]

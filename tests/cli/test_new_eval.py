@@ -23,11 +23,18 @@ def test_a_new_eval_validates_and_its_grader_tells_right_from_wrong(convex_evals
     assert (found["mutants"]["killed"], found["mutants"]["total"]) == (1, 1)
 
 
-@pytest.mark.timeout(600)
 def test_a_new_eval_with_given_files_validates_too(convex_evals: Command) -> None:
     made = convex_evals("new-eval", "evolution", "pinned_notes", "--given", "--evals", "mine")
     assert made.returncode == 0, made.stderr
     assert "mine/evals/000-evolution/000-pinned_notes/given/convex/index.ts\n" in made.stdout
+    validated = convex_evals("validate", "--evals", "mine")
+    assert validated.returncode == 0, validated.stdout
+
+
+@pytest.mark.exhaustive
+@pytest.mark.timeout(600)
+def test_a_new_grader_of_given_files_tells_right_from_wrong(convex_evals: Command) -> None:
+    convex_evals("new-eval", "evolution", "pinned_notes", "--given", "--evals", "mine")
     checked = convex_evals("controls", "--evals", "mine", "--json", "-")
     assert checked.returncode == 0, checked.stderr
     (found,) = json.loads(checked.stdout)["evals"]

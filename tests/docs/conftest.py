@@ -23,10 +23,8 @@ def sources(repository: Path) -> tuple[Path, ...]:
     return tuple(Path(name) for name in listed.split("\0") if name and (repository / name).is_file())
 
 
-@pytest.fixture
-def clone(repository: Path, sources: tuple[Path, ...], tmp_path: Path) -> Path:
-    """A copy of the sources, as git would clone them: no `.venv`, nothing generated."""
-    copy = tmp_path / "convex-evals"
+def copy_sources(repository: Path, sources: tuple[Path, ...], folder: Path) -> Path:
+    copy = folder / "convex-evals"
     for name in sources:
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(repository / name, copy / name)
@@ -34,8 +32,18 @@ def clone(repository: Path, sources: tuple[Path, ...], tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def ready_clone(clone: Path) -> Path:
-    """A clone whose launcher finds its work done and hands over to the command of this environment."""
+def clone(repository: Path, sources: tuple[Path, ...], tmp_path: Path) -> Path:
+    """A copy of the sources, as git would clone them: no `.venv`, nothing generated."""
+    return copy_sources(repository, sources, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def ready_clone(repository: Path, sources: tuple[Path, ...], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone whose launcher finds its work done and hands over to the command of this environment.
+
+    There are thousands of files to copy, so all tests of a file share it, as a reader would who tries the examples.
+    """
+    clone = copy_sources(repository, sources, tmp_path_factory.mktemp("ready"))
     program = clone / ".venv" / "bin" / "convex-evals"
     program.parent.mkdir(parents=True)
     (program.parent / "python").symlink_to(sys.executable)

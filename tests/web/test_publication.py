@@ -1,8 +1,10 @@
 """`publish`: every link works from the files, and a second time only what changed is written."""
 
+import asyncio
 import json
 import re
 import shutil
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
@@ -13,7 +15,7 @@ import pytest
 
 from convex_evals.core.errors import UsageError
 from convex_evals.scores import Fingerprints, LabelRecord, ScoresStore, counted_statements
-from convex_evals.web import Site, manifest, publish
+from convex_evals.web import Site, manifest, publication, publish
 from convex_evals.web.pages.frame import FOLDER, environment
 from convex_evals.web.publication import LinkBook, file_name
 
@@ -21,9 +23,41 @@ PRINTS = Fingerprints(pipeline="pipeline", toolchain="toolchain", prompt="prompt
 Times = dict[Path, int]
 
 
+@dataclass(frozen=True)
+class Published:
+    """Scores of three runs and a publication of them, for which the database was asked so many `questions`."""
+
+    folder: Path
+    runs: list[str]
+    done: publication.Published
+    questions: int
+
+
+@pytest.fixture(scope="module")
+def once(scores_template: Any, recorder: Any, tmp_path_factory: pytest.TempPathFactory) -> Published:
+    """Publishing takes longer than most tests: it happens once, and every test has a copy."""
+    folder = tmp_path_factory.mktemp("published")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("convex_evals.scores.store.upgrade_schema", scores_template.upgrade_schema)
+        with ScoresStore.open(folder / "scores.db") as store, counted_statements() as statements:
+            record = recorder(store, folder)
+            models = ("acme/tiny", "acme/tiny", "acme/<b>:large")
+            runs = [record.run(model, fingerprints=PRINTS) for model in models]
+            recorded = len(statements)
+            done = asyncio.run(publish(Site(store, reports=folder / "reports"), folder / "public"))
+    return Published(folder, runs, done, len(statements) - recorded)
+
+
 @pytest.fixture
-def runs(record: Any) -> list[str]:
-    return [record.run(model, fingerprints=PRINTS) for model in ("acme/tiny", "acme/tiny", "acme/<b>:large")]
+def runs(once: Published, tmp_path: Path) -> list[str]:
+    """Those of `store`, which are published in `public`."""
+    shutil.copytree(once.folder, tmp_path, dirs_exist_ok=True)
+    return once.runs
+
+
+@pytest.fixture
+def site(runs: list[str], site: Site) -> Site:
+    return site
 
 
 def times(folder: Path) -> Times:
@@ -61,10 +95,9 @@ def broken_links(folder: Path) -> list[str]:
     return broken
 
 
-async def test_every_link_of_a_publication_leads_to_a_file(site: Site, runs: list[str], tmp_path: Path) -> None:
-    folder = tmp_path / "public"
-    done = await publish(site, folder)
-    assert done.written == done.total > 30
+def test_every_link_of_a_publication_leads_to_a_file(once: Published) -> None:
+    folder = once.folder / "public"
+    assert once.done.written == once.done.total > 30
     assert broken_links(folder) == []
     assert (folder / "leaderboard.csv").is_file() and (folder / "matrix.json").is_file()
 
@@ -73,7 +106,6 @@ async def test_a_second_time_only_what_changed_is_written(
     site: Site, runs: list[str], record: Any, tmp_path: Path
 ) -> None:
     folder = tmp_path / "public"
-    await publish(site, folder)
     before = times(folder)
     again = await publish(site, folder)
     assert (again.written, again.removed) == (0, 0)
@@ -89,7 +121,6 @@ async def test_after_a_change_exactly_the_pages_that_show_it_are_written(
     site: Site, runs: list[str], store: ScoresStore, tmp_path: Path
 ) -> None:
     folder, failed = tmp_path / "public", "000-basics/001-second"
-    await publish(site, folder)
     before, was = times(folder), contents(folder)
     store.labels.add(LabelRecord(runs[2], failed, 1, "KNOWN_GAP", "as we know", "ann", datetime.now(UTC)))
     done = await publish(site, folder)
@@ -105,19 +136,16 @@ async def test_after_a_change_exactly_the_pages_that_show_it_are_written(
     assert done.written == len(written) < 10
 
 
-async def test_when_nothing_changed_no_page_is_made_again(site: Site, runs: list[str], tmp_path: Path) -> None:
-    with counted_statements() as first:
-        await publish(site, tmp_path / "public")
+async def test_when_nothing_changed_no_page_is_made_again(site: Site, once: Published, tmp_path: Path) -> None:
     with counted_statements() as second:
         await publish(site, tmp_path / "public")
-    assert len(second) < 20 < len(first) / 5
+    assert len(second) < 20 < once.questions / 5
 
 
 async def test_what_was_lost_or_damaged_in_the_folder_is_made_again(
     site: Site, runs: list[str], tmp_path: Path
 ) -> None:
     folder = tmp_path / "public"
-    await publish(site, folder)
     was = contents(folder)
     (folder / "matrix.html").unlink()
     (folder / "leaderboard.csv").write_text("mine")
@@ -133,19 +161,19 @@ async def test_another_template_or_program_makes_every_page_again(
     monkeypatch.setattr(manifest, "PACKAGE", program)
     monkeypatch.setattr(environment().loader, "searchpath", [program])
     monkeypatch.setattr(environment(), "cache", {})
-    await publish(site, tmp_path / "public")
+    folder = tmp_path / "anew"
+    await publish(site, folder)
     base = program / "base.html"
     base.write_text(base.read_text().replace("Times are UTC.", "All times are UTC."))
-    done = await publish(site, tmp_path / "public")
-    pages = list((tmp_path / "public").rglob("*.html"))
+    done = await publish(site, folder)
+    pages = list(folder.rglob("*.html"))
     assert all("All times are UTC." in page.read_text() for page in pages)
     assert done.written == len(pages) + 1  # and the manifest
 
 
 async def test_a_page_of_a_publication_has_the_tables_that_a_server_sends(
-    site: Site, runs: list[str], tmp_path: Path, client: Any
+    runs: list[str], tmp_path: Path, client: Any
 ) -> None:
-    await publish(site, tmp_path / "public")
     for address in ("/matrix.csv", "/graders.json", f"/experiment/default/run/{runs[1]}/000-basics/001-second.json"):
         answer = await client.get(address)
         assert (tmp_path / "public" / address.removeprefix("/")).read_bytes() == answer.content
@@ -153,7 +181,6 @@ async def test_a_page_of_a_publication_has_the_tables_that_a_server_sends(
 
 async def test_a_publication_of_an_earlier_version_is_taken_over(site: Site, runs: list[str], tmp_path: Path) -> None:
     folder = tmp_path / "public"
-    await publish(site, folder)
     names = [name(path, folder) for path in times(folder)]
     (folder / manifest.MANIFEST).write_text(json.dumps({"files": [*names, "gone.html"]}))
     (folder / "gone.html").write_text("old")
@@ -162,12 +189,12 @@ async def test_a_publication_of_an_earlier_version_is_taken_over(site: Site, run
 
 
 async def test_older_runs_are_published_when_asked_for(site: Site, runs: list[str], tmp_path: Path) -> None:
-    await publish(site, tmp_path / "few")
-    await publish(site, tmp_path / "more", newest=3)
+    few, more = tmp_path / "public", tmp_path / "more"
+    await publish(site, more, newest=3)
     older = f"experiment/default/run/{runs[0]}.html"
-    assert not (tmp_path / "few" / older).exists()
-    assert (tmp_path / "more" / older).is_file()
-    assert "not-published.html" in (tmp_path / "few" / "model/acme/tiny.html").read_text()
+    assert not (few / older).exists()
+    assert (more / older).is_file()
+    assert "not-published.html" in (few / "model/acme/tiny.html").read_text()
 
 
 async def test_a_folder_with_other_files_is_left_alone(site: Site, tmp_path: Path) -> None:

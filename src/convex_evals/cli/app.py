@@ -1,5 +1,6 @@
 """The command tree. Command modules are imported here, so they import nothing heavy themselves at the top."""
 
+import functools
 import os
 import sys
 from collections.abc import Mapping
@@ -86,6 +87,7 @@ class Root(OurGroup):
                 write_list([(name, self.commands[name].get_short_help_str()) for name in names], formatter)
 
 
+@functools.cache
 def command_tree() -> TyperGroup:
     app = Commands(cls=Root)
     settings = {"help_option_names": ["-h", "--help"]}

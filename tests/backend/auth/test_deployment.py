@@ -5,18 +5,26 @@ import base64
 import contextlib
 import json
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import httpx2
 import pytest
+import pytest_asyncio
 import websockets
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from tests.backend.auth.conftest import Issuer, SigningKey
 
 from convex_evals.backend.deployment import Deployment
+from convex_evals.core.http import LoopbackServer
 
-Issuer = Any
-SigningKey = Any
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 Deploy = Any
+DeploymentOf = Any
 Json = dict[str, Any]
 
 JWKS = "/keys"
@@ -43,11 +51,35 @@ def app(*providers: Json) -> dict[str, str]:
     return {"whoami.ts": FUNCTIONS, "auth.config.ts": f"export default {json.dumps({'providers': providers})};"}
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def issuers(rsa_key: SigningKey) -> AsyncIterator[Callable[[], Issuer]]:
+    """New ones at the same address, so that the app that trusts them is the same and is pushed once."""
+    made: list[Issuer] = []
+
+    def make() -> Issuer:
+        made.append(Issuer(server.origin, [rsa_key]))
+        made[-1].open.set()
+        return made[-1]
+
+    async def answer(request: Request) -> Response:
+        return await made[-1].answer(request)
+
+    async with LoopbackServer() as server:
+        await server.start(Starlette(routes=[Route("/{path:path}", answer)]))
+        yield make
+
+
 @pytest.fixture
-async def deployment(deploy: Deploy, issuer: Issuer) -> AsyncIterator[Deployment]:
+def issuer(issuers: Callable[[], Issuer]) -> Iterator[Issuer]:
+    made = issuers()
+    yield made
+    made.open.set()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def deployment(deployment_of: DeploymentOf, issuer: Issuer) -> AsyncIterator[Deployment]:
     """Trusts the issuer's ID tokens, and its other tokens when they are for "other-app"."""
-    async with Deployment.start() as running:
-        await deploy(running, app(issuer.oidc, issuer.custom(applicationID="other-app")))
+    async with deployment_of(app(issuer.oidc, issuer.custom(applicationID="other-app"))) as running:
         yield running
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from convex_evals.backend.deployment import Deployment
 from convex_evals.backend.push import PushRequest
@@ -89,6 +90,7 @@ class NpmClient:
         await self.node.do("clearAuth", client=self.name)
 
     async def close(self) -> None:
+        """Also of one that is closed already."""
         await self.node.do("close", client=self.name)
 
 
@@ -141,6 +143,7 @@ class NodeClients(Driver):
         super().__init__(process)
         self._subscriptions: dict[str, Subscription] = {}
         self._clients: defaultdict[str, int] = defaultdict(int)
+        self._open: list[NpmClient] = []
 
     @classmethod
     async def start(cls, toolchain: Toolchain, folder: Path) -> "NodeClients":
@@ -151,8 +154,15 @@ class NodeClients(Driver):
     async def open(self, kind: str, url: str, admin_key: str | None = None, identity: object = None) -> NpmClient:
         self._clients[kind] += 1
         client = NpmClient(f"{kind}{self._clients[kind]}", self)
+        self._open.append(client)
         await self.do("open", client=client.name, kind=kind, url=url, adminKey=admin_key, identity=identity)
         return client
+
+    async def close_clients(self) -> None:
+        """For the next test, which has the process to itself."""
+        opened, self._open = self._open, []
+        for client in opened:
+            await client.close()
 
     def subscription(self, client: str) -> Subscription:
         name = f"{client}/{len(self._subscriptions)}"
@@ -317,33 +327,40 @@ def push_app() -> Callable[[Deployment, App], Awaitable[None]]:
     return push
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def deployed(deployment: Deployment, app: App) -> Deployment:
     await push(deployment, app)
     return deployment
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def deployment() -> AsyncIterator[Deployment]:
     async with Deployment.start() as running:
         yield running
 
 
-@pytest.fixture
-async def node(toolchain: Toolchain, tmp_path: Path) -> AsyncIterator[NodeClients]:
-    clients = await NodeClients.start(toolchain, tmp_path)
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def node_process(toolchain: Toolchain, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[NodeClients]:
+    clients = await NodeClients.start(toolchain, tmp_path_factory.mktemp("node"))
     yield clients
     await clients.stop()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
+async def node(node_process: NodeClients) -> AsyncIterator[NodeClients]:
+    """One process for all tests of a file; the clients of a test are closed after it."""
+    yield node_process
+    await node_process.close_clients()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
 async def wire(deployment: Deployment) -> AsyncIterator[Wire]:
     wire = await Wire(int(deployment.url.rpartition(":")[2])).start()
     yield wire
     await wire.stop()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def python_client(tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[PythonClient]]]:
     """Starts clients: `await python_client(url, admin_key)`."""
     started: list[PythonClient] = []

@@ -75,7 +75,7 @@ const operations = {
       .client.mutation(reference(path), args, optimistic ? { optimisticUpdate: appending(optimistic) } : undefined),
   action: ({ client, path, args }) => clients.get(client).client.action(reference(path), args),
   async close({ client }) {
-    await clients.get(client).client.close?.();
+    await clients.get(client)?.client.close?.();
     clients.delete(client);
   },
 };

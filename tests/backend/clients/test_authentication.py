@@ -8,7 +8,10 @@ from typing import Any
 
 import jwt
 import pytest
+import pytest_asyncio
 from cryptography.hazmat.primitives.asymmetric import rsa
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 App = Any
 Deployment = Any
@@ -41,7 +44,7 @@ def token(key: rsa.RSAPrivateKey, name: str, issuer: str = ISSUER, seconds: floa
     return jwt.encode(claims, key, "RS256", {"kid": "k1"})
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def with_auth(deployment: Deployment, app: App, push_app: PushApp, key: rsa.RSAPrivateKey) -> Deployment:
     await push_app(deployment, app.with_module("auth.config.js", auth_config(key)))
     return deployment

@@ -5,8 +5,11 @@ import re
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from convex_evals.backend.environment import VariableChange
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 App = Any
 Deployment = Any
@@ -18,7 +21,7 @@ Wire = Any
 ADA = {"issuer": "https://a.example", "subject": "ada", "name": "Ada"}
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def client(node: NodeClients, deployed: Deployment) -> Any:
     return await node.open("browser", deployed.url)
 

@@ -5,6 +5,9 @@ from typing import Any
 
 import httpx2
 import pytest
+import pytest_asyncio
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 Deployment = Any
 NodeClients = Any
@@ -24,7 +27,7 @@ async def add(client: Any, *items: str, **options: Any) -> Any:
     return await client.mutation(ADD, table="notes", documents=[{"text": item} for item in items], **options)
 
 
-@pytest.fixture(params=["browser", "react"])
+@pytest_asyncio.fixture(params=["browser", "react"], loop_scope="module")
 async def client(request: Any, node: NodeClients, deployment: Deployment) -> Any:
     return await node.open(request.param, deployment.url, deployment.admin_key)
 

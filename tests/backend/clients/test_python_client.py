@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 Deployment = Any
 NodeClients = Any
 StartClient = Any

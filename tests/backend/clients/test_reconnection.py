@@ -4,7 +4,11 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from convex_evals.backend.deployment import Deployment
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 NodeClients = Any
 Wire = Any

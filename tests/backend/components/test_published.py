@@ -16,6 +16,7 @@ async def _events(published: Any, topic: str, count: int) -> Any:
     return await published.until(enough)
 
 
+@pytest.mark.exhaustive
 async def test_the_app_type_checks_against_what_was_generated_for_it(published: Any) -> None:
     checked = await published.check_types()
     assert checked.exit_code == 0, checked.output

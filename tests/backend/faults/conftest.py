@@ -4,6 +4,7 @@ import asyncio
 import json
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ APP = Path(__file__).parent / "app"
 PATIENCE = 60.0
 
 Json = dict[str, Any]
-Deploy = Callable[..., Awaitable[None]]
+DeploymentOf = Callable[..., AbstractAsyncContextManager[Deployment]]
 
 
 @pytest.fixture(scope="session")
@@ -31,18 +32,16 @@ def faults_app() -> dict[str, str]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def shared(deploy: Deploy, faults_app: dict[str, str]) -> AsyncIterator[Deployment]:
+async def shared(deployment_of: DeploymentOf, faults_app: dict[str, str]) -> AsyncIterator[Deployment]:
     """One deployment of the app for all tests of a module."""
-    async with Deployment.start() as running:
-        await deploy(running, faults_app)
+    async with deployment_of(faults_app) as running:
         yield running
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def deployment(deploy: Deploy, faults_app: dict[str, str]) -> AsyncIterator[Deployment]:
+async def deployment(deployment_of: DeploymentOf, faults_app: dict[str, str]) -> AsyncIterator[Deployment]:
     """One for a single test."""
-    async with Deployment.start() as running:
-        await deploy(running, faults_app)
+    async with deployment_of(faults_app) as running:
         yield running
 
 

@@ -156,7 +156,7 @@ ENDLESS = {
 FILES = {"schema": "schema.ts", "auth": "auth.config.ts", "http": "http.ts", "crons": "crons.ts"}
 
 
-@pytest.mark.parametrize("name", examples(ENDLESS, ("node-await", "plain", "schema")))
+@pytest.mark.parametrize("name", examples(ENDLESS, ("node-await", "schema")))
 async def test_a_push_that_would_never_end_is_refused(crashing: Deployment, deploy: Deploy, name: str) -> None:
     started = time.monotonic()
     with pytest.raises(Exception, match="timed out"):

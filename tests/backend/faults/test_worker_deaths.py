@@ -193,6 +193,7 @@ async def _jobs(deployment: Deployment, state: str) -> bool:
 async def test_a_supervisor_that_is_killed_takes_its_worker_along_and_both_are_replaced(
     deployment: Deployment, workers: Workers, until: Until, processes: Any
 ) -> None:
+    assert (await deployment.query("notes:list")).succeeded
     (worker,) = workers("functions")
     supervisor = worker.parent()
     assert supervisor is not None and supervisor.pid != psutil.Process().pid
@@ -202,6 +203,7 @@ async def test_a_supervisor_that_is_killed_takes_its_worker_along_and_both_are_r
 
 
 async def test_the_spawn_server_can_be_killed(deployment: Deployment, workers: Workers, until: Until) -> None:
+    assert (await deployment.query("notes:list")).succeeded
     (worker,) = workers("functions")
     (server,) = (child for child in psutil.Process().children() if child in worker.parents())
     server.kill()

@@ -4,6 +4,8 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,11 @@ from convex_evals.backend.values import Value
 APP = Path(__file__).parent / "app"
 
 Deploy = Callable[..., Awaitable[None]]
+DeploymentOf = Callable[..., AbstractAsyncContextManager[Deployment]]
+
+
+def app_files() -> dict[str, str]:
+    return {path.name: path.read_text() for path in APP.glob("*.ts")}
 
 
 class Scheduled:
@@ -31,7 +38,7 @@ class Scheduled:
 
     async def push(self, crons: str = "", **changed: str) -> None:
         """The app, with the statements `crons` as its `crons.ts`, and other modules instead of its own."""
-        files = {path.name: path.read_text() for path in APP.glob("*.ts")}
+        files = app_files()
         if crons:
             files["crons.ts"] = (
                 'import { cronJobs, makeFunctionReference } from "convex/server";\n'
@@ -136,11 +143,9 @@ async def eventually(condition: Callable[[], Awaitable[bool]], seconds: float = 
 
 
 @pytest.fixture
-async def scheduled(deploy: Deploy) -> AsyncIterator[Scheduled]:
-    async with Deployment.start() as deployment:
-        one = Scheduled(deployment, deploy)
-        await one.push()
-        yield one
+async def scheduled(deploy: Deploy, deployment_of: DeploymentOf) -> AsyncIterator[Scheduled]:
+    async with deployment_of(app_files()) as deployment:
+        yield Scheduled(deployment, deploy)
 
 
 @pytest.fixture
@@ -152,6 +157,12 @@ async def clock(scheduled: Scheduled) -> Clock:
 @pytest.fixture
 def scheduled_in(deploy: Deploy) -> Callable[[Deployment], Scheduled]:
     return lambda deployment: Scheduled(deployment, deploy)
+
+
+@pytest.fixture
+def app_deployment(deployment_of: DeploymentOf) -> DeploymentOf:
+    """`async with app_deployment(database=file)`: for a deployment that is stopped and started again."""
+    return partial(deployment_of, app_files())
 
 
 @pytest.fixture(name="eventually")

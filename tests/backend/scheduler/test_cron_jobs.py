@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,13 @@ SECOND = 1_000_000_000
 HOUR = 3600
 
 HOURLY: dict[str, object] = {"type": "interval", "seconds": 3600}
+
+
+@pytest.fixture
+async def scheduled(scheduled_in: Callable[[Deployment], Scheduled]) -> AsyncIterator[Scheduled]:
+    """Nothing is deployed yet: every test pushes crons of its own."""
+    async with Deployment.start() as deployment:
+        yield scheduled_in(deployment)
 
 
 def every(seconds: int, path: str = "jobs:record", args: str = '{ name: "tick" }') -> str:

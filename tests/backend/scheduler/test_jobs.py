@@ -228,11 +228,12 @@ async def test_a_clock_that_jumps_forward_makes_jobs_due(scheduled: Scheduled, c
     await scheduled.reaches(id, "success")
 
 
-async def test_overdue_and_pending_jobs_survive_a_restart(scheduled_in: Any, tmp_path: Path) -> None:
+async def test_overdue_and_pending_jobs_survive_a_restart(
+    app_deployment: Any, scheduled_in: Any, tmp_path: Path
+) -> None:
     database = tmp_path / "data.db"
-    async with Deployment.start(database=database) as deployment:
+    async with app_deployment(database=database) as deployment:
         first = scheduled_in(deployment)
-        await first.push()
         await deployment.scheduler.stop()
         await first.schedule("jobs:record", name="overdue")
         await first.schedule("jobs:record", after_ms=HOUR_MS, name="pending")
@@ -245,12 +246,11 @@ async def test_overdue_and_pending_jobs_survive_a_restart(scheduled_in: Any, tmp
 
 
 async def test_an_action_cut_short_by_a_stop_has_failed_and_does_not_run_again(
-    scheduled_in: Any, tmp_path: Path
+    app_deployment: Any, scheduled_in: Any, tmp_path: Path
 ) -> None:
     database = tmp_path / "data.db"
-    async with Deployment.start(database=database) as deployment:
+    async with app_deployment(database=database) as deployment:
         first = scheduled_in(deployment)
-        await first.push()
         [id] = await first.schedule("jobs:never", name="a")
         await first.ran("a")
     async with Deployment.start(database=database) as deployment:
@@ -262,11 +262,12 @@ async def test_an_action_cut_short_by_a_stop_has_failed_and_does_not_run_again(
         assert (entry.identifier, entry.caller, entry.udf_type) == ("jobs:never", "Scheduler", "Action")
 
 
-async def test_a_chain_continues_after_a_restart_in_its_middle(scheduled_in: Any, tmp_path: Path) -> None:
+async def test_a_chain_continues_after_a_restart_in_its_middle(
+    app_deployment: Any, scheduled_in: Any, tmp_path: Path
+) -> None:
     database, length = tmp_path / "data.db", 60
-    async with Deployment.start(database=database) as deployment:
+    async with app_deployment(database=database) as deployment:
         first = scheduled_in(deployment)
-        await first.push()
         await first.schedule("jobs:chain", name="a", left=float(length))
         await first.ran("a", 5)
     async with Deployment.start(database=database) as deployment:

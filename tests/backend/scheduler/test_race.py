@@ -8,9 +8,11 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
 from tests.backend.scheduler.conftest import Scheduled
+from tests.examples import exhaustively
 
-TIMES = 200
+often = pytest.mark.parametrize("times", [50, *exhaustively(200)])
 TABLES = ("query", "_system/cli/tables", {"paginationOpts": {"numItems": 100, "cursor": None}})
 
 
@@ -39,15 +41,14 @@ def administrator(scheduled: Scheduled) -> Iterator[Administrator]:
         connection.close()
 
 
+@often
 async def test_a_mutation_scheduled_for_now_commits_before_three_calls_that_follow_its_parent(
-    scheduled: Scheduled,
+    scheduled: Scheduled, times: int
 ) -> None:
-    await scheduled.push()
-
     def lost() -> list[int]:
         missing = []
         with administrator(scheduled) as admin:
-            for number in range(TIMES):
+            for number in range(times):
                 name = f"run {number}"
                 admin.call("mutation", "jobs:schedule", {"path": "jobs:record", "args": {"name": name}})
                 admin.call(*TABLES)
@@ -59,13 +60,12 @@ async def test_a_mutation_scheduled_for_now_commits_before_three_calls_that_foll
     assert await asyncio.to_thread(lost) == []
 
 
-async def test_tables_that_are_emptied_after_a_mutation_stay_empty(scheduled: Scheduled) -> None:
-    await scheduled.push()
-
+@often
+async def test_tables_that_are_emptied_after_a_mutation_stay_empty(scheduled: Scheduled, times: int) -> None:
     def left() -> list[int]:
         found = []
         with administrator(scheduled) as admin:
-            for number in range(TIMES):
+            for number in range(times):
                 name = f"run {number}"
                 admin.call("mutation", "jobs:schedule", {"path": "jobs:record", "args": {"name": name}})
                 admin.call(*TABLES)

@@ -106,7 +106,9 @@ def test_a_model_with_a_key_comes_first_and_its_cost_is_estimated(terminal: Call
     assert person.leaves_with() == 0
 
 
-def test_a_local_model_and_its_server_are_named(terminal: Callable[..., Terminal]) -> None:
+def test_a_local_model_and_its_server_are_named_and_control_c_leaves_quietly(
+    terminal: Callable[..., Terminal], tmp_path: Path
+) -> None:
     person = terminal()
     person.opens_models()
     person.searches_and_takes("local")
@@ -121,7 +123,11 @@ def test_a_local_model_and_its_server_are_named(terminal: Callable[..., Terminal
     person.sees("How many trials")
     person.presses(ENTER)
     person.sees("2 answers to ask for", "price unknown")
-    person.sees("convex-evals run -m local/tiny --base-url http://127.0.0.1:8080/v1")
+    person.sees("convex-evals run -m local/tiny --base-url http://127.0.0.1:8080/v1", "Start this run?", "leave")
+    person.presses(CONTROL_C)
+    assert person.leaves_with() == INTERRUPTED
+    assert "Traceback" not in (person.child.before or "")
+    assert [path.name for path in tmp_path.iterdir()] == ["evals"], "nothing was written"
 
 
 def test_what_failed_last_time_can_be_run_again(
@@ -169,16 +175,6 @@ def test_a_terminal_that_cannot_move_its_cursor_sees_the_help(terminal: Callable
     person = terminal(TERM="dumb")
     person.sees("Usage: convex-evals")
     assert person.leaves_with() == 0
-
-
-def test_control_c_leaves_quietly_and_nothing_was_written(terminal: Callable[..., Terminal], tmp_path: Path) -> None:
-    person = terminal()
-    person.opens_models()
-    person.sees("ANTHROPIC_API_KEY missing")
-    person.presses(CONTROL_C)
-    assert person.leaves_with() == INTERRUPTED
-    assert "Traceback" not in (person.child.before or "")
-    assert [path.name for path in tmp_path.iterdir()] == ["evals"]
 
 
 @pytest.mark.parametrize(

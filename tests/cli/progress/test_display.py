@@ -61,13 +61,18 @@ def test_a_terminal_sees_a_table_that_grows_and_a_summary(hello_suite: MakeSuite
     assert "1 of 2 passed, 1 failed" in seen
 
 
-def test_a_terminal_without_other_characters_sees_ascii(hello_suite: MakeSuite, tmp_path: Path) -> None:
+def test_a_narrow_terminal_without_other_characters_sees_ascii_and_the_reason_below_the_name(
+    hello_suite: MakeSuite, tmp_path: Path
+) -> None:
     hello_suite(2, seconds=0.6, wrong=(1,))
     program = str(Path(sys.executable).parent / "convex-evals")
-    seen = on_terminal([program, "run", "-m", "reference", "--jobs", "1"], tmp_path, LC_ALL="C")
+    seen = on_terminal([program, "run", "-m", "reference", "--jobs", "1"], tmp_path, LC_ALL="C", COLUMNS="48")
     assert seen.isascii()
     assert "000-basics/000-hello  +" in CONTROL.sub("", seen)
     assert "1/2 - 1 passed - ETA" in seen
+    lines = [line.rstrip() for line in CONTROL.sub("", seen).splitlines()]
+    where = lines.index("  000-basics/001-hello")
+    assert lines[where + 1].startswith("    tests 1/2: x test_says")
 
 
 def test_done_evals_stay_above_and_those_under_way_below() -> None:
@@ -98,15 +103,6 @@ def test_an_eval_that_is_done_is_never_shown_as_under_way_too() -> None:
         before = len(screen.getvalue())
         table(Finished(item, Outcome("passed")))
         assert screen.getvalue()[before:].count("000-a/000-b") == 1
-
-
-def test_on_a_narrow_screen_the_reason_stands_below_the_name(hello_suite: MakeSuite, tmp_path: Path) -> None:
-    hello_suite(2, wrong=(1,))
-    program = str(Path(sys.executable).parent / "convex-evals")
-    seen = on_terminal([program, "run", "-m", "reference", "--jobs", "1"], tmp_path, COLUMNS="48")
-    lines = [line.rstrip() for line in CONTROL.sub("", seen).splitlines()]
-    where = lines.index("  000-basics/001-hello")
-    assert lines[where + 1].startswith("    tests 1/2: ✗ test_says")
 
 
 def test_long_names_are_cut_on_the_left_where_there_is_no_room() -> None:

@@ -91,8 +91,18 @@ LIVE = """
         assert len(project.documents("messages")) == 2
         assert page.evaluate("localStorage.prepared") == "yes"
 
+    def test_the_page_is_another_document(app: App, project: Deployment):
+        app.serve("<!doctype html><title>Elsewhere</title><div id='root'>rendered</div>")
+        page = app.open()
+        expect(page).to_have_title("Elsewhere")
+        expect(page.locator("#root")).to_have_text("rendered")
+        app.serve("<div id='root'>rendered</div><script type='module' src='/app.js'></script>")
+        page.reload()
+        expect(page.get_by_role("list")).to_have_count(1)
+
     def test_every_test_starts_anew(app: App, files):
         page = app.open()
+        expect(page).to_have_title("App")
         expect(page.get_by_role("list")).to_have_text("")
         assert page.evaluate("localStorage.length") == 0
         assert files.imported_calls("convex/react", "useQuery")
@@ -156,7 +166,7 @@ async def test_an_app_is_shown_follows_its_deployment_and_reaches_nothing_else(
 ) -> None:
     result = await look(write_eval(LIVE))
     assert result.step.status == "passed", result.step.log.read_text()
-    assert (result.tests.passed, result.tests.total, result.step.notes) == (5, 5, ())
+    assert (result.tests.passed, result.tests.total, result.step.notes) == (6, 6, ())
 
 
 @pytest.mark.usefixtures("chromium")

@@ -13,7 +13,7 @@ from convex_evals.pipeline.grading.types import BUNDLE
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Page
 
-_PAGE: Final = f"""\
+EMPTY_PAGE: Final = f"""\
 <!doctype html>
 <html lang="en">
   <head><meta charset="utf-8"><title>App</title><link rel="stylesheet" href="/{BUNDLE}.css"></head>
@@ -42,14 +42,14 @@ _LONGEST_COMPLAINT: Final = 2000
 
 
 @contextmanager
-def serve_app(built: Path) -> Iterator[str]:
-    """The address of the page, while the block runs."""
+def serve_app(built: Path) -> Iterator[WebServer]:
+    """The site of the page, while the block runs."""
     styles = built / f"{BUNDLE}.css"
     with WebServer.run() as server:
         server.reply("GET", f"/{BUNDLE}.js", _reply((built / f"{BUNDLE}.js").read_bytes(), "text/javascript"))
         server.reply("GET", f"/{BUNDLE}.css", _reply(styles.read_bytes() if styles.exists() else b"", "text/css"))
         server.reply("GET", "/favicon.ico", Reply(status=204))
-        yield server.reply("GET", "/", _reply(_PAGE.encode(), "text/html"))
+        yield server
 
 
 def _reply(body: bytes, kind: str) -> Reply:
@@ -63,9 +63,21 @@ class App:
     `complaints` are what the pages threw or logged as errors; they are reported when the test fails.
     """
 
-    url: str
+    site: WebServer
     chromium: Chromium
     complaints: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.serve(EMPTY_PAGE)
+
+    @property
+    def url(self) -> str:
+        return f"{self.site.url}/"
+
+    def serve(self, document: str) -> None:
+        """From now on and until the test ends, instead of the page with one empty element. It includes the app with
+        `<script type="module" src="/app.js"></script>`."""
+        self.site.reply("GET", "/", _reply(document.encode(), "text/html"))
 
     def open(self) -> "Page":
         """The app, as a new visitor sees it."""

@@ -106,7 +106,7 @@ class AppFixture:
             _stand_in_for_playwright()
 
     @pytest.fixture
-    def app(self, project: Deployment, _site: str, _chromium: Chromium) -> Iterator[App]:
+    def app(self, project: Deployment, _site: WebServer, _chromium: Chromium) -> Iterator[App]:
         """The model's React app in a browser."""
         self._app = App(_site, _chromium)
         _chromium.begin_test()
@@ -115,7 +115,7 @@ class AppFixture:
         _chromium.end_test()
 
     @pytest.fixture(scope="session")
-    def _site(self) -> Iterator[str]:
+    def _site(self) -> Iterator[WebServer]:
         site = self._job.site
         if site is None:
             raise EvalBroken("nothing is deployed for the fixture `app`; a static eval has only `files`")
@@ -123,18 +123,18 @@ class AppFixture:
             raise ToolCrashed(site.crashed)
         if site.broken:
             raise AppBroken(site.broken)
-        with serve_app(site.folder) as address:
-            yield address
+        with serve_app(site.folder) as server:
+            yield server
 
     @pytest.fixture(scope="session")
-    def _chromium(self, _site: str) -> Iterator[Chromium]:
+    def _chromium(self, _site: WebServer) -> Iterator[Chromium]:
         if not self._has_playwright:
             raise NoBrowser(BROWSER.advice)
         if self._job.chromium is None:
             raise NoBrowser("there is no Chromium on this machine")
         folder = self._job.temporary / "browser"
         folder.mkdir()
-        ports, deployments = self._ports(_site)
+        ports, deployments = self._ports(_site.url)
         with (
             BrowserNetwork.run(ports, deployments, self._job.temporary) as network,
             Chromium.run(self._job.chromium, network, folder, self._clock) as chromium,
