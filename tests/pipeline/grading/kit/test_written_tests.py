@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 import pytest
+from tests.examples import examples, exhaustively
 
 from convex_evals.core.errors import ProcessError
 from convex_evals.pipeline.grading import GraderResult
@@ -135,14 +136,27 @@ def attempt(write_eval: WriteEval, grade: Grade, tmp_path: Path) -> Try:
     return attempt
 
 
-async def test_tests_that_tell_right_from_wrong_pass(attempt: Try) -> None:
+CONFINED = """
+import { execFileSync } from "node:child_process";
+import { connect } from "node:net";
+test("writes no files", () => { expect(() => writeFileSync("../here", "x")).toThrow("EACCES"); });
+test("reads no secrets", () => { expect(() => readFileSync("/etc/passwd")).toThrow("EACCES"); });
+test("starts no programs", () => { expect(() => execFileSync(process.execPath, ["--version"])).toThrow("EPERM"); });
+test("connects to nobody", async () => {
+  const connecting = new Promise((done, fail) => connect(80, "127.0.0.1").on("connect", done).on("error", fail));
+  await expect(connecting).rejects.toThrow("EACCES");
+});
+test("sees nothing of our environment", () => { expect(process.env.SECRET_OF_OURS).toBeUndefined(); });
+"""
+
+
+async def test_tests_that_tell_right_from_wrong_pass_and_reach_nothing_of_ours(
+    attempt: Try, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also when running them takes longer than a test of the grader may: it has a limit of its own."""
-    result = await attempt(GOOD, test_seconds=0.5)
+    monkeypatch.setenv("SECRET_OF_OURS", "secret")
+    result = await attempt(GOOD + CONFINED, test_seconds=0.5)
     assert (result.step.status, result.tests.passed, result.tests.total) == ("passed", 5, 5), result.step.excerpt
-
-
-async def test_the_step_has_the_log_of_the_run_and_what_it_cost(attempt: Try) -> None:
-    result = await attempt(GOOD)
     assert result.step.log
     assert "vitest.mjs run" in result.step.log.read_text()
     assert result.step.cpu_ms > 500
@@ -178,29 +192,17 @@ HOSTILE = {
         const source = readFileSync(new URL("./notes.ts", import.meta.url).pathname, "utf8");
         test(String(source.length), () => {});
         """,
-    "never ends": 'test("a", () => { for (;;); });',
-    "writes files": 'test("a", () => { writeFileSync("../here", "x"); });',
-    "reads secrets": 'test("a", () => { readFileSync("/etc/passwd"); });',
-    "starts programs": """
-        import { execFileSync } from "node:child_process";
-        test("a", () => { execFileSync(process.execPath, ["--version"]); });
-        """,
-    "connects": """
-        import { connect } from "node:net";
-        test("a", async () => {
-          await new Promise((done, fail) => connect(80, "127.0.0.1").on("connect", done).on("error", fail));
-        });
-        """,
-    "sees our environment": 'test("a", () => { expect(process.env.SECRET_OF_OURS).toBe("secret"); });',
+    "never ends": 'test("a", () => { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); });',
 }
+# Vitest itself stops one that leaves; one that crashes leaves no report either.
+HOSTILE_ALWAYS = HOSTILE.keys() - {"leaves with success", "crashes", "has no tests"}
 
 
-@pytest.mark.parametrize("tests", HOSTILE.values(), ids=HOSTILE)
-async def test_hostile_tests_are_the_answers_failure(attempt: Try, tests: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SECRET_OF_OURS", "secret")
-    if "for (;;)" in tests:
+@pytest.mark.parametrize("name", examples(HOSTILE, HOSTILE_ALWAYS))
+async def test_hostile_tests_are_the_answers_failure(attempt: Try, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if name == "never ends":
         monkeypatch.setattr(written, "SECONDS", 6.0)
-    result = await attempt(tests)
+    result = await attempt(HOSTILE[name])
     assert result.step.status == "failed", result.step.excerpt
     assert set(result.failed) & {RIGHT_FAILS, "test_wrong[untrimmed]"}, result.failed
 
@@ -212,25 +214,38 @@ test("a", () => {
   const report = config.match(/writtenTests\\("([^"]+)"/)?.[1] ?? "";
   const places = readdirSync(root).filter((name) => /^[0-9a-f]{16}$/.test(name));
   const tests = [{ name: "a", state: STATE, message: "" }];
-  writeFileSync(report, JSON.stringify(places.map((place) => ({ file: `${place}/a.test.ts`, problem: "", tests }))));
-  (process as any).reallyExit(CODE);
+  const forged = places.map((place) => ({ file: `${place}/a.test.ts`, problem: "", tests }));
+  writeFileSync(report, JSON.stringify(forged));
+  END;
 });
 """
 
 
-@pytest.mark.parametrize(("state", "code"), [("passed", 0), ("passed", 1), ("failed", 1), ("failed", 0)])
-async def test_a_forged_report_gains_nothing(attempt: Try, state: str, code: int) -> None:
+LEAVE, DIE = "(process as any).reallyExit(0)", 'process.kill(process.pid, "SIGKILL")'
+
+
+@pytest.mark.parametrize(
+    ("state", "end"), [("passed", LEAVE), ("passed", DIE), *exhaustively(("failed", LEAVE), ("failed", DIE))]
+)
+async def test_a_forged_report_gains_nothing(attempt: Try, state: str, end: str) -> None:
     """It would have to know which folders hold right code."""
-    result = await attempt(FORGED.replace("STATE", f'"{state}"').replace("CODE", str(code)))
+    result = await attempt(FORGED.replace("STATE", f'"{state}"').replace("END", end))
     assert result.step.status == "failed"
     assert set(result.failed) & {"test_right[rewritten]", "test_wrong[untrimmed]"}
 
 
-@pytest.mark.parametrize("report", ["[]", "{}", "5", '[{"file": ""}]', '[{"file": "a", "problem": "", "tests": [5]}]'])
-async def test_an_unreadable_report_is_the_answers_failure(attempt: Try, report: str) -> None:
-    result = await attempt(FORGED.replace("JSON.stringify(places.map(", f"String('{report}' || (places.map(", 1))
-    assert result.step.status == "failed"
-    assert RIGHT_FAILS in result.failed
+async def test_an_unreadable_report_is_the_answers_failure(attempt: Try) -> None:
+    result = await attempt(FORGED.replace("STATE", "5").replace("END", DIE))
+    assert (result.step.status, RIGHT_FAILS in result.failed) == ("failed", True)
+    assert "the tests ended without a report (killed by SIGKILL)" in result.step.excerpt
+
+
+UNREADABLE = ["{}", "5", '[{"file": ""}]', '[{"file": "a", "problem": "", "tests": [5]}]', "[", "[[]]"]
+
+
+@pytest.mark.parametrize("report", UNREADABLE)
+async def test_a_report_of_another_form_is_no_report(report: str) -> None:
+    assert written._read(report) is None
 
 
 async def test_vitest_that_does_not_start_is_nobodys_fault(attempt: Try, monkeypatch: pytest.MonkeyPatch) -> None:
