@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from .answers import HostileAnswer
+from .answers import PASSES, HostileAnswer, together
 from .batch import World, kept_cache, open_world
 from .cases import CATEGORIES, HONEST, MISTAKEN
 from .person import Person, people
@@ -17,6 +17,10 @@ from .problems import problems
 pytestmark = pytest.mark.timeout(3000, func_only=True)
 PEOPLE = people()
 QUICK = [answer for answers in CATEGORIES.values() for answer in answers if answer.quick]
+# Attacks that come to nothing when a Node action is called can be made by one answer.
+CALLED = [answer for answer in QUICK if answer.script and answer.expected is PASSES]
+TOGETHER = together("attacks_in_many_ways", CALLED)
+SINGLE = [answer for answer in QUICK if answer not in CALLED]
 FIRST = [answer for answer in HONEST if answer.template != "foreign"]
 LAST = [answer for answer in (*HONEST, *MISTAKEN) if answer.name in ("honest_node", "mistaken_plain")]
 LEAVES, FINDS = (
@@ -51,7 +55,7 @@ def world(request: pytest.FixtureRequest) -> Iterator[World]:
 
 def theirs(person: Person) -> list[HostileAnswer]:
     """The share of the quick answers that is graded as this person, and then those that show what they left behind."""
-    return [LEAVES, *QUICK[PEOPLE.index(person) :: len(PEOPLE)], FINDS, *LAST]
+    return [LEAVES, TOGETHER, *SINGLE[PEOPLE.index(person) :: len(PEOPLE)], FINDS, *LAST]
 
 
 def test_quick_attacks_are_contained(world: World) -> None:
