@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from convex_evals.core.settings import read_settings
 from convex_evals.core.verdicts import StepName
@@ -54,6 +55,13 @@ def tools() -> Tools:
             return opened
 
     return asyncio.run(prepare())
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def shared_tools() -> AsyncIterator[Tools]:
+    """With graders, for tests that run in the loop of the session."""
+    async with open_tools(read_settings()) as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -77,22 +77,24 @@ async def graded(asked: Eval, files: dict[str, str], tools: Tools, tmp_path: Pat
 
 
 @pytest.mark.timeout(300)
-async def test_an_answer_needs_only_the_files_it_changes(asked: Eval, grading_tools: Tools, tmp_path: Path) -> None:
-    result = await graded(asked, {"convex/tasks.ts": LOUD}, grading_tools, tmp_path)
+@pytest.mark.asyncio(loop_scope="session")
+async def test_an_answer_needs_only_the_files_it_changes(asked: Eval, shared_tools: Tools, tmp_path: Path) -> None:
+    result = await graded(asked, {"convex/tasks.ts": LOUD}, shared_tools, tmp_path)
     assert (result.status, result.tests and result.tests.total) == ("passed", 3), result.steps
     assert (tmp_path / "workspace/project/convex/notes.ts").read_text() == GIVEN["convex/notes.ts"]
     assert read_answer(asked).keys() == GIVEN.keys()
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.asyncio(loop_scope="session")
 async def test_documents_that_do_not_fit_the_new_schema_fail_the_test(
-    asked: Eval, grading_tools: Tools, tmp_path: Path
+    asked: Eval, shared_tools: Tools, tmp_path: Path
 ) -> None:
     files = {
         "convex/tasks.ts": TASKS.format(more=", isDone: false", after=".toUpperCase()"),
         "convex/schema.ts": SCHEMA.format(fields=", isDone: v.boolean()"),
     }
-    result = await graded(asked, files, grading_tools, tmp_path)
+    result = await graded(asked, files, shared_tools, tmp_path)
     assert (result.status, result.failed_tests) == ("failed", ("test_old_tasks_become_loud",))
     step = result.step("tests")
     assert step is not None

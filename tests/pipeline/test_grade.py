@@ -31,6 +31,8 @@ def test_the_answer_says_so_too(project, answer):
     assert answer.query("index:one") == 1
 """
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
 GradeFiles = Callable[..., Awaitable[Grade]]
 WriteEval = Callable[..., Eval]
 
@@ -41,11 +43,11 @@ def shown(result: Grade) -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize(("value", "status", "passed"), [("1", "passed", 2), ("2", "failed", 1)])
 async def test_the_grader_decides_and_the_share_of_passing_tests_is_kept(
-    grading_tools: Tools, write_eval: WriteEval, tmp_path: Path, value: str, status: str, passed: int
+    shared_tools: Tools, write_eval: WriteEval, tmp_path: Path, value: str, status: str, passed: int
 ) -> None:
     eval = write_eval(PROJECT, grader=GRADER)
     files = {**PROJECT, "convex/index.ts": ONE % value}
-    result = await grade(Assignment(eval, files, GradingOptions(), tmp_path), grading_tools)
+    result = await grade(Assignment(eval, files, GradingOptions(), tmp_path), shared_tools)
     assert result.status == status, shown(result)
     assert result.failed_step == (None if status == "passed" else "tests")
     assert result.tests is not None
@@ -53,14 +55,14 @@ async def test_the_grader_decides_and_the_share_of_passing_tests_is_kept(
 
 
 async def test_a_static_eval_is_neither_installed_nor_deployed(
-    grading_tools: Tools, write_eval: WriteEval, tmp_path: Path
+    shared_tools: Tools, write_eval: WriteEval, tmp_path: Path
 ) -> None:
     grader = """
     def test_files_are_there(files):
         assert files is not None
     """
     eval = write_eval({"notes.md": "x"}, grader=grader, settings='{"pipeline": "static"}')
-    result = await grade(Assignment(eval, {"notes.md": "text"}, GradingOptions(), tmp_path), grading_tools)
+    result = await grade(Assignment(eval, {"notes.md": "text"}, GradingOptions(), tmp_path), shared_tools)
     assert result.status == "passed", shown(result)
     assert [step.status for step in result.steps] == ["passed", "skipped", "skipped", "skipped", "skipped", "passed"]
 
@@ -113,25 +115,32 @@ async def test_the_answer_is_bundled_once_unless_what_was_kept_is_altered(
     assert b"stale" not in kept.read_bytes()
 
 
-async def test_nothing_of_a_model_gets_into_what_is_kept(grade_files: GradeFiles, tools: Tools, tmp_path: Path) -> None:
+async def test_the_cli_is_not_needed_to_deploy(grade_files: GradeFiles) -> None:
+    result = await grade_files(PROJECT)
+    assert result.status == "passed", shown(result)
+    assert not _uses_the_cli(result)
+
+
+async def test_the_cli_can_be_asked_to_deploy_and_nothing_of_a_model_gets_into_what_is_kept(
+    grade_files: GradeFiles, tools: Tools, tmp_path: Path
+) -> None:
     """What the CLI compiles and generates for all comes from projects of ours."""
-    await grade_files(PROJECT, options=GradingOptions(fast_push=False))
     folders = [tools.cache / name for name in ("compiled", "generated")]
+    options = GradingOptions(fast_push=False)
+    first = await grade_files(PROJECT, options=options)
     before = {path: path.stat().st_mtime_ns for folder in folders for path in folder.rglob("*")}
     shutil.rmtree(tmp_path / "workspace")
-    result = await grade_files({**PROJECT, "convex.json": "{}"}, options=GradingOptions(fast_push=False))
-    assert result.status == "passed", shown(result)
+    second = await grade_files({**PROJECT, "convex.json": "{}"}, options=options)
     assert {path: path.stat().st_mtime_ns for folder in folders for path in folder.rglob("*")} == before
+    for result in (first, second):
+        assert (result.status, _uses_the_cli(result)) == ("passed", True), shown(result)
 
 
-@pytest.mark.parametrize("fast", [True, False])
-async def test_the_cli_can_be_asked_to_deploy_always(grade_files: GradeFiles, fast: bool) -> None:
-    result = await grade_files(PROJECT, options=GradingOptions(fast_push=fast))
-    assert result.status == "passed", shown(result)
-    used = any("main.js" in argument for command in result.steps[2].commands for argument in command.arguments)
-    assert used is not fast
+def _uses_the_cli(result: Grade) -> bool:
+    """Which is never told a key on its command line."""
     arguments = [argument for command in result.steps[2].commands for argument in command.arguments]
     assert not [argument for argument in arguments if "|" in argument or LOCAL_ADMIN_KEY in argument]
+    return any("main.js" in argument for argument in arguments)
 
 
 async def test_a_suites_own_lint_rules_are_run_by_eslint(
@@ -186,16 +195,16 @@ def test_a_row_stays(project):
 
 
 async def test_what_an_eval_leaves_on_a_deployment_is_not_in_the_way_of_the_next(
-    grading_tools: Tools, write_eval: WriteEval, tmp_path: Path
+    shared_tools: Tools, write_eval: WriteEval, tmp_path: Path
 ) -> None:
     first, second = ({**PROJECT, "convex/schema.ts": SCHEMA % field} for field in ("first", "second"))
     async with Deployment.start() as deployment:
         options = GradingOptions(backend=deployment.url, admin_key=deployment.admin_key)
         filling = await grade(
-            Assignment(write_eval(first, grader=FILLED), first, options, tmp_path / "1"), grading_tools
+            Assignment(write_eval(first, grader=FILLED), first, options, tmp_path / "1"), shared_tools
         )
         assert filling.status == "passed", shown(filling)
-        result = await grade(Assignment(write_eval(second), second, options, tmp_path / "2"), grading_tools)
+        result = await grade(Assignment(write_eval(second), second, options, tmp_path / "2"), shared_tools)
         assert result.status == "passed", shown(result)
 
 
@@ -231,10 +240,10 @@ async def test_the_official_backend_is_started_with_the_flags_it_knows(
     ],
 )
 async def test_a_single_step_is_graded_with_nothing_but_what_must_come_before_it(
-    grading_tools: Tools, write_eval: WriteEval, tmp_path: Path, only: StepName, ran: set[str]
+    shared_tools: Tools, write_eval: WriteEval, tmp_path: Path, only: StepName, ran: set[str]
 ) -> None:
     eval = write_eval(PROJECT, grader=GRADER)
-    result = await grade(Assignment(eval, PROJECT, GradingOptions(), tmp_path, only), grading_tools)
+    result = await grade(Assignment(eval, PROJECT, GradingOptions(), tmp_path, only), shared_tools)
     assert {step.name for step in result.steps if step.status == "passed"} == ran, shown(result)
     assert all(step.status in ("passed", "skipped") for step in result.steps), shown(result)
 
@@ -273,27 +282,27 @@ def test_a_mutation_that_fails_stores_nothing(project):
 
 
 async def test_mutations_of_new_libraries_store_files(
-    grading_tools: Tools, write_eval: WriteEval, tmp_path: Path
+    shared_tools: Tools, write_eval: WriteEval, tmp_path: Path
 ) -> None:
     manifest = '{"private": true, "dependencies": {"convex": "1.48.0"}}'
     files = {"package.json": manifest, "convex/index.ts": STORING}
     eval = write_eval(files, grader=STORED)
-    result = await grade(Assignment(eval, files, GradingOptions(), tmp_path), grading_tools)
+    result = await grade(Assignment(eval, files, GradingOptions(), tmp_path), shared_tools)
     assert result.status == "passed", shown(result)
 
 
-def test_every_step_is_a_gate_or_in_the_table_of_checks() -> None:
+async def test_every_step_is_a_gate_or_in_the_table_of_checks() -> None:
     assert (*GATES, *CHECKS) == STEPS
 
 
 async def test_a_step_that_is_added_to_the_table_is_graded_with_the_others(
-    grading_tools: Tools, write_eval: WriteEval, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shared_tools: Tools, write_eval: WriteEval, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def refuse(grading: Grading, step: RunningStep, backends: Backends | None) -> StepResult:
         return step.failed("lint-findings", "Spelled wrong.")
 
     monkeypatch.setattr("convex_evals.pipeline.grade.CHECKS", {**CHECKS, "spelling": refuse})
     monkeypatch.setattr("convex_evals.pipeline.grade.STEPS", (*STEPS, "spelling"))
-    result = await grade(Assignment(write_eval(PROJECT), PROJECT, GradingOptions(), tmp_path), grading_tools)
+    result = await grade(Assignment(write_eval(PROJECT), PROJECT, GradingOptions(), tmp_path), shared_tools)
     assert (result.status, result.failed_step) == ("failed", "spelling")
     assert [(step.name, step.status) for step in result.steps][-2:] == [("tests", "passed"), ("spelling", "failed")]

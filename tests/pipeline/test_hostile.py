@@ -36,34 +36,38 @@ def logs(grade: Grade) -> str:
 CANARY = "canary-of-the-reference"
 
 
-@pytest.mark.parametrize("fast", [True, *exhaustively(False)], ids=["fast", "cli"])
+TOGETHER = {
+    "convex/index.ts": 'export * from "%(outside)s/secret";\n',
+    "convex/data.ts": 'import data from "%(outside)s/secret.json";\nexport const a = data;\n',
+    "convex/all.ts": "export const all = (name: string) => import(`../../../outside/${name}.json`);\n",
+    "convex/mapped.ts": f"{MODULE}//# sourceMappingURL=%(outside)s/secret.json\n",
+    "convex/aliased.ts": 'export * from "~/secret";\n',
+    "convex/imported.ts": 'export * from "#secret";\n',
+    "convex/tsconfig.json": '{"compilerOptions": {"paths": {"~/*": ["%(outside)s/*"]}}}',
+    "package.json": '{"dependencies": {"convex": "1.44.0"}, "imports": {"#secret": "../../outside/secret.ts"}}',
+}
+REFUSED = ["index.ts", "data.ts", "aliased.ts", "imported.ts"]
+
+
 @pytest.mark.parametrize(
-    "files",
+    ("files", "refused", "fast"),
     [
-        {"convex/index.ts": 'export * from "%(outside)s/secret";\n'},
-        {"convex/index.ts": 'import data from "%(outside)s/secret.json";\nexport const a = data;\n'},
-        {"convex/index.ts": "export const all = (name: string) => import(`../../../outside/${name}.json`);\n"},
-        {"convex/index.ts": f"{MODULE}//# sourceMappingURL=%(outside)s/secret.json\n"},
-        {"convex/index.ts": MODULE, "convex/tsconfig.json": '{"extends": "%(outside)s/secret.json"}'},
-        {
-            "convex/index.ts": 'export * from "~/secret";\n',
-            "convex/tsconfig.json": '{"compilerOptions": {"paths": {"~/*": ["%(outside)s/*"]}}}',
-        },
-        {
-            "convex/index.ts": 'export * from "#secret";\n',
-            "package.json": '{"dependencies": {"convex": "1.44.0"}, "imports": {"#secret": "../../outside/secret.ts"}}',
-        },
+        (TOGETHER, REFUSED, True),
+        ({"convex/index.ts": MODULE, "convex/tsconfig.json": '{"extends": "%(outside)s/secret.json"}'}, [], True),
         *exhaustively(
-            {"convex/index.ts": 'export * from "../../../outside/secret";\n'},
-            {"convex/index.ts": 'import text from "%(outside)s/secret.txt";\nexport const a = text;\n'},
-            {"convex/index.ts": MODULE, "tsconfig.json": '{"extends": "%(outside)s/secret.json"}'},
-            {"convex/index.ts": MODULE, "convex/tsconfig.json": '{"extends": "/etc/passwd"}'},
-            {"convex/index.ts": f'/// <reference path="%(outside)s/secret.ts" />\n{MODULE}'},
+            (TOGETHER, REFUSED, False),
+            ({"convex/index.ts": 'export * from "../../../outside/secret";\n'}, ["index.ts"], True),
+            ({"convex/index.ts": 'import a from "%(outside)s/secret.txt";\nexport const b = a;\n'}, ["index.ts"], True),
+            ({"tsconfig.json": '{"extends": "%(outside)s/secret.json"}'}, [], True),
+            ({"convex/tsconfig.json": '{"extends": "/etc/passwd"}'}, [], True),
+            ({"convex/tsconfig.json": '{"extends": "/etc/passwd"}'}, [], False),
+            ({"convex/all.ts": TOGETHER["convex/all.ts"], "convex/mapped.ts": TOGETHER["convex/mapped.ts"]}, [], True),
+            ({"convex/index.ts": f'/// <reference path="%(outside)s/secret.ts" />\n{MODULE}'}, [], True),
         ),
     ],
 )
 async def test_no_tool_reads_or_quotes_a_file_outside_the_project(
-    grade_files: GradeFiles, tmp_path: Path, files: dict[str, str], fast: bool
+    grade_files: GradeFiles, tmp_path: Path, files: dict[str, str], refused: list[str], fast: bool
 ) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -75,10 +79,9 @@ async def test_no_tool_reads_or_quotes_a_file_outside_the_project(
     assert grade.status in {"passed", "failed"}, shown(grade)
     assert CANARY not in logs(grade)
     assert "root:x:0" not in logs(grade)
-    if "reference path" not in texts["convex/index.ts"] and texts["convex/index.ts"].startswith(
-        ("export *", "import d")
-    ):
+    if refused:
         assert grade.failed_step == "deploy", shown(grade)
+        assert [name for name in refused if f"convex/{name}:" not in logs(grade)] == []
 
 
 async def test_the_reference_answer_is_in_no_folder_of_the_grading(grade_files: GradeFiles, tmp_path: Path) -> None:
@@ -95,66 +98,68 @@ def options(**values: object) -> str:
     return json.dumps({"compilerOptions": {**modern, **values}})
 
 
+LENGTH = "export const size = (text: string | null): number => text.length;\n"
+NO_SUCH = 'import { v } from "convex/values";\nexport const one = () => v.nothing();\n'
+JAVASCRIPT = "/** @type {number} */\nexport const one = 'two';\n"
+STUB = "export declare const v: { nothing(): number };\n"
+SUFFIXED = {
+    "convex/wrong.ts": 'import { one } from "./one";\nexport const two: string = one;\n',
+    "convex/one.ts": "export const one: number = 1;\n",
+    "convex/one.fake.ts": "export const one: string = 'one';\n",
+}
+LIBRARY = f'/// <reference no-default-lib="true"/>\n/// <reference lib="esnext"/>\n{WRONG}'
+UNCHECKED = {"noCheck": True, "strict": False, "strictNullChecks": False}
+
+
 @pytest.mark.parametrize(
     "files",
     [
-        {"convex/wrong.ts": f"// @ts-nocheck\n{WRONG}"},
-        {"convex/wrong.ts": f"// @ts-ignore\n{WRONG}"},
-        {"shared/wrong.ts": f"// @ts-nocheck\n{WRONG}", "convex/index.ts": f'import "../shared/wrong";\n{MODULE}'},
-        {"convex/wrong.ts": WRONG, "convex/tsconfig.json": options(noCheck=True)},
+        {
+            "convex/nocheck_wrong.ts": f"// @ts-nocheck\n{WRONG}",
+            "convex/ignore_wrong.ts": f"// @ts-ignore\n{WRONG}",
+            "shared/wrong.ts": f"// @ts-nocheck\n{WRONG}",
+            "convex/index.ts": f'import "../shared/wrong";\n{MODULE}',
+            "convex/wrong.js": JAVASCRIPT,
+            "convex/hidden_wrong.d.ts": 'import { Nope } from "./nowhere";\nexport declare const one: Nope;\n',
+            "convex/lied_to.ts": NO_SUCH,
+            "convex/lie_wrong.d.ts": 'declare module "convex/values" { export const v: { nothing(): number } }\n',
+            "convex/wrong (1).ts": WRONG,
+        },
+        {
+            "convex/strict_wrong.ts": LENGTH,
+            "convex/lied_to.ts": NO_SUCH,
+            "convex/stub_wrong.d.ts": STUB,
+            **SUFFIXED,
+            "convex/tsconfig.json": options(
+                **UNCHECKED, paths={"convex/values": ["./stub_wrong"]}, moduleSuffixes=[".fake", ""]
+            ),
+        },
+        {"convex/wrong.ts": LIBRARY, "convex/tsconfig.json": options(skipDefaultLibCheck=True)},
         {"convex/wrong.ts": WRONG, "convex/tsconfig.json": '{"files": [], "include": [], "exclude": ["**/*"]}'},
-        {
-            "convex/wrong.ts": f'/// <reference no-default-lib="true"/>\n/// <reference lib="esnext"/>\n{WRONG}',
-            "convex/tsconfig.json": options(skipDefaultLibCheck=True),
-        },
-        {
-            "convex/wrong.ts": "export const size = (text: string | null): number => text.length;\n",
-            "convex/tsconfig.json": options(strict=False, strictNullChecks=False),
-        },
-        {"convex/wrong.js": "/** @type {number} */\nexport const one = 'two';\n"},
-        {"convex/hidden.d.ts": 'import { Nope } from "./nowhere";\nexport declare const one: Nope;\n'},
-        {
-            "convex/wrong.ts": 'import { v } from "convex/values";\nexport const one = () => v.nothing();\n',
-            "convex/lie.d.ts": 'declare module "convex/values" { export const v: { nothing(): number } }\n',
-        },
-        {
-            "convex/wrong.ts": 'import { v } from "convex/values";\nexport const one = () => v.nothing();\n',
-            "convex/stub.d.ts": "export declare const v: { nothing(): number };\n",
-            "convex/tsconfig.json": options(paths={"convex/values": ["./stub"]}),
-        },
-        {
-            "convex/use.ts": 'import { one } from "./one";\nexport const two: string = one;\n',
-            "convex/one.ts": "export const one: number = 1;\n",
-            "convex/one.fake.ts": "export const one: string = 'one';\n",
-            "convex/tsconfig.json": options(moduleSuffixes=[".fake", ""]),
-        },
-        {"convex/a (1).ts": WRONG},
         {
             "backend/index.ts": MODULE,
             "backend/wrong.ts": WRONG,
             "convex.json": '{"functions": "convex/", "functions": "backend/"}',
         },
         *exhaustively(
+            {"convex/wrong.ts": WRONG, "convex/tsconfig.json": options(noCheck=True)},
+            {"convex/wrong.ts": LENGTH, "convex/tsconfig.json": options(strict=False, strictNullChecks=False)},
+            {
+                "convex/lied_to.ts": NO_SUCH,
+                "convex/stub.d.ts": STUB,
+                "convex/tsconfig.json": options(paths={"convex/values": ["./stub"]}),
+            },
+            {**SUFFIXED, "convex/tsconfig.json": options(moduleSuffixes=[".fake", ""])},
             {"convex/wrong.ts": f"/* @TS-NoCheck */\n{WRONG}"},
             {"convex/wrong.ts": f"// @ts-expect-error because\n{WRONG}"},
             {"convex/wrong.tsx": f"/* {{/* @ts-ignore */\n{WRONG}"},
             {"convex/wrong.ts": WRONG, "convex/tsconfig.json": '{"files": [], "references": [{"path": ".."}]}'},
+            {"convex/wrong.js": JAVASCRIPT, "convex/tsconfig.json": options()},
+            {"convex/one.js": JAVASCRIPT, "convex/one.d.ts": "export declare const one: number;\n"},
+            {"convex/lied_to.ts": NO_SUCH, "convex/values.d.ts": STUB, "convex/tsconfig.json": options(baseUrl="..")},
             {
-                "convex/wrong.js": "/** @type {number} */\nexport const one = 'two';\n",
-                "convex/tsconfig.json": options(),
-            },
-            {
-                "convex/wrong.js": "/** @type {number} */\nexport const one = 'two';\n",
-                "convex/wrong.d.ts": "export declare const one: number;\n",
-            },
-            {
-                "convex/wrong.ts": 'import { v } from "convex/values";\nexport const one = () => v.nothing();\n',
-                "convex/values.d.ts": "export declare const v: { nothing(): number };\n",
-                "convex/tsconfig.json": options(baseUrl=".."),
-            },
-            {
-                "convex/wrong.ts": 'import { v } from "convex/values";\nexport const one = () => v.nothing();\n',
-                "stubs/values/index.d.ts": "export declare const v: { nothing(): number };\n",
+                "convex/lied_to.ts": NO_SUCH,
+                "stubs/values/index.d.ts": STUB,
                 "convex/tsconfig.json": options(paths={"convex/*": ["../stubs/*"]}),
             },
             {"convex/deep/wrong.ts": WRONG, "convex/deep/tsconfig.json": options(noCheck=True)},
@@ -163,40 +168,54 @@ def options(**values: object) -> str:
     ],
 )
 async def test_no_answer_switches_the_type_check_off(grade_files: GradeFiles, files: dict[str, str]) -> None:
+    """An error is found in each file that is called wrong."""
     grade = await grade_files({**PLAIN, **files}, only="tsc")
     tsc = step_of(grade, "tsc")
     assert (tsc.status, tsc.failure) == ("failed", "type-errors"), shown(grade)
+    assert _called(files, "wrong") - {each.file for each in tsc.diagnostics} == set(), tsc.excerpt
+
+
+def _called(files: dict[str, str], word: str) -> set[str]:
+    return {name for name in files if word in name}
 
 
 DEBUG = "export function stop() {\n  debugger;\n}\n"
 
 
-@pytest.mark.parametrize("linter", ["oxlint", *exhaustively("eslint")])
+HIDDEN = {
+    "convex/disabled_loud.ts": f"/* eslint-disable */\n{DEBUG}",
+    "convex/line_loud.ts": "export function stop() {\n  // eslint-disable-next-line\n  debugger;\n}\n",
+    "convex/rule_loud.ts": f"/* eslint no-debugger: 0 */\n{DEBUG}",
+    "eslint.config.js": 'export default [{ ignores: ["**/*"] }];\n',
+    "convex/eslint.config.mjs": 'export default [{ ignores: ["**/*"] }];\n',
+    ".oxlintrc.json": '{"ignorePatterns": ["**/*"]}',
+    ".gitignore": "convex",
+}
+OVERLOOKED = {"convex/stop.min.js": DEBUG}
+HIDDEN_TOO = {
+    "convex/oxlint_loud.ts": f"/* oxlint-disable no-debugger */\n{DEBUG}",
+    "convex/oxlint_line_loud.ts": "export function stop() {\n  debugger; // oxlint-disable-line no-debugger\n}\n",
+    ".eslintignore": "**/*",
+    "convex/.gitignore": "*",
+    "convex/tsconfig.json": '{"exclude": ["**/*"]}',
+}
+
+
 @pytest.mark.parametrize(
-    "files",
+    ("linter", "files"),
     [
-        {"convex/loud.ts": f"/* eslint-disable */\n{DEBUG}"},
-        {"convex/loud.ts": "export function stop() {\n  // eslint-disable-next-line\n  debugger;\n}\n"},
-        {"convex/loud.ts": f"/* eslint no-debugger: 0 */\n{DEBUG}"},
-        {
-            "convex/loud.ts": DEBUG,
-            "eslint.config.js": 'export default [{ ignores: ["**/*"] }];\n',
-            "convex/eslint.config.mjs": 'export default [{ ignores: ["**/*"] }];\n',
-        },
-        {"convex/loud.ts": DEBUG, ".oxlintrc.json": '{"ignorePatterns": ["**/*"]}', ".gitignore": "convex"},
-        {"convex/loud.min.js": DEBUG},
-        *exhaustively(
-            {"convex/loud.ts": f"/* oxlint-disable no-debugger */\n{DEBUG}"},
-            {"convex/loud.ts": "export function stop() {\n  debugger; // oxlint-disable-line no-debugger\n}\n"},
-            {"convex/loud.ts": DEBUG, ".eslintignore": "**/*", "convex/.gitignore": "*"},
-            {"convex/loud.ts": DEBUG, "convex/tsconfig.json": '{"exclude": ["**/*"]}'},
-        ),
+        ("oxlint", HIDDEN),
+        ("oxlint", OVERLOOKED),
+        *exhaustively(("eslint", HIDDEN), ("eslint", OVERLOOKED), ("oxlint", HIDDEN_TOO), ("eslint", HIDDEN_TOO)),
     ],
 )
 async def test_no_answer_switches_the_linter_off(grade_files: GradeFiles, files: dict[str, str], linter: str) -> None:
+    """A finding is in each file that is called loud."""
     chosen = GradingOptions(linter=linter)  # type: ignore[arg-type]
     grade = await grade_files({**PLAIN, **files}, options=chosen, only="eslint")
-    assert step_of(grade, "eslint").status == "failed", shown(grade)
+    lint = step_of(grade, "eslint")
+    assert lint.status == "failed", shown(grade)
+    assert _called(files, "loud") - {each.file for each in lint.diagnostics if each.name == "no-debugger"} == set()
 
 
 async def test_linter_directives_are_noted_and_text_about_directives_is_ignored(grade_files: GradeFiles) -> None:

@@ -36,10 +36,10 @@ LEFT_TO_THE_CLI = {"nested-component", "elsewhere", "old-convex"}
 # The original tools take their time: of each shape one, and most of them exhaustively.
 SENT = ["plain", "schemaless", "many-modules", "node-action", "modest-tsconfig", "newest-convex"]
 SENT += ["published-component", "component", "rich-component"]
-SENT_ALWAYS = {"node-action", "published-component", "rich-component"}
+SENT_ALWAYS = {"rich-component"}
 COMPILED = [name for name in DEPLOYED if EXPECTED[name].get("failedStep") == "tsc"]
 COMPILED += ["many-modules", "react", "modest-tsconfig"]
-COMPILED_ALWAYS = {"everything-wrong", "modest-tsconfig"}
+COMPILED_ALWAYS = {"everything-wrong"}
 LINTED = [name for name in DEPLOYED if EXPECTED[name].get("failedStep") == "eslint"]
 LINTED += ["many-findings", "many-modules", "react", "taste"]
 LINTED_ALWAYS = ["many-findings", "react"]
@@ -47,7 +47,7 @@ ELSEWHERE_IN_THE_CODE = {"no-duplicate-case"}  # one linter points at the first 
 # Of each kind of verdict and of project one; the others exhaustively.
 GRADED_ALWAYS = {"plain", "react", "component", "elsewhere", "node-action", "modest-tsconfig", "cheating-tsconfig"}
 GRADED_ALWAYS |= {"type-error", "everything-wrong", "floating-promise", "conditional-hook", "many-findings"}
-GRADED_ALWAYS |= {"published-component", "published-component-twice", "rich-component", "bad-index-component"}
+GRADED_ALWAYS |= {"published-component", "rich-component", "bad-index-component"}
 GRADED_ALWAYS |= {"syntax-error", "no-dependency", "bad-index", "endless-import", "shouted-errors"}
 HAS_SOURCES = {name for name in EXPECTED if (PROJECTS / name / "src").is_dir()}
 
@@ -141,7 +141,7 @@ async def test_a_project_that_is_not_plain_is_left_to_the_cli(
     assert await build_request(step, await find_cli(workspace.project, tools), workspace.project) is None
 
 
-@pytest.mark.parametrize("name", examples(REFUSED, GRADED_ALWAYS))
+@pytest.mark.parametrize("name", examples(REFUSED, GRADED_ALWAYS - {"endless-import"}))
 async def test_the_fast_path_accepts_nothing_that_the_cli_refuses(
     graded: Callable[[str], Awaitable[Any]], tools: Tools, tmp_path: Path, name: str
 ) -> None:

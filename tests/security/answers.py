@@ -1,7 +1,7 @@
 """Hostile answers: what a model might send, and what must come of it."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -54,6 +54,8 @@ class HostileAnswer:
     expected: Expected = PASSES
     quick: bool = False
     """Whether every `test` runs it, and not only `test --all`."""
+    script: str = ""
+    """Of a Node action that attacks when it is called."""
 
     def submission(self, surroundings: Mapping[str, str]) -> dict[str, str]:
         files = {**reference(self.template), **self.files}
@@ -144,7 +146,18 @@ def node_calls(
 ) -> Iterator[HostileAnswer]:
     """One answer per script, each of which attacks when it is called."""
     for name, script in scripts.items():
-        yield HostileAnswer(name, "node", in_node_call(script), expected, name in quick)
+        yield HostileAnswer(name, "node", in_node_call(script), expected, name in quick, script)
+
+
+def together(name: str, answers: Iterable[HostileAnswer]) -> HostileAnswer:
+    """One Node action that makes the attacks of several. Its loot says which of them succeeded."""
+    tried = "".join(
+        f"try {{ const loot = await (async () => {{ {answer.script} }})();\n"
+        f"if (loot) found.{answer.name} = loot; }} catch {{}}\n"
+        for answer in answers
+    )
+    script = f"const found = {{}};\n{tried}\nreturn Object.keys(found).length ? found : undefined;"
+    return HostileAnswer(name, "node", in_node_call(script))
 
 
 def node_pushes(

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Final
@@ -68,7 +69,7 @@ class World:
     runs: int = 0
     _cache: Mapping[str, str] = field(default_factory=dict)
 
-    def grade(self, answers: Sequence[HostileAnswer], *options: str) -> Batch:
+    def grade(self, answers: Sequence[HostileAnswer], *options: str, jobs: int = 2) -> Batch:
         """Answers are taken up in the order given; two at a time. `options` are more options of the command."""
         self.runs += 1
         where = self.folder / f"run{self.runs}"
@@ -80,13 +81,14 @@ class World:
         self.canaries.remember_files()
         started = time.monotonic()
         suite = str(self.folder / f"suite/{self.runs}/evals")
-        done = self._run(where, ["--model", f"replay:{run}", "--evals", suite, *options], scores)
+        chosen = ["--model", f"replay:{run}", "--evals", suite, "--jobs", str(jobs), *options]
+        done = self._run(where, chosen, scores)
         report = (where / "out.json").read_bytes()
         return Batch(_results(report, evals), done + report, _kept(scores), time.monotonic() - started)
 
     def _run(self, where: Path, options: Sequence[str], scores: Path) -> bytes:
         program = [sys.executable, "-m", "convex_evals", "run", *options]
-        program += ["--json", str(where / "out.json"), "--scores", str(scores), "--jobs", "2"]
+        program += ["--json", str(where / "out.json"), "--scores", str(scores)]
         with (where / "output").open("wb") as output:
             subprocess.run(
                 self.person.command(self.folder, program),
@@ -119,10 +121,21 @@ class World:
         """What is in the cache from now on must stay as it is."""
         self._cache = self._cached()
 
-    def copy_cache(self, target: Path) -> None:
-        """What was installed and prepared so far, for a world that begins with it."""
+    @property
+    def is_prepared(self) -> bool:
+        return all((self.folder / "cache" / name).exists() for name in PREPARED)
+
+    def keep_cache(self) -> None:
+        """What was installed and prepared so far is what other worlds begin with."""
+        kept = kept_cache()
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        incoming = Path(mkdtemp(prefix="corpus-", dir=kept.parent))
         for name in PREPARED:
-            shutil.copytree(self.folder / "cache" / name, target / name, symlinks=True)
+            shutil.copytree(self.folder / "cache" / name, incoming / name, symlinks=True)
+        try:
+            incoming.rename(kept)
+        except OSError:  # another process was faster
+            shutil.rmtree(incoming)
 
     def changed_in_cache(self) -> list[str]:
         now = self._cached()
@@ -149,14 +162,17 @@ class World:
 
 @contextmanager
 def open_world(person: Person, *, downloads: bool = True, prepared: Path | None = None) -> Iterator[World]:
-    """With the toolchain, with what npm has downloaded before, unless it is not needed, and with a `prepared` cache."""
+    """With the toolchain, with what npm has downloaded before, unless it is not needed, and with a `prepared` cache if
+    there is one."""
     asyncio.run(prepare_toolchain(read_settings()))
     folder = Path(mkdtemp(prefix="corpus-", dir="/var/tmp"))
     folder.chmod(0o755)
     try:
         for name in ("home", "tmp", "scores", "suite", "outside"):
             (folder / name).mkdir()
-        shutil.copytree(prepared, folder / "cache", symlinks=True) if prepared else (folder / "cache").mkdir()
+        (folder / "cache").mkdir()
+        if prepared and prepared.is_dir():
+            shutil.copytree(prepared, folder / "cache", symlinks=True, dirs_exist_ok=True)
         downloaded = read_settings().cache_folder / "npm"
         if downloads and downloaded.is_dir():
             shutil.copytree(downloaded, folder / "cache/npm", ignore=shutil.ignore_patterns("tmp", "_logs"))
@@ -164,6 +180,15 @@ def open_world(person: Person, *, downloads: bool = True, prepared: Path | None 
             yield World(person, folder, watched)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def kept_cache() -> Path:
+    """Of the honest answers of this suite, graded with this toolchain."""
+    toolchain = asyncio.run(prepare_toolchain(read_settings()))
+    named = sha256(toolchain.packages.folder.name.encode())
+    for path in sorted(path for path in SUITE.rglob("*") if path.is_file() and path.suffix != ".pyc"):
+        named.update(str(path.relative_to(SUITE)).encode() + path.read_bytes())
+    return read_settings().cache_folder / "tests" / f"corpus-{named.hexdigest()}"
 
 
 def _write_suite(root: Path, answers: Sequence[HostileAnswer]) -> dict[str, str]:

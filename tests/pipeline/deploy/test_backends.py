@@ -38,17 +38,19 @@ def test_the_keys_of_the_grading(project, answer):
 """
 
 
+@pytest.mark.asyncio(loop_scope="session")
 async def test_a_python_grader_has_keys_that_nobody_else_knows(
-    grading_tools: Tools, write_eval: Callable[..., Eval], tmp_path: Path
+    shared_tools: Tools, write_eval: Callable[..., Eval], tmp_path: Path
 ) -> None:
     eval = write_eval(grader=GRADER)
-    graded = await grade(Assignment(eval, read_answer(eval), GradingOptions(), tmp_path), grading_tools)
+    graded = await grade(Assignment(eval, read_answer(eval), GradingOptions(), tmp_path), shared_tools)
     assert graded.status == "passed", [step.excerpt for step in graded.steps]
 
 
-async def test_a_vitest_grader_finds_its_well_known_key_accepted(grading_tools: Tools, tmp_path: Path) -> None:
+@pytest.mark.asyncio(loop_scope="session")
+async def test_a_vitest_grader_finds_its_well_known_key_accepted(shared_tools: Tools, tmp_path: Path) -> None:
     eval = load_suite(FOREIGN / "evals").evals[0]
-    graded = await grade(Assignment(eval, read_answer(eval), GradingOptions(), tmp_path), grading_tools)
+    graded = await grade(Assignment(eval, read_answer(eval), GradingOptions(), tmp_path), shared_tools)
     assert graded.status == "passed", [step.excerpt for step in graded.steps]
     assert not _files_with_the_key(tmp_path)
 

@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from convex_evals.pipeline.grade import grade
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.types import Assignment, GradingOptions
@@ -52,11 +54,12 @@ def test_the_folder_of_functions_has_a_tsconfig(files):
 """
 
 
+@pytest.mark.asyncio(loop_scope="session")
 async def test_node_actions_import_external_packages_and_graders_see_a_tsconfig(
-    grading_tools: Tools, write_eval: Callable[..., Eval], tmp_path: Path
+    shared_tools: Tools, write_eval: Callable[..., Eval], tmp_path: Path
 ) -> None:
     eval = write_eval(PROJECT, grader=GRADER)
-    result = await grade(Assignment(eval, PROJECT, GradingOptions(), tmp_path), grading_tools)
+    result = await grade(Assignment(eval, PROJECT, GradingOptions(), tmp_path), shared_tools)
     steps = {step.name: step for step in result.steps}
     assert steps["tests"].status == "passed", steps["tests"].excerpt
     assert any("convex/tsconfig.json is missing" in note for note in steps["tsc"].notes)

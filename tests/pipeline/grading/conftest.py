@@ -6,13 +6,12 @@ import asyncio
 import shutil
 import textwrap
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from convex_evals.backend.deployment import Deployment, DeploymentSettings
 from convex_evals.core.processes import base_environment, run
@@ -23,13 +22,14 @@ from convex_evals.pipeline.grading.kit.contents import clean
 from convex_evals.pipeline.grading.kit.deployment import Deployment as GraderDeployment
 from convex_evals.pipeline.grading.kit.transport import Clock, Transport
 from convex_evals.pipeline.grading.run import run_grader
-from convex_evals.pipeline.tools import Tools, open_tools
+from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.pipeline.workspace import Workspace
 from convex_evals.suite import Eval, load_suite
 
 APP = Path(__file__).parent / "app"
 PUSH_SECONDS = 120.0
+COMPILED = str(read_settings().cache_folder / "tests" / "compiled")  # or Node compiles the CLI each time
 
 Deploy = Callable[[Path], GradedDeployment]
 Grade = Callable[..., Awaitable[GraderResult]]
@@ -75,7 +75,7 @@ async def _push(project: Path, target: GradedDeployment, toolchain: Toolchain) -
         [*toolchain.node_command("convex"), "dev", *options, "--url", target.url, "--admin-key", target.admin_key],
         cwd=project,
         timeout=PUSH_SECONDS,
-        environment=base_environment(project, {"CI": "1"}),
+        environment=base_environment(project, {"CI": "1", "NODE_COMPILE_CACHE": COMPILED}),
     )
     assert result.ok, result.output.text
 
@@ -124,12 +124,6 @@ def transport(graded: GradedDeployment, clock: Clock) -> Transport:
 def project(transport: Transport) -> GraderDeployment:
     """As graders have it."""
     return GraderDeployment(transport)
-
-
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def shared_tools() -> AsyncIterator[Tools]:
-    async with open_tools(read_settings()) as tools:
-        yield tools
 
 
 @pytest.fixture

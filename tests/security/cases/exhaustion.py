@@ -142,7 +142,7 @@ SOURCES: dict[str, tuple[dict[str, str | None], Expected]] = {
     ),
 }
 
-QUICK = ("hoards_buffers", "module_spins")
+QUICK = ("hoards_buffers",)
 ANSWERS = [
     *node_calls({"hoards_buffers": HOARD}, may_fail("tests"), quick=QUICK),
     *node_calls(MEMORY, TESTS, quick=QUICK),

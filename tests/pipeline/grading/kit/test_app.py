@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.examples import examples, exhaustively
+from tests.examples import exhaustively
 
 from convex_evals.core.supervisor import descendants
 from convex_evals.pipeline.grading import GradedDeployment, GraderResult
@@ -169,59 +169,131 @@ async def test_an_app_is_shown_follows_its_deployment_and_reaches_nothing_else(
     assert (result.tests.passed, result.tests.total, result.step.notes) == (6, 6, ())
 
 
-@pytest.mark.usefixtures("chromium")
-@pytest.mark.parametrize(
-    ("app", "main", "excerpt"),
-    [
-        (APP.replace("const send", "throw new Error('oh no'); const send"), MAIN, ["the page reported: oh no"]),
-        *exhaustively(
-            (APP.replace("Send", "Post"), MAIN, ["'Send'", "Post", 'looked for: get_by_role("button")']),
-            (APP.replace("list,", "lost,"), MAIN, ["the page reported:", "messages:lost"]),
-        ),
-    ],
+# What pages do, by the hash of their address.
+HOSTILE = {
+    "takes-all-memory": "const kept = []; for (;;) kept.push(new Array(1e6).fill(Math.random()));",
+    "goes-elsewhere": "location.href = 'about:blank';",
+    "opens-windows-and-dialogs": "for (let i = 0; i < 200; i++) { window.open('/'); alert(i); }",
+    "loops": "for (;;);",
+    "fills-the-storage": "for (let i = 0; ; i++) localStorage.setItem('k' + i, 'x'.repeat(1e6));",
+}
+DOWN = {"page": "the page crashed", "browser": "the browser did not survive"}
+# Talks to the deployment from a worker of its own and overwrites what it finds.
+TALKS = """
+    (window as any).holdMessages = () => {};
+    const code = `fetch("${VITE_CONVEX_URL}/version", { mode: "no-cors" }).then(() => postMessage("reached"))`;
+    const worker = new Worker(URL.createObjectURL(new Blob([code])));
+    worker.onmessage = ({ data }) => { document.title = data; };
+"""
+DEEDS = "".join(
+    f'if (location.hash === "#{name}") {{ {deed} }}\n' for name, deed in {**HOSTILE, "talks": TALKS}.items()
 )
-async def test_what_is_wrong_with_a_page_is_the_answers_failure(
-    write_eval: WriteEval, look: Look, app: str, main: str, excerpt: list[str]
-) -> None:
-    result = await look(write_eval(LOOKS), app, main)
-    assert (result.step.failure, result.tests.passed, result.tests.total) == ("tests-failed", 1, 2)
-    assert "✗ test_looks (grader.py:8)" in result.step.excerpt
-    assert [text for text in excerpt if text not in result.step.excerpt] == [], result.step.excerpt
-
-
-@pytest.mark.usefixtures("chromium")
-async def test_once_a_test_has_failed_the_others_wait_less(write_eval: WriteEval, look: Look) -> None:
-    grader = """
+HOSTILE_MAIN = MAIN.replace("createRoot(", f"{DEEDS}createRoot(", 1)
+HOSTILE_APP = APP.replace("const send", "if (location.hash === '#throws') throw new Error('oh no'); const send")
+LOOKS_AT_HOSTILE = """
     import time
+    from contextlib import suppress
 
     import pytest
     from playwright.sync_api import expect
 
-    def test_fails(app):
+    def visit(app, page, deed):
+        page.goto(f"{app.url}#{deed}", timeout=10_000)
+
+    def test_throws(app):
+        page = app.blank()
+        visit(app, page, "throws")
+        expect(page.get_by_role("button")).to_have_text("Send", timeout=3000)
+
+    def test_has_another_text(app):
         expect(app.open().get_by_role("button")).to_have_text("Post", timeout=3000)
 
-    def test_is_quick(app):
+    def test_waits_less_once_a_test_has_failed(app):
         button = app.open().get_by_role("button")
         started = time.monotonic()
         with pytest.raises(AssertionError):
             expect(button).to_have_text("Post")
         assert time.monotonic() - started < 8
+
+    def test_never_answers(app):
+        app.open().evaluate("new Promise(() => {})")
+
+    def test_releases_nothing_that_is_held(app):
+        page = app.blank()
+        with app.holding(page):
+            visit(app, page, "talks")
+            page.wait_for_timeout(1500)
+            assert page.title() == "App"
+        expect(page).to_have_title("reached")
+
+    @pytest.mark.parametrize("deed", DEEDS)
+    def test_does(app, deed):
+        page = app.blank()
+        visit(app, page, deed)
+        expect(page.get_by_role("button")).to_have_text("Send", timeout=3000)
+
+    @pytest.mark.parametrize("accident", ACCIDENTS)
+    def test_brings_down(app, accident):
+        page = app.open()
+        if accident == "page":
+            with suppress(Exception):
+                page.goto("chrome://crash")
+        else:
+            app.chromium.browser.new_browser_cdp_session().send("Browser.crash")
+        page.get_by_role("button").click()
+
+    def test_has_another_browser(app):
+        app.open().get_by_role("button").click(timeout=10_000)
     """
-    result = await look(write_eval(grader))
-    assert (result.tests.passed, result.tests.total) == (1, 2), result.step.log.read_text()
-    assert "✗ test_fails (grader.py:8)" in result.step.excerpt
-    assert all(text in result.step.excerpt for text in ("'Post'", "Send", 'looked for: get_by_role("button")'))
+
+
+@pytest.mark.usefixtures("chromium")
+@pytest.mark.parametrize(
+    ("deeds", "accidents"),
+    [(["takes-all-memory"], ["browser"]), *exhaustively(([*HOSTILE], ["page", "browser"]))],
+    ids=["examples", "all"],
+)
+async def test_what_a_page_does_is_the_failure_of_the_test_that_looks_at_it(
+    write_eval: WriteEval, look: Look, deeds: list[str], accidents: list[str]
+) -> None:
+    grader = LOOKS_AT_HOSTILE.replace("DEEDS", repr(deeds)).replace("ACCIDENTS", repr(accidents))
+    result = await look(write_eval(grader), HOSTILE_APP, HOSTILE_MAIN, options=GradingOptions(test_seconds=30.0))
+    assert result.step.failure == "tests-failed", result.step.excerpt
+    told = {
+        "test_throws": ["the page reported: oh no"],
+        "test_has_another_text": ["'Post'", "Send", 'looked for: get_by_role("button")'],
+        "test_never_answers": ["the page never answered"],
+        **{f"test_does[{deed}]": [] for deed in deeds},
+        **{f"test_brings_down[{each}]": [DOWN[each]] for each in accidents},
+    }
+    failed = {test.name: test.message for test in result.step.diagnostics}
+    assert list(failed) == list(told)
+    assert [text for name, texts in told.items() for text in texts if text not in failed[name]] == []
+
+
+@pytest.mark.exhaustive
+@pytest.mark.usefixtures("chromium")
+async def test_a_query_that_fails_is_the_answers_failure(write_eval: WriteEval, look: Look) -> None:
+    result = await look(write_eval(LOOKS), APP.replace("list,", "lost,"))
+    assert (result.step.failure, result.tests.passed, result.tests.total) == ("tests-failed", 1, 2)
+    assert "✗ test_looks (grader.py:8)" in result.step.excerpt
+    assert all(text in result.step.excerpt for text in ("the page reported:", "messages:lost"))
 
 
 @pytest.mark.parametrize("search_path", ["", *exhaustively(None)], ids=["without a browser", "with one"])
-async def test_an_app_that_cannot_be_built_is_the_answers_failure(
-    write_eval: WriteEval, look: Look, search_path: str | None
+async def test_an_app_that_cannot_be_built_is_the_answers_failure_and_bundles_no_file_from_outside_its_project(
+    write_eval: WriteEval, look: Look, tmp_path: Path, search_path: str | None
 ) -> None:
-    result = await look(write_eval(LOOKS), APP.replace("convex/react", "convex/recat"), search_path=search_path)
+    (tmp_path / "secret.json").write_text('{"key": "s3cr3t"}')
+    main = f'import it from "{tmp_path}/secret.json"; import "./App"; document.title = it.key;'
+    app = APP.replace("convex/react", "convex/recat")
+    result = await look(write_eval(LOOKS), app, main, search_path=search_path)
     assert (result.step.failure, result.tests.passed, result.tests.total) == ("tests-failed", 1, 2)
     assert "the app cannot be built from src/main.tsx" in result.step.excerpt
     assert 'Could not resolve "convex/recat"' in result.step.excerpt
     assert "src/App.tsx:1:" in result.step.excerpt
+    assert f'"{tmp_path}/secret.json"' in result.step.excerpt
+    assert "s3cr3t" not in result.step.log.read_text()
 
 
 async def test_without_a_browser_the_other_tests_decide_and_a_note_says_so(write_eval: WriteEval, look: Look) -> None:
@@ -247,100 +319,6 @@ async def test_a_browser_that_does_not_start_is_nobodys_failure(
     result = await look(write_eval(LOOKS), search_path=str(tmp_path))
     assert (result.step.status, result.step.failure) == ("infrastructure", "tool-crashed")
     assert f"Chromium ({broken}) does not start" in result.step.excerpt
-
-
-@pytest.mark.usefixtures("chromium")
-@pytest.mark.parametrize(
-    ("accident", "told"),
-    [
-        *exhaustively(("with suppress(Exception): page.goto('chrome://crash')", "the page crashed")),
-        ("app.chromium.browser.new_browser_cdp_session().send('Browser.crash')", "the browser did not survive"),
-    ],
-    ids=["page", "browser"],
-)
-async def test_a_page_that_brings_the_browser_down_fails_its_test_and_the_next_has_another(
-    write_eval: WriteEval, look: Look, accident: str, told: str
-) -> None:
-    grader = f"""
-        from contextlib import suppress
-
-        def test_looks(app):
-            page = app.open()
-            {accident}
-            page.get_by_role("button").click()
-
-        def test_looks_again(app):
-            app.open().get_by_role("button").click(timeout=10_000)
-        """
-    result = await look(write_eval(grader))
-    assert (result.step.failure, result.tests.passed, result.tests.total) == ("tests-failed", 1, 2), result.step.excerpt
-    assert told in result.step.excerpt
-
-
-HOSTILE = {
-    "goes elsewhere": "location.href = 'about:blank';",
-    "takes all memory": "const kept = []; for (;;) kept.push(new Array(1e6).fill(Math.random()));",
-    "opens windows and dialogs": "for (let i = 0; i < 200; i++) { window.open('/'); alert(i); }",
-    "loops": "for (;;);",
-    "fills the storage": "for (let i = 0; ; i++) localStorage.setItem('k' + i, 'x'.repeat(1e6));",
-}
-HOSTILE_ALWAYS = ("takes all memory",)
-
-
-@pytest.mark.usefixtures("chromium")
-@pytest.mark.parametrize("name", examples(HOSTILE, HOSTILE_ALWAYS))
-async def test_a_hostile_page_fails_its_test(write_eval: WriteEval, look: Look, name: str) -> None:
-    result = await look(write_eval(LOOKS), APP, HOSTILE[name])
-    assert (result.step.failure, result.tests.passed, result.tests.total) == ("tests-failed", 1, 2), result.step.excerpt
-
-
-@pytest.mark.usefixtures("chromium")
-async def test_a_page_that_never_answers_ends_with_the_time_of_the_test(write_eval: WriteEval, look: Look) -> None:
-    grader = """
-        def test_asks(app):
-            page = app.open()
-            page.evaluate("new Promise(() => {})")
-
-        def test_is_fine(app):
-            assert app.open().title() == "App"
-        """
-    result = await look(write_eval(grader), options=GradingOptions(test_seconds=30.0))
-    assert (result.step.failure, result.tests.passed) == ("tests-failed", 1), result.step.excerpt
-    assert "the page never answered" in result.step.excerpt
-
-
-@pytest.mark.usefixtures("chromium")
-async def test_an_app_cannot_release_what_is_held(write_eval: WriteEval, look: Look) -> None:
-    """It talks to the deployment from a worker of its own and overwrites what it finds."""
-    main = """
-    (window as any).holdMessages = () => {};
-    const url = import.meta.env.VITE_CONVEX_URL + "/version";
-    const code = `fetch("${url}", { mode: "no-cors" }).then(() => postMessage("reached"))`;
-    const worker = new Worker(URL.createObjectURL(new Blob([code])));
-    worker.onmessage = ({ data }) => { document.title = data; };
-    """
-    grader = """
-        from playwright.sync_api import expect
-
-        def test_it(app):
-            with app.opening() as page:
-                page.wait_for_timeout(1500)
-                assert page.title() == "App"
-            expect(page).to_have_title("reached")
-        """
-    result = await look(write_eval(grader), APP, main)
-    assert result.step.status == "passed", result.step.excerpt
-
-
-@pytest.mark.usefixtures("chromium")
-async def test_an_app_bundles_no_file_from_outside_its_project(
-    write_eval: WriteEval, look: Look, tmp_path: Path
-) -> None:
-    (tmp_path / "secret.json").write_text('{"key": "s3cr3t"}')
-    result = await look(write_eval(LOOKS), APP, f'import it from "{tmp_path}/secret.json"; document.title = it.key;')
-    assert result.step.failure == "tests-failed"
-    assert "the app cannot be built" in result.step.excerpt
-    assert "s3cr3t" not in result.step.log.read_text()
 
 
 @pytest.mark.usefixtures("chromium")
