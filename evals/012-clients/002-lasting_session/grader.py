@@ -103,6 +103,7 @@ class Line:
 
     identity: int = 0  # the version that the deployment has confirmed last
     failures: list[str] = field(default_factory=list)  # of queries without a user
+    is_slow: bool = False  # once the page says that there is no user any more: what it still asks for is run
     _near: WebSocketRoute | None = None
 
     def refuse(self) -> None:
@@ -112,15 +113,32 @@ class Line:
 
     def connect(self, near: WebSocketRoute) -> None:
         self._near, far = near, near.connect_to_server()
+        unsent, clearing = list[str | bytes](), list[int]()
+
+        def go_on() -> None:
+            while unsent and not clearing:
+                far.send(message := unsent.pop(0))
+                sent = json.loads(message)
+                if sent["type"] == "Authenticate" and sent["tokenType"] == "None":
+                    clearing.append(sent["baseVersion"] + 1)
+
+        def ask(message: str | bytes) -> None:
+            unsent.append(message)
+            go_on()
 
         def forward(message: str | bytes) -> None:
             received = json.loads(message)
             if received["type"] == "Transition":
                 self.identity = received["endVersion"]["identity"]
+                if clearing and self.identity >= clearing[0]:
+                    clearing.clear()
+                    go_on()
             if "Nobody is signed in" in str(message):
                 self.failures.append(str(message))
             near.send(message)
 
+        if self.is_slow:
+            near.on_message(ask)
         far.on_message(forward)
 
 
@@ -137,10 +155,17 @@ class Visit:
         return self.line.failures
 
 
-def visit(app: App, service: Service, stored: str | None = None, clock: timedelta = timedelta(0)) -> Visit:
-    """`clock` is how much the clock of the user's computer is fast."""
+def visit(
+    app: App,
+    service: Service,
+    stored: str | None = None,
+    clock: timedelta = timedelta(0),
+    *,
+    is_slow: bool = False,
+) -> Visit:
+    """`clock` is how much the clock of the user's computer is fast; for `is_slow`, see the line."""
     page = app.blank()
-    visited = Visit(page, service)
+    visited = Visit(page, service, Line(is_slow=is_slow))
     service.serve(page)
     page.route_web_socket("**/sync", visited.line.connect)
     if stored is not None:
@@ -503,7 +528,7 @@ def test_signing_out_shows_the_signed_out_page_at_once(app: App, project: Deploy
 def test_another_user_never_sees_the_notes_of_the_former_one(app: App, project: Deployment) -> None:
     write(project, ada="a1 a2", ben="b1")
     service = Service(user="ada")
-    visited = visit(app, service, stored=token("ada", lasts=300))
+    visited = visit(app, service, stored=token("ada", lasts=300), is_slow=True)
     page = visited.page
     expect_notes(page, "ada", "a1 a2")
     with app.frames(page, STATE) as states:
