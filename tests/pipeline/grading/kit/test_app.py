@@ -185,10 +185,8 @@ TALKS = """
     const worker = new Worker(URL.createObjectURL(new Blob([code])));
     worker.onmessage = ({ data }) => { document.title = data; };
 """
-DEEDS = "".join(
-    f'if (location.hash === "#{name}") {{ {deed} }}\n' for name, deed in {**HOSTILE, "talks": TALKS}.items()
-)
-HOSTILE_MAIN = MAIN.replace("createRoot(", f"{DEEDS}createRoot(", 1)
+DEEDS = "".join(f'if (location.hash === "#{name}") {{ {deed} }} else\n' for name, deed in HOSTILE.items())
+HOSTILE_MAIN = MAIN.replace("createRoot(", f'if (location.hash === "#talks") {{ {TALKS} }}\n{DEEDS}createRoot(', 1)
 HOSTILE_APP = APP.replace("const send", "if (location.hash === '#throws') throw new Error('oh no'); const send")
 LOOKS_AT_HOSTILE = """
     import time
