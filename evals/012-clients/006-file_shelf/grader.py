@@ -170,7 +170,7 @@ def test_what_nobody_has_added_is_deleted_after_an_hour(project: Deployment) -> 
 def test_many_files_are_deleted_in_time(project: Deployment) -> None:
     add(project, a="kept")
     url = project.mutation("shelf:uploadUrl")
-    for number in range(450):
+    for number in range(620):
         project.storage.upload_to(url, str(number).encode(), "text/plain")
     with project.trace(scheduled=True) as work:
         project.advance(minutes=71)
@@ -183,8 +183,10 @@ def test_many_files_are_deleted_in_time(project: Deployment) -> None:
 def test_the_cleanup_does_not_read_what_it_has_seen(project: Deployment) -> None:
     def work() -> int:
         project.advance(hours=2)
+        orphan = upload(project, b"orphan")
         with project.trace(scheduled=True) as traced:
-            project.advance(minutes=20)
+            project.advance(minutes=71)
+        assert orphan not in stored(project)
         return traced.documents_read + traced.documents_written
 
     add(project, a="first")
@@ -192,6 +194,17 @@ def test_the_cleanup_does_not_read_what_it_has_seen(project: Deployment) -> None
     add(project, **{f"n{number}": str(number) for number in range(40)})
     assert work() <= few + 10
     assert len(project.query("shelf:list")) == 41
+
+
+def test_changes_do_not_read_the_whole_shelf(project: Deployment) -> None:
+    ids = add(project, **{f"n{number}": str(number) for number in range(40)})
+    added, other, same = (upload(project, content) for content in (b"added", b"other", b"7"))
+    with project.trace() as work:
+        assert project.mutation("shelf:add", storageId=added, name="added") is None
+        assert project.mutation("shelf:replace", entryId=ids["n5"], storageId=other) is None
+        assert project.mutation("shelf:add", storageId=same, name="same") == "The same as n7"
+        project.mutation("shelf:remove", entryId=ids["n9"])
+    assert work.documents_read <= 30
 
 
 def test_the_functions_are_what_was_asked_for(project: Deployment) -> None:
