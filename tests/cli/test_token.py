@@ -18,7 +18,7 @@ def test_a_token_is_printed_once_listed_and_revoked(convex_evals: Command, tmp_p
         grant = store.tokens.verify(token)
         assert grant is not None and grant.rights == ("record", "read")
         listed = convex_evals("token", "list").stdout
-        assert "record, read  local  valid" in listed and token.rpartition("_")[2] not in listed
+        assert "record, read  local  valid" in listed and token[-20:] not in listed
         assert convex_evals("token", "revoke", "ci").stdout == "ci is revoked.\n"
         assert store.tokens.verify(token) is None
     (found,) = json.loads(convex_evals("token", "list", "--json").stdout)
