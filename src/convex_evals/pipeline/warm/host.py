@@ -104,9 +104,7 @@ class WarmProcess(ABC, Generic[J, R]):
     def cpu_ms(self) -> float:
         """So far, of its threads and of the programs it has started and waited for."""
         tasks = Path(f"/proc/{self.process.process.pid}/task").glob("*/schedstat")
-        own = (
-            sum(int(task.read_text().split()[0]) for task in tasks) / 1e6
-        )  # /proc/PID/stat is in hundredths of seconds
+        own = sum(int(task.read_text().split()[0]) for task in tasks) / 1e6  # finer than /proc/PID/stat
         fields = Path(f"/proc/{self.process.process.pid}/stat").read_text().rpartition(")")[2].split()
         return own + (int(fields[13]) + int(fields[14])) * 1000 / os.sysconf("SC_CLK_TCK")
 
@@ -185,9 +183,10 @@ class WarmHost(ABC, Generic[J, R]):
         async with self._locks.setdefault(job.setup, asyncio.Lock()):
             try:
                 done = await (await self._ready(job)).do(job)
-            except (UnusualJobError, ProcessError, OSError) as error:
+            except (UnusualJobError, ProcessError, OSError, EOFError, ValueError) as error:  # it may fail to start, too
                 await self._stop(job.setup)
-                return f"the warm {self.name} gave up: {error}"
+                reason = "no reply in time" if isinstance(error, TimeoutError) else error
+                return f"the warm {self.name} gave up: {reason}"
             except BaseException:
                 await self._stop(job.setup)
                 raise

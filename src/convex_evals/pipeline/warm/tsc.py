@@ -137,7 +137,8 @@ class TscHost(WarmHost[TscJob, Compiled]):
                 (job.compiler.parent, *job.read, *job.packages),
             )
             compiler = _WarmTsc(process, place.path, place.stack, MOST_JOBS, JOB_SECONDS)
-            await compiler.errors_of(config, keep=True)  # it may well have some: not all of these are installed
+            async with asyncio.timeout(JOB_SECONDS):
+                await compiler.errors_of(config, keep=True)  # it may well have some: not all of these are installed
             return compiler
 
 
