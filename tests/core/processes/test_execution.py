@@ -425,6 +425,18 @@ async def test_hundreds_of_short_runs_leak_neither_files_nor_processes(tmp_path:
 
 
 @linux_only
+async def test_a_request_that_a_dying_spawn_server_never_read_is_made_again(tmp_path: Path) -> None:
+    await run(["true"], cwd=tmp_path, timeout=60)
+    assert spawner._server is not None
+    server = spawner._server[0]
+    os.kill(server, signal.SIGSTOP)
+    waiting = asyncio.create_task(run(["echo", "made again"], cwd=tmp_path, timeout=60))
+    await asyncio.sleep(0.1)
+    os.kill(server, signal.SIGKILL)
+    assert (await waiting).output.text == "made again\n"
+
+
+@linux_only
 async def test_a_killed_spawn_server_is_replaced(tmp_path: Path, is_alive: IsAlive, until: Until) -> None:
     await run(["true"], cwd=tmp_path, timeout=60)
     assert spawner._server is not None

@@ -21,6 +21,10 @@ Argument = str | os.PathLike[str]
 UNLIMITED = Limits()
 
 
+class SupervisorLost(ProcessError):
+    """What watches a program, and ends it should anything happen, is gone itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """What a program and its process tree used: seconds, and bytes of the largest single process."""
@@ -153,7 +157,7 @@ async def start(
     """Starts a program on file descriptors that stay the caller's own; it gets `more` as 3, 4 and so on, at most four.
     Cancelling stops what has been started before the cancellation goes on. Most callers want `run` instead."""
     request = _request(arguments, cwd, dict(environment or {}), timeout, grace, limits, confinement)
-    starting = asyncio.ensure_future(_start(spawner.open_supervisor((stdin, stdout, stderr, *more)), request))
+    starting = asyncio.ensure_future(_start_on((stdin, stdout, stderr, *more), request))
     try:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
@@ -161,6 +165,14 @@ async def start(
         if not starting.cancelled() and starting.exception() is None:
             await starting.result().stop()
         raise
+
+
+async def _start_on(streams: Sequence[int], request: wire.Request) -> Process:
+    """A spawn server that is dying may take a request and never read it, so a lost one is made again."""
+    try:
+        return await _start(spawner.open_supervisor(streams), request)
+    except SupervisorLost:
+        return await _start(spawner.open_supervisor(streams), request)
 
 
 async def _start(channel: socket.socket, request: wire.Request) -> Process:
@@ -258,7 +270,7 @@ async def _exactly(channel: socket.socket, size: int, program: str) -> bytes:
         except ConnectionResetError:
             part = b""
         if not part:
-            raise ProcessError(f"The process that watches {program!r} is gone, so how the program ended is unknown.")
+            raise SupervisorLost(f"The process that watches {program!r} is gone, so how the program ended is unknown.")
         received += part
     return received
 
