@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import pytest
-
 from convex_evals.core.settings import read_settings
 from convex_evals.core.supervisor import descendants
 from convex_evals.pipeline.grade import grade
@@ -104,22 +102,21 @@ def eval_of(suite: Path, name: str) -> Eval:
     return found
 
 
-@pytest.mark.parametrize(
-    ("suite", "name", "programs"),
-    [
-        pytest.param(OURS, "006-node", ("esbuild", "tsc", "oxlint", "node.mjs", "pipeline.grading"), id="Node actions"),
-        pytest.param(OURS, "000-use_query", ("esbuild", "tsc", "oxlint", "chromium", "pipeline.grading"), id="a page"),
-        pytest.param(FOREIGN, "000-crud", ("esbuild", "tsc", "oxlint", "functions.mjs", "vitest"), id="vitest"),
-    ],
+GRADED = (
+    (OURS, "006-node", ("esbuild", "tsc", "oxlint", "node.mjs", "pipeline.grading")),
+    (OURS, "000-use_query", ("chromium",)),
+    (FOREIGN, "000-crud", ("functions.mjs", "vitest")),
 )
-async def test_every_program_that_a_grading_starts_is_confined(
-    suite: Path, name: str, programs: tuple[str, ...], tmp_path: Path
-) -> None:
-    eval, since = eval_of(suite, name), time.clock_gettime(time.CLOCK_BOOTTIME)
-    with observed(since) as seen:
+
+
+async def test_every_program_that_a_grading_starts_is_confined(tmp_path: Path) -> None:
+    """Of Node actions, of a page, and of a suite with vitest graders, one after the other with the same tools."""
+    with observed(time.clock_gettime(time.CLOCK_BOOTTIME)) as seen:
         async with open_tools(read_settings()) as tools:
-            graded = await grade(Assignment(eval, read_answer(eval), GradingOptions(), tmp_path), tools)
-    assert graded.status == "passed", [step.excerpt for step in graded.steps]
-    missing = [program for program in programs if not any(program in command for command in seen)]
-    assert missing == []
+            for suite, name, _ in GRADED:
+                eval = eval_of(suite, name)
+                graded = await grade(Assignment(eval, read_answer(eval), GradingOptions(), tmp_path / name), tools)
+                assert graded.status == "passed", (name, [step.excerpt for step in graded.steps])
+    expected = [program for _, _, programs in GRADED for program in programs]
+    assert [program for program in expected if not any(program in command for command in seen)] == []
     assert {command: loose for command, loose in seen.items() if loose} == {}

@@ -55,7 +55,8 @@ def world(request: pytest.FixtureRequest) -> Iterator[World]:
 
 def theirs(person: Person) -> list[HostileAnswer]:
     """The share of the quick answers that is graded as this person, and then those that show what they left behind."""
-    return [LEAVES, TOGETHER, *SINGLE[PEOPLE.index(person) :: len(PEOPLE)], FINDS, *LAST]
+    share = SINGLE[PEOPLE.index(person) :: len(PEOPLE)]
+    return [LEAVES, TOGETHER, *share, FINDS, *LAST] if person == PEOPLE[-1] else [*share, *LAST]
 
 
 def test_quick_attacks_are_contained(world: World) -> None:
@@ -72,6 +73,7 @@ def test_attacks_are_contained(world: World, category: str) -> None:
     assert not found, "\n".join(found)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("world", PEOPLE[:1], ids=lambda person: person.name, indirect=True)
 def test_quick_attacks_on_a_warm_eslint_are_contained(world: World) -> None:
     answers = [*READ_QUICKLY, *READ_LAST]

@@ -177,7 +177,7 @@ CASES = {
 
 # What the CLI finds out itself, or makes a request of that only it can make.
 NEVER_SENT = ("a syntax error", "a Node built-in without use node", "a convex config that is none")
-SHOWN = (*NEVER_SENT, "an exception at import", "a schema without default export", "a file name that is no module path")
+SHOWN = (*NEVER_SENT, "an exception at import")
 
 SERVER = """
 export {

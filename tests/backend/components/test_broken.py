@@ -20,6 +20,7 @@ export default defineSchema({ counts: %s });
             {"counter/public.ts": 'throw new Error("no luck");\nexport {};'},
             ["Failed to analyze public.js: Uncaught Error: no luck", "../convex/counter/public.ts:1"],
             id="module throws",
+            marks=pytest.mark.exhaustive,
         ),
         pytest.param(
             {COUNTER: DEFINE + 'throw new Error("no luck");\nexport default defineComponent("counter");'},
@@ -74,6 +75,7 @@ export default defineSchema({ counts: %s });
             },
             ["CyclicImport", "Found cyclic definition dependency"],
             id="definitions in a circle",
+            marks=pytest.mark.exhaustive,
         ),
     ],
 )

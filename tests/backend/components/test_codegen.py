@@ -51,6 +51,7 @@ async def test_types_that_are_written_out_in_full_know_nested_components_too(ope
         assert checked.exit_code == 0, checked.output
 
 
+@pytest.mark.exhaustive
 async def test_a_component_gets_its_types_without_an_app_that_mounts_it(open_project: Any) -> None:
     async with open_project("tiny") as project:
         component = project.folder / "component"

@@ -23,6 +23,7 @@ async def _push(project: Any, config: str) -> str:
     return str(answer.output)
 
 
+@pytest.mark.exhaustive
 async def test_an_instance_that_comes_back_has_its_data_and_its_handles(open_project: Any) -> None:
     async with open_project("tiny") as project:
         assert "Installed component counter." in await _push(project, ONE)

@@ -101,7 +101,7 @@ def _call(path: str) -> Any:
     return Call(parse_path(path), [{}], identity=ADMIN)
 
 
-@pytest.mark.parametrize("run", KINDS)
+@pytest.mark.parametrize("run", examples(KINDS, {as_mutation, as_node_action}))
 async def test_unusual_endings_are_distinguished_and_do_no_harm(shared: Deployment, run: Run) -> None:
     expected = FAILURES | (NODE_ONLY if run is as_node_action else {})
     for name, text in expected.items():

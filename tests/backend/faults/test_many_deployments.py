@@ -36,7 +36,7 @@ async def live(deploy: Any, app: dict[str, str], numbers: range) -> None:
         assert [outcome.value for outcome in listed] == [f'["{number}"]' for number in numbers]
 
 
-async def test_twenty_deployments_live_side_by_side_and_leave_nothing(
+async def test_ten_deployments_live_side_by_side_and_leave_nothing(
     deploy: Any,
     faults_app: dict[str, str],
     until: Until,
@@ -50,7 +50,7 @@ async def test_twenty_deployments_live_side_by_side_and_leave_nothing(
     gc.collect()
     files, threads, memory = process.num_fds(), process.num_threads(), process.memory_info().rss
     tasks = len(asyncio.all_tasks())
-    await live(deploy, faults_app, range(20))
+    await live(deploy, faults_app, range(10))
     gc.collect()
     await until(lambda: not workers("functions"))
     assert len(asyncio.all_tasks()) == tasks

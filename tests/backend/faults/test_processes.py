@@ -15,6 +15,7 @@ import httpx2
 import psutil
 import pytest
 import pytest_asyncio
+from tests.examples import exhaustively
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -123,7 +124,7 @@ async def _are_looping(backend: Backend, count: int) -> bool:
     return len(looping) == count
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGTERM, *exhaustively(signal.SIGINT)])
 async def test_an_interrupt_ends_everything_in_good_order(
     backend: Any, deploy: Any, faults_app: dict[str, str], join: Join, until: Until, number: signal.Signals
 ) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from playwright.async_api import Locator, Page, WebSocketRoute, expect
 
 Browser = Any
@@ -83,6 +84,7 @@ async def test_two_pages_see_each_others_changes(browser: Browser, guestbook: Gu
         await expect(page.get_by_role("status")).to_have_text("Messages: 1")
 
 
+@pytest.mark.exhaustive
 async def test_a_page_shows_what_functions_write_behind_its_back(browser: Browser, guestbook: Guestbook) -> None:
     page = await browser.visit(guestbook.url)
     await expect(page.get_by_role("status")).to_have_text("Messages: 0")
@@ -119,6 +121,7 @@ async def test_an_optimistic_like_is_counted_once(browser: Browser, guestbook: G
     await expect(page.get_by_label(likes)).to_have_text("♥ 3")
 
 
+@pytest.mark.exhaustive
 async def test_an_optimistic_message_vanishes_when_the_server_refuses_it(
     browser: Browser, guestbook: Guestbook
 ) -> None:
@@ -170,6 +173,7 @@ async def test_signing_in_and_out_changes_what_queries_return(browser: Browser, 
     await expect(account(page)).to_have_text("You are Grace; messages written: 0")
 
 
+@pytest.mark.exhaustive
 async def test_a_forged_token_signs_nobody_in(browser: Browser, guestbook: Guestbook) -> None:
     page = await browser.visit(guestbook.url)
     async with page.expect_console_message(lambda message: message.text.startswith("Failed to authenticate")):

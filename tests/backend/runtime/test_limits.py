@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from tests.examples import exhaustively
 
 from convex_evals.backend.deployed import Module
 from convex_evals.backend.errors import WorkerLost
@@ -169,7 +170,7 @@ def _module(path: str, body: str) -> Any:
     )
 
 
-@pytest.mark.parametrize("unused", ["", "export const later = () => import('./helpers.js');"])
+@pytest.mark.parametrize("unused", [*exhaustively(""), "export const later = () => import('./helpers.js');"])
 async def test_contexts_of_calls_that_are_over_do_not_fill_the_memory(own_stage: Stage, unused: str) -> None:
     megabytes = "const kept = new Array(200_000).fill(1.5);"
     own_stage.deploy_source(

@@ -30,6 +30,7 @@ def test_its_graders_are_vitest_files_that_share_helpers(suite: Suite) -> None:
         assert "ConvexHttpClient" not in text
 
 
+@pytest.mark.exhaustive
 async def test_it_is_graded_by_its_own_rules_and_tests_are_named_once(
     suite: Suite, grading_tools: Tools, tmp_path: Path
 ) -> None:

@@ -5,12 +5,13 @@ import signal
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests.pipeline.warm.answers import written
+
 from convex_evals.core.diagnostics import Diagnostic
 from convex_evals.pipeline.lint.linters import run_oxlint
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.typecheck import make_checked_copy
-from convex_evals.pipeline.workspace import Workspace
 
 RIGHT = {"convex/a.ts": "export const one = 1;\n"}
 LOOSE = {"convex/a.ts": "async function wait() {}\nexport function go() {\n  wait();\n}\n"}
@@ -25,13 +26,7 @@ OTHERS: tuple[Mapping[str, str], ...] = (
 
 async def linted(tools: Tools, folder: Path, files: Mapping[str, str]) -> tuple[list[Diagnostic], str]:
     """What oxlint finds in an answer, and the log."""
-    workspace = Workspace(folder)
-    workspace.prepare()
-    for name, text in files.items():
-        path = workspace.project / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    (workspace.project / "node_modules").symlink_to(tools.toolchain.packages.node_modules, target_is_directory=True)
+    workspace = written(tools, folder, files)
     step, copy = RunningStep("eslint", workspace, tools), make_checked_copy(workspace)
     found = await run_oxlint(step, copy.folder, copy.areas[0])
     return sorted(found, key=lambda each: (each.file, each.line, each.column, each.name)), step.log.read_text()

@@ -3,17 +3,18 @@
 import json
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from tests.examples import exhaustively
+from tests.pipeline.warm.answers import written
 
 from convex_evals.core.steps import StepResult
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.typecheck import check_types, make_checked_copy
 from convex_evals.pipeline.warm import tsc
-from convex_evals.pipeline.workspace import Workspace
 
 RIGHT = {"convex/a.ts": 'import { v } from "convex/values";\nexport const text = v.string();\n'}
 WRONG = {"convex/a.ts": 'export const one: string = "1";\nexport const two: string = 2;\n'}
@@ -55,17 +56,13 @@ ANSWERS: dict[str, tuple[Mapping[str, str], set[str]]] = {
     "importing another answer": ({"convex/a.ts": 'export * from "../../../right/checked/convex/a";\n'}, {"TS2307"}),
     "right again": (RIGHT, set()),
 }
+ALWAYS = ("right", "type", "syntax", "unknown file", "in a file beside the folder", "an option that does not exist")
+ALWAYS += ("augmenting", "relying on what another augmented", "importing another answer", "right again")
 
 
 async def checked(tools: Tools, folder: Path, files: Mapping[str, str]) -> tuple[StepResult, str]:
     """What the step says of an answer, and its log."""
-    workspace = Workspace(folder)
-    workspace.prepare()
-    for name, text in files.items():
-        path = workspace.project / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    (workspace.project / "node_modules").symlink_to(tools.toolchain.packages.node_modules, target_is_directory=True)
+    workspace = written(tools, folder, files)
     step = RunningStep("tsc", workspace, tools)
     return await check_types(step, make_checked_copy(workspace), "7"), step.log.read_text()
 
@@ -74,8 +71,12 @@ def codes(result: StepResult) -> set[str]:
     return {each.name for each in result.diagnostics}
 
 
-async def test_every_kind_of_error_is_found_warm_and_cold(grading_tools: Tools, tools: Tools, tmp_path: Path) -> None:
-    for name, (files, expected) in ANSWERS.items():
+@pytest.mark.parametrize("names", [ALWAYS, *exhaustively([*ANSWERS])], ids=["examples", "all"])
+async def test_every_kind_of_error_is_found_warm_and_cold(
+    grading_tools: Tools, tools: Tools, tmp_path: Path, names: Sequence[str]
+) -> None:
+    for name in names:
+        files, expected = ANSWERS[name]
         by_warm, log = await checked(grading_tools, tmp_path / "warm" / name, files)
         by_cold, cold_log = await checked(tools, tmp_path / "cold" / name, files)
         assert codes(by_cold) <= expected, name

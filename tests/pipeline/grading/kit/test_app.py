@@ -248,7 +248,7 @@ LOOKS_AT_HOSTILE = """
 @pytest.mark.usefixtures("chromium")
 @pytest.mark.parametrize(
     ("deeds", "accidents"),
-    [(["takes-all-memory"], ["browser"]), *exhaustively(([*HOSTILE], ["page", "browser"]))],
+    [(["goes-elsewhere"], ["browser"]), *exhaustively(([*HOSTILE], ["page", "browser"]))],
     ids=["examples", "all"],
 )
 async def test_what_a_page_does_is_the_failure_of_the_test_that_looks_at_it(
