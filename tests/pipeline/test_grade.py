@@ -194,6 +194,7 @@ def test_a_row_stays(project):
 """
 
 
+@pytest.mark.exhaustive
 async def test_what_an_eval_leaves_on_a_deployment_is_not_in_the_way_of_the_next(
     shared_tools: Tools, write_eval: WriteEval, tmp_path: Path
 ) -> None:
@@ -213,6 +214,7 @@ async def test_a_deployment_that_does_not_answer_is_not_the_models_failure(grade
     assert (result.status, result.steps[2].failure) == ("infrastructure", "backend-failed")
 
 
+@pytest.mark.exhaustive
 async def test_the_official_backend_is_started_with_the_flags_it_knows(
     tools: Tools, an_eval: Eval, tmp_path: Path
 ) -> None:

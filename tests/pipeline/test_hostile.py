@@ -263,12 +263,14 @@ export const endless: Grow<Digits, []> = 1;
     [
         {"convex/deep.ts": f"export const a = {NESTED};\n"},
         {"convex/deep.ts": f"export const a = {'[' * 50_000}1{']' * 50_000};\n"},
-        {"convex/deep.ts": f"export const a = {'-' * 100_000}1;\n".replace("--", "- ")},
-        *exhaustively({"convex/types.ts": ENDLESS}),
+        *exhaustively(
+            {"convex/deep.ts": f"export const a = {'-' * 100_000}1;\n".replace("--", "- ")},
+            {"convex/types.ts": ENDLESS},
+            {"convex/tsconfig.json": "\x00\x01"},
+            {"convex.json": "{" * 100_000},
+        ),
         {"convex/tsconfig.json": '{"extends": "./tsconfig.json"}'},
         {"convex/tsconfig.json": "{" * 100_000},
-        {"convex/tsconfig.json": "\x00\x01"},
-        {"convex.json": "{" * 100_000},
         {"convex.json": '{"functions": "backend/", "x": ' + "1" * 5_000 + "}", "backend/index.ts": MODULE},
         {"convex.json": '{"functions": "--fix"}', "--fix/index.ts": "export const a = 1 +;\n"},
         {"convex/zero.ts": "export const a = 1;\x00\x00\x00 +;\n"},

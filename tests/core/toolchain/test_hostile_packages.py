@@ -276,6 +276,7 @@ async def test_what_the_machine_could_not_do_is_not_remembered(store: PackageSto
     assert (await store.install(project())).version("honest") == "1.0.0"
 
 
+@pytest.mark.exhaustive
 async def test_a_changed_download_is_fetched_again(store: PackageStore, registry: Registry) -> None:
     registry.publish("honest", "1.0.0", {"index.js": "right"})
     registry.publish("other", "1.0.0")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.examples import exhaustively
 
 from convex_evals.core.errors import ToolchainError
 from convex_evals.core.processes import run
@@ -165,8 +166,10 @@ def with_registry(store: PackageStore, url: str) -> PackageStore:
     [
         ("ECONNREFUSED", "the package registry cannot be reached; check the network, proxy"),
         ("E404", "the registry does not have one of the packages"),
-        ("EINTEGRITY", "a downloaded package is not the locked one"),
-        ("EUSAGE", "package.json and package-lock.json do not belong together"),
+        *exhaustively(
+            ("EINTEGRITY", "a downloaded package is not the locked one"),
+            ("EUSAGE", "package.json and package-lock.json do not belong together"),
+        ),
     ],
 )
 async def test_a_failed_installation_says_why_and_what_to_do(
