@@ -4,6 +4,7 @@ import asyncio
 import os
 import re
 import sys
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ import psutil
 import pytest
 
 from convex_evals.core.errors import ProcessError
-from convex_evals.core.processes import Confinement, ProcessResult, base_environment, run, start
+from convex_evals.core.processes import Confinement, Process, ProcessResult, base_environment, run, start
 from convex_evals.core.processes.confinement import Sockets
 from convex_evals.core.supervisor import landlock_abi
 
@@ -152,8 +153,9 @@ except OSError as error:
         assert result.output.text == "got 100000\n[Errno 111] Connection refused\n"
 
 
-async def test_who_starts_a_program_gets_the_listeners_of_its_ports(inside: Path) -> None:
-    script = "import socket; s = socket.create_connection(('127.0.0.1', 1)); s.sendall(b'hello'); s.recv(1)"
+@asynccontextmanager
+async def _started(script: str, inside: Path) -> AsyncIterator[Process]:
+    """With two ports of its own, whose listeners whoever starts it has."""
     nothing = os.open(os.devnull, os.O_RDWR)
     try:
         process = await start(
@@ -162,15 +164,38 @@ async def test_who_starts_a_program_gets_the_listeners_of_its_ports(inside: Path
             stdin=nothing,
             stdout=nothing,
             stderr=nothing,
-            confinement=Confinement((PYTHON, inside), network="own", ports=(1, 2), sockets="tcp"),
+            confinement=Confinement((PYTHON,), (inside,), network="own", ports=(1, 2), sockets="tcp"),
         )
     finally:
         os.close(nothing)
     async with process:
+        yield process
+
+
+async def test_who_starts_a_program_gets_the_listeners_of_its_ports(inside: Path) -> None:
+    script = "import socket; s = socket.create_connection(('127.0.0.1', 1)); s.sendall(b'hello'); s.recv(1)"
+    async with _started(script, inside) as process:
         assert len(process.listeners) == 2
         connection, _ = await asyncio.get_running_loop().sock_accept(process.listeners[0])
         with connection:
             assert await asyncio.get_running_loop().sock_recv(connection, 100) == b"hello"
+
+
+async def test_a_start_that_is_cancelled_leaves_no_listener_open(inside: Path) -> None:
+    async def sleep() -> None:
+        async with _started("import time; open('started', 'w').close(); time.sleep(60)", inside):
+            await asyncio.sleep(60)
+
+    await run(["true"], cwd=inside, timeout=60)  # the spawn server's own files
+    before = set(os.listdir("/dev/fd"))  # noqa: PTH208 - they are no files
+    starting = asyncio.create_task(sleep())
+    while not (inside / "started").exists():
+        await asyncio.sleep(0)
+        time.sleep(0.1)  # noqa: ASYNC251 - the task is not to learn of the start
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    assert set(os.listdir("/dev/fd")) == before  # noqa: PTH208
 
 
 SOCKETS = {

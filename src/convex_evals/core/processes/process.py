@@ -163,7 +163,8 @@ async def start(
     except asyncio.CancelledError:
         await _persist(starting)
         if not starting.cancelled() and starting.exception() is None:
-            await starting.result().stop()
+            async with starting.result():
+                pass  # leaving it stops the program and closes its listeners
         raise
 
 
