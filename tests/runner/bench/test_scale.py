@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from convex_evals.core.settings import read_settings
-from convex_evals.runner.bench.scale import measure_scale, write_suite
+from convex_evals.runner.bench.scale import _measure, _query, measure_scale, write_suite
 from convex_evals.suite import Pipeline, load_suite
 
 
@@ -28,6 +28,18 @@ def one_core() -> Iterator[None]:
     os.sched_setaffinity(0, ours)
 
 
+async def test_a_command_and_questions_about_its_run_are_measured(one_core: None, tmp_path: Path) -> None:
+    figures = await _measure(read_settings(), tmp_path, "run", write_suite(tmp_path, 1), 1)
+    assert (figures.name, figures.evals) == ("run", 1)
+    assert figures.cpu_seconds > 0 and figures.memory >= figures.halfway > 0
+    assert {query.name for query in _query(tmp_path / "run.db")} >= {
+        "all runs",
+        "its results",
+        "details of one attempt",
+    }
+
+
+@pytest.mark.exhaustive
 async def test_commands_are_measured_with_a_quarter_and_with_all_and_two_at_once(one_core: None) -> None:
     said: list[str] = []
     figures = await measure_scale(read_settings(), 4, said.append)
