@@ -137,7 +137,9 @@ def test_ctrl_c_finishes_what_is_in_flight_and_says_how_to_resume(
     assert "grade the stored answer" in listed
 
 
-@pytest.mark.parametrize("signals", [[signal.SIGINT, signal.SIGINT], [signal.SIGTERM]], ids=["Ctrl-C twice", "SIGTERM"])
+@pytest.mark.parametrize(
+    "signals", [[signal.SIGTERM], *exhaustively([signal.SIGINT, signal.SIGINT])], ids=["SIGTERM", "Ctrl-C twice"]
+)
 def test_it_can_be_stopped_at_once_and_nothing_is_left(
     convex_evals: Command,
     started: Start,

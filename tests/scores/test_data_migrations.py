@@ -63,7 +63,7 @@ def over_and_over(work: Callable[[], None]) -> Iterator[None]:
     over, errors = threading.Event(), []
 
     def repeat() -> None:
-        while not over.is_set():
+        while not over.wait(0.005):
             try:
                 work()
             except BaseException as error:
