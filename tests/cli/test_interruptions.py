@@ -22,7 +22,6 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 Start = Callable[..., subprocess.Popen[str]]
 MakeSuite = Callable[..., Path]
 ProcessesIn = Callable[[Path], list[psutil.Process]]
-EVALS = 4
 WRONG = (1, 3)
 PATIENCE = 120.0
 until = partial(wait_until, seconds=PATIENCE)
@@ -52,7 +51,7 @@ def results(store: ScoresStore, run: str) -> list[tuple[str, int, str, str | Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kills", [1, *exhaustively(8)])
+@pytest.mark.parametrize(("kills", "evals"), [(1, 4), *exhaustively((8, 6))])
 def test_killed_at_random_moments_and_resumed_a_run_ends_like_an_undisturbed_one(
     convex_evals: Command,
     started: Start,
@@ -61,8 +60,9 @@ def test_killed_at_random_moments_and_resumed_a_run_ends_like_an_undisturbed_one
     tmp_path: Path,
     out: Path,
     kills: int,
+    evals: int,
 ) -> None:
-    hello_suite(EVALS, wrong=WRONG)
+    hello_suite(evals, wrong=WRONG)
     undisturbed = json.loads(convex_evals("run", "-m", "reference", "--trials", "2", "--json", "-").stdout)["run"]["id"]
     moments = random.Random(7)
     command: list[str] = ["run", "-m", "reference", "--trials", "2"]
@@ -88,7 +88,7 @@ def test_killed_at_random_moments_and_resumed_a_run_ends_like_an_undisturbed_one
             for details in store.details(newest["id"])
             if details.generation is not None and details.generation.reused_from is None
         )
-        assert set(asked.values()) == {1} and len(asked) == 2 * EVALS
+        assert set(asked.values()) == {1} and len(asked) == 2 * evals
         assert store.find_run(newest["id"]).status == "completed"
     until(lambda: not processes_in(out))
     assert list(out.iterdir()) == []
