@@ -27,6 +27,9 @@ import pytest_asyncio
 from _pytest.assertion import rewrite
 from _pytest.assertion.rewrite import assertstate_key
 from hypothesis import settings
+from sqlalchemy import Connection, Engine, event
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from sqlalchemy.util import LRUCache
 from tests.warm import ScoresTemplate, WarmWorkers
 
 from convex_evals.core.browser import FLAGS, ONLY_THIS_MACHINE
@@ -66,6 +69,18 @@ sys.addaudithook(_guard)
 
 # Clients that a test makes talk to this machine; each would read the certificates of all authorities, for 25 ms.
 httpcore2.default_ssl_context = cache(httpcore2.default_ssl_context)
+
+# Every test has databases of its own; each would compile the same statements again, for 3 ms each.
+_COMPILED: LRUCache[Any, Any] = LRUCache(2000)
+SQLiteDialect_pysqlite.__hash__ = lambda dialect: hash(type(dialect))  # type: ignore[method-assign]
+SQLiteDialect_pysqlite.__eq__ = lambda one, other: type(one) is type(other)  # type: ignore[method-assign]
+
+
+@event.listens_for(Engine, "engine_connect")
+def _share_what_is_compiled(connection: Connection) -> None:
+    if isinstance(connection.dialect, SQLiteDialect_pysqlite):
+        connection.execution_options(compiled_cache=_COMPILED)
+
 
 settings.load_profile("ci")  # the same examples each time, and no limits that only an idle machine keeps
 

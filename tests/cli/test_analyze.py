@@ -216,11 +216,29 @@ def leave(person: "pexpect.spawn[str]") -> None:
     assert person.exitstatus == 0
 
 
-def test_in_the_conversation_a_failure_is_shown_and_labelled_and_an_action_recorded(
+def test_in_the_conversation_a_recommendation_is_implemented_after_a_yes_and_a_failure_is_shown_and_labelled(
     person: Callable[[str], "pexpect.spawn[str]"], unfair_report: Path, tmp_path: Path
 ) -> None:
     run = run_id(tmp_path)
+    task = tmp_path / "evals/000-basics/001-hello/TASK.txt"
     asked = person(run[:8])
+    for answer in ("n", "y"):
+        choose(asked, 0)
+        asked.expect_exact("Which?")
+        choose(asked, 0)
+        asked.expect_exact("What shall it say?")
+        asked.send("Say it to the world.\r")
+        asked.expect_exact("+Say it to the world.")
+        asked.expect_exact("Make this change")
+        assert task.read_text() == "Say hello.\n", "nothing is changed before the yes"
+        asked.send(f"{answer}\r")
+        asked.expect_exact("Nothing was changed." if answer == "n" else "Recorded in")
+        before_the_question(asked)
+    choose(asked, 0)
+    asked.expect_exact("(made)")
+    asked.expect_exact("Back")
+    choose(asked, 1)
+    before_the_question(asked)
     choose(asked, 1)
     asked.expect_exact("Which failure?")
     choose(asked, 0)
@@ -241,37 +259,13 @@ def test_in_the_conversation_a_failure_is_shown_and_labelled_and_an_action_recor
     asked.send("The task says to whom.\r")
     before_the_question(asked)
     leave(asked)
+    assert task.read_text() == "Say hello.\n\nSay it to the world.\n"
     with ScoresStore.open(tmp_path / "scores" / "scores.db") as store:
         labels = {label.failure_class: label.note for label in store.labels.of_run(run)}
     assert labels["AMBIGUOUS_TASK"] == "The task does not say to whom."
-    assert "The task says to whom." in unfair_report.read_text().partition("## Actions taken")[2]
-
-
-def test_in_the_conversation_a_recommendation_is_implemented_after_a_yes(
-    person: Callable[[str], "pexpect.spawn[str]"], unfair_report: Path, tmp_path: Path
-) -> None:
-    task = tmp_path / "evals/000-basics/001-hello/TASK.txt"
-    asked = person(run_id(tmp_path)[:8])
-    for answer in ("n", "y"):
-        choose(asked, 0)
-        asked.expect_exact("Which?")
-        choose(asked, 0)
-        asked.expect_exact("What shall it say?")
-        asked.send("Say it to the world.\r")
-        asked.expect_exact("+Say it to the world.")
-        asked.expect_exact("Make this change")
-        assert task.read_text() == "Say hello.\n", "nothing is changed before the yes"
-        asked.send(f"{answer}\r")
-        asked.expect_exact("Nothing was changed." if answer == "n" else "Recorded in")
-        before_the_question(asked)
-    choose(asked, 0)
-    asked.expect_exact("(made)")
-    asked.expect_exact("Back")
-    choose(asked, 1)
-    before_the_question(asked)
-    leave(asked)
-    assert task.read_text() == "Say hello.\n\nSay it to the world.\n"
-    assert "R1: add a sentence to TASK.txt" in unfair_report.read_text()
+    report = unfair_report.read_text()
+    assert "R1: add a sentence to TASK.txt" in report
+    assert "The task says to whom." in report.partition("## Actions taken")[2]
 
 
 @pytest.mark.exhaustive

@@ -45,11 +45,13 @@ def test_every_sign_becomes_ascii() -> None:
     assert all(sign.isascii() and sign for sign in SIGNS.values())
 
 
-def test_tables_stay_aligned_and_data_stays_as_it_is(installed: Command, record_run: Callable[..., str]) -> None:
+def test_tables_stay_aligned_and_data_stays_as_it_is(
+    installed: Command, convex_evals: Command, record_run: Callable[..., str]
+) -> None:
     record_run({"000-first": "passed", "001-second": "failed"})
     plain = {"LC_ALL": "C", "COLUMNS": "100"}
     shown = installed("show", **plain)
     assert shown.stdout.isascii() and shown.stderr.isascii()
     heading, first, second = shown.stdout.splitlines()[:3]
     assert (first[heading.index("tests") :].split()[0], second[heading.index("tests") :].split()[0]) == ("+", "x")
-    assert "✗ test_order" in installed("show", "--csv", **plain).stdout
+    assert "✗ test_order" in convex_evals("show", "--csv", **plain).stdout

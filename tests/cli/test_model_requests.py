@@ -78,15 +78,16 @@ def test_experiments_and_guidelines_decide_what_is_sent(asked: Asked) -> None:
 
 
 def test_the_same_question_is_paid_for_once(asked: Asked) -> None:
-    asked.run("--trials", "2")
-    again = asked.run("--trials", "2")
-    assert len(asked.server.requests) == 6
-    assert statuses(again) == ["passed"] * 6
+    twice = ("--name", "000-hello", "--trials", "2")
+    asked.run(*twice)
+    again = asked.run(*twice)
+    assert len(asked.server.requests) == 2
+    assert statuses(again) == ["passed"] * 2
     assert all(each["fromCache"] and each["cost"] is None for each in again["evals"])
-    assert (again["run"]["usage"]["asked"], again["run"]["usage"]["fromCache"]) == (0, 6)
-    assert "nothing was asked · 6 answers from the cache" in asked("show", again["run"]["id"]).stdout
-    asked.run("--no-cache")
-    assert len(asked.server.requests) == 9
+    assert (again["run"]["usage"]["asked"], again["run"]["usage"]["fromCache"]) == (0, 2)
+    assert "nothing was asked · 2 answers from the cache" in asked("show", again["run"]["id"]).stdout
+    asked.run("--name", "000-hello", "--no-cache")
+    assert len(asked.server.requests) == 3
 
 
 def test_an_answer_that_was_cut_off_is_asked_for_again_next_time(asked: Asked) -> None:

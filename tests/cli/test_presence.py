@@ -42,9 +42,13 @@ def test_a_run_says_where_it_can_be_followed_while_a_server_is_up(
     hello_suite(1)
     server = started("serve", "--port", "0", "--open")
     assert server.stdout is not None
-    url = server.stdout.readline().split()[-1]
+    line = server.stdout.readline()
+    found = re.search(r"http://localhost:\d+", line)
+    assert found is not None, line
+    url = found[0]
     asyncio.run(until(opened.is_file))
     assert opened.read_text().strip() == url
+    assert httpx2.get(f"{url}/health", timeout=60).text == "ok\n"
     assert httpx2.get(url, timeout=60).status_code == 200  # as whoever opened the page asks for it
     done = convex_evals("run", "-m", "reference")
     said = re.search(rf"^Follow reference at ({url}/experiment/default/run/\w+)$", done.stderr, re.MULTILINE)

@@ -31,8 +31,7 @@ def on_kernel_without(tmp_path: Path) -> OnWeakKernel:
     "command",
     [
         ["run", "--model", "reference"],
-        ["validate"],
-        *exhaustively(["controls"], ["demo"]),
+        *exhaustively(["validate"], ["controls"], ["demo"]),
     ],
     ids=["run", "validate", "controls", "demo"],
 )

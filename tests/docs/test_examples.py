@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.examples import examples
 
 from convex_evals.cli.app import command_tree
 from convex_evals.core.distribution import checkout_root
@@ -51,7 +52,11 @@ def name_of(block: Block) -> str:
     return f"{block.page}: {block.script.splitlines()[0]}"
 
 
-@pytest.mark.parametrize("block", [block for block in blocks() if block.runs], ids=name_of)
+@pytest.mark.parametrize(
+    "block",
+    examples((block for block in blocks() if block.runs), [block for block in blocks() if block.page == "README.md"]),
+    ids=name_of,
+)
 def test_a_shell_block_runs(block: Block, ready_clone: Path) -> None:
     command = ["sh", "-e", "-c", block.script]
     result = subprocess.run(command, cwd=ready_clone, capture_output=True, text=True, timeout=280)

@@ -375,7 +375,7 @@ async def test_asked_to_stop_it_finishes_what_is_in_flight_and_the_rest_can_be_r
     bench: Bench, make_suite: MakeSuite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("convex_evals.runner.execution.GENERATORS", 1)
-    suite, model = make_suite(8), CountingModel()
+    suite, model = make_suite(5), CountingModel()
     run = bench.begin(model, suite)
     events: list[Event] = []
 
@@ -389,15 +389,15 @@ async def test_asked_to_stop_it_finishes_what_is_in_flight_and_the_rest_can_be_r
     assert (record.status, record.reason, record.counts.passed) == ("stopped", "interrupted", 2)
     assert any(isinstance(event, Stopping) for event in events)
     asked_before = len(model.asked)
-    assert asked_before < 8
+    assert asked_before < 5
 
     rest = plan_rest(record, suite, bench.store)
     assert sum(work.stored is not None for work in rest.work) == asked_before - 2
     resumed = ActiveRun(run.id, model, rest.options, rest.work)
     bench.store.resume_run(run.id)
     assert await bench.carry_out(resumed, jobs=2)
-    assert bench.store.find_run(run.id).counts.passed == 8
-    assert sorted(model.asked) == [f"{number:03}-hello 1" for number in range(8)]
+    assert bench.store.find_run(run.id).counts.passed == 5
+    assert sorted(model.asked) == [f"{number:03}-hello 1" for number in range(5)]
 
 
 async def test_asked_to_stop_twice_it_stops_now_and_leaves_no_process(

@@ -1,4 +1,8 @@
-"""Both engines for every test: a SQLite file, and a real PostgreSQL server that the tests start and stop."""
+"""Both engines for every test: a SQLite file, and a real PostgreSQL server that the tests start and stop.
+
+On PostgreSQL the ordinary run takes examples: the tests and cases that are marked `both_engines`, and those that name
+it as their only engine. `test --all` runs all tests on both.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -36,6 +40,19 @@ class Server(Protocol):
     def ready(self) -> str: ...
     def execute(self, where: str, statement: str) -> list[Any]:
         """Any SQL, past everything the store would say about it."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent) and _is_left_for_all(item):
+            item.add_marker(pytest.mark.exhaustive)
+
+
+def _is_left_for_all(item: pytest.Item) -> bool:
+    case = getattr(item, "callspec", None)
+    if case is None or case.params.get("server") != "postgresql" or item.get_closest_marker("both_engines"):
+        return False
+    return all(mark.args[0] != "server" for mark in item.iter_markers("parametrize"))
 
 
 @pytest.fixture(params=ENGINES)

@@ -19,7 +19,9 @@ def recorded(scene: Any, log: bytes) -> str:
     return str(scene.store.details(run_id)[0].logs["tsc"])
 
 
-@pytest.mark.parametrize("size", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 7])
+@pytest.mark.parametrize(
+    "size", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, pytest.param(3 * CHUNK + 7, marks=pytest.mark.both_engines)]
+)
 def test_bytes_of_any_size_come_back_under_their_sha256(scene: Any, size: int) -> None:
     log = random.Random(size).randbytes(size)
     artifact = recorded(scene, log)
@@ -68,6 +70,7 @@ def test_an_artifact_that_is_not_there_is_one_sentence(store: ScoresStore) -> No
         store.read_bytes("abc")
 
 
+@pytest.mark.both_engines
 def test_many_can_keep_the_same_bytes_at_once(scene: Any, where: str) -> None:
     run_id = scene.run(trials=8)
     big = "the same" * 300_000

@@ -62,7 +62,7 @@ def test_a_server_knows_how_many_rows_were_restored_so_that_it_plans_well(
         assert session.scalar(counted) == len(contents(target)["attempts"])
 
 
-@pytest.mark.parametrize("into", ["files", "postgresql"])
+@pytest.mark.parametrize("into", [pytest.param("files", marks=pytest.mark.both_engines), "postgresql"])
 def test_a_backup_of_either_engine_is_restored_into_either_row_by_row(
     full: ScoresStore, where: str, into: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:

@@ -13,6 +13,7 @@ EVALS = ("000-a/000-b", "000-a/001-c")
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
+@pytest.mark.both_engines
 def test_every_table_that_pages_show_is_counted_by_triggers(server: Any, where: str) -> None:
     names = {f"{each.table}_count_{change.lower()}" for each in COUNTED for change in each.changes}
     query = {
@@ -22,6 +23,7 @@ def test_every_table_that_pages_show_is_counted_by_triggers(server: Any, where: 
     assert names <= {name for (name,) in server.execute(where, query[server.name])}
 
 
+@pytest.mark.both_engines
 def test_whatever_is_recorded_of_a_run_changes_its_key_and_no_other(scene: Any, store: ScoresStore) -> None:
     run, other = scene.run(*EVALS), scene.run(*EVALS)
     begun = store.begin_attempt(run, EVALS[0])
@@ -80,6 +82,7 @@ def test_records_that_arrive_after_their_run_is_over_change_its_key(
     assert team.history.index()[0].changes > before.changes
 
 
+@pytest.mark.both_engines
 def test_of_two_writers_at_once_neither_is_missed_nor_waits(scene: Any, where: str, server: Any) -> None:
     """On a server, the one that began first may well end last. A file has one writer at a time anyway."""
     if server.name == "sqlite":

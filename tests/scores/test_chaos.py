@@ -12,7 +12,7 @@ from convex_evals.cli import main
 from convex_evals.scores import ScoresStore, encode
 from convex_evals.scores.transfer import artifacts_of
 
-EVALS = 20
+EVALS = 10
 GRADER = """\
 import time
 

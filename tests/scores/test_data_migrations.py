@@ -1,8 +1,6 @@
 """The three moves of a change: columns that may be empty, a job that fills them, and a revision that demands them."""
 
 import sqlite3
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,13 +11,14 @@ import psycopg
 import pytest
 from tests.scores.conftest import Scene
 from tests.scores.old_database import until
+from tests.scores.other_processes import other_process
+from tests.scores.other_work import migrate_in_batches
 
 from convex_evals.core.errors import UsageError
 from convex_evals.scores import Counts, RunFilter, ScoresStore, database_status, migrate_data
 from convex_evals.scores.database import find_location
 from convex_evals.scores.schema import Revisions, upgrade_schema
 
-MIGRATE = Path(__file__).parent / "migrate_in_batches.py"
 JOB = "0010_count_finished_runs"
 RUNS = 12
 EVALS = ("000-a/000-b", "000-a/001-c")
@@ -64,7 +63,7 @@ def over_and_over(work: Callable[[], None]) -> Iterator[None]:
     over, errors = threading.Event(), []
 
     def repeat() -> None:
-        while not over.is_set():
+        while not over.wait(0.005):
             try:
                 work()
             except BaseException as error:
@@ -81,16 +80,7 @@ def over_and_over(work: Callable[[], None]) -> Iterator[None]:
     assert errors == []
 
 
-@contextmanager
-def migrating(where: str, batch: int) -> Iterator["subprocess.Popen[str]"]:
-    command = [sys.executable, str(MIGRATE), where, str(batch)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
+@pytest.mark.both_engines
 def test_readers_and_writers_continue_while_it_is_killed_and_shared(
     old: tuple[str, Scene], server: Any, previous: Revisions
 ) -> None:
@@ -106,12 +96,16 @@ def test_readers_and_writers_continue_while_it_is_killed_and_shared(
         scene.store.finish_run(run_id, "completed")
 
     with over_and_over(read), over_and_over(write):
-        with migrating(where, 5) as killed:
-            assert killed.stdout is not None and killed.stdout.readline() == "5\n"
+        with other_process(migrate_in_batches, where, 5) as killed:
+            assert killed.hear() == 5
         job = database_status(where, previous).jobs[0]
         assert (job.name, job.state, job.done, job.total) == (JOB, "running", 5, RUNS)
-        with migrating(where, 2) as one, migrating(where, 2) as other:
-            told = sorted(int(line) for process in (one, other) for line in process.communicate("\n" * RUNS)[0].split())
+        with other_process(migrate_in_batches, where, 2) as one, other_process(migrate_in_batches, where, 2) as other:
+            for process in (one, other):
+                for _ in range(RUNS):
+                    process.line.send("go on")
+            told = sorted(one.hear_all() + other.hear_all())
+            assert (one.process.exitcode, other.process.exitcode) == (0, 0)
     assert told == [7, 9, 11, 12]  # each batch was done by one of them
     job = database_status(where, previous).jobs[0]
     assert (job.state, job.done, job.total, job.seconds_left) == ("done", RUNS, RUNS, 0)

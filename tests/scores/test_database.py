@@ -79,6 +79,7 @@ def fill(store: ScoresStore, scene_step: Callable[[bytes], Any], attempt_id: str
     raise AssertionError("the disk was not full")
 
 
+@pytest.mark.both_engines
 def test_a_full_disk_loses_nothing_and_work_continues_when_there_is_space(
     scene: Any, server: Any, crowded: str, small_disk: SmallDisk
 ) -> None:

@@ -64,6 +64,7 @@ def test_nothing_is_decided_without_a_reason(scene: Any, recorded: str) -> None:
     assert not scene.store.find_run(recorded).hidden
 
 
+@pytest.mark.both_engines
 def test_deleting_leaves_nothing_of_a_run_but_the_record(scene: Any, execute: Any, recorded: str) -> None:
     other = scene.run()
     scene.attempt(other)
@@ -77,7 +78,10 @@ def test_deleting_leaves_nothing_of_a_run_but_the_record(scene: Any, execute: An
         scene.store.find_run(recorded)
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize(
+    "table",
+    [pytest.param(table, marks=pytest.mark.both_engines) if table == "attempts" else table for table in TABLES],
+)
 def test_the_record_of_one_run_deletes_no_other(scene: Any, execute: Any, recorded: str, table: str) -> None:
     scene.store.decisions.delete(scene.run(), "Ada", "A mistake.")
     with pytest.raises(REFUSED, match=f"{table} are never changed or deleted"):

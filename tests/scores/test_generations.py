@@ -9,6 +9,7 @@ EVAL = "000-a/000-b"
 FILES = {"convex/ü.ts": "export {};\n", "../../etc/passwd": "x", "nul\0": "\0", "half": "\ud83d", "empty": ""}
 
 
+@pytest.mark.both_engines
 def test_a_generation_comes_back_character_for_character(scene: Any) -> None:
     run_id = scene.run()
     begun = scene.store.begin_attempt(run_id, EVAL)

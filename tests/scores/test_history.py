@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from convex_evals.scores import ScoresStore
 from convex_evals.scores import history as module
 
@@ -17,6 +19,7 @@ def test_runs_come_newest_first_with_a_mark_that_changes_with_them(scene: Any, s
     assert store.history.index()[1] != before[1]
 
 
+@pytest.mark.both_engines
 def test_many_runs_are_read_as_each_would_be(scene: Any, store: ScoresStore, monkeypatch: Any) -> None:
     monkeypatch.setattr(module, "AT_ONCE", 2)
     ids = [scene.run(*EVALS, trials=2) for _ in range(5)]

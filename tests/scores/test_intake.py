@@ -110,6 +110,7 @@ def test_a_label_of_a_run_that_was_given_here_stays(
     assert team.find_run(run_id).labels == ("kept",)
 
 
+@pytest.mark.both_engines
 def test_two_runners_on_one_run_get_an_error(team: ScoresStore, run_id: str, records: tuple[Record, ...]) -> None:
     team.intake.take_in(run_id, records, DESK)
     with pytest.raises(LeaseError, match=r"by another runner \(desk.example.com\)"):

@@ -49,6 +49,7 @@ def flipped(content: bytes, bit: int) -> bytes:
     return bytes(changed)
 
 
+@pytest.mark.both_engines
 def test_sound_scores_are_reported_as_sound(recorded: str, where: str) -> None:
     told: list[tuple[int, int]] = []
     found = check_database(where, lambda done, total: told.append((done, total)))
@@ -89,6 +90,7 @@ def test_an_artifact_without_its_bytes_is_damaged(recorded: str, where: str, tam
     assert len(check_database(where).damaged) == 4
 
 
+@pytest.mark.both_engines
 def test_a_reference_to_nothing_is_found_and_named(scene: Scene, recorded: str, where: str, tamper: Tamper) -> None:
     attempt = scene.store.details(recorded)[0].attempt.id
     tamper("DELETE FROM steps")

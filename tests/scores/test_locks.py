@@ -1,26 +1,18 @@
-import signal
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.scores.other_processes import other_process
+from tests.scores.other_work import hold
 
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
 from convex_evals.scores import ScoresStore
 
-HOLDER = """
-import sys, time
-from convex_evals.scores import ScoresStore
-with ScoresStore.open(sys.argv[1]) as store, store.hold_run(sys.argv[2]):
-    print("held", flush=True)
-    time.sleep(600)
-"""
 
-
+@pytest.mark.both_engines
 def test_a_run_is_held_by_one_at_a_time(scene: Any, where: str) -> None:
     run_id, other = scene.run(), scene.run()
     assert not scene.store.is_run_held(run_id)
@@ -38,14 +30,14 @@ def test_a_run_is_held_by_one_at_a_time(scene: Any, where: str) -> None:
         assert scene.store.is_run_held(run_id)
 
 
+@pytest.mark.both_engines
 def test_a_hold_ends_with_its_process(scene: Any, where: str) -> None:
     run_id = scene.run()
-    command = [sys.executable, "-c", HOLDER, where, run_id]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
-        assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+    with other_process(hold, where, run_id) as holder:
+        assert holder.hear() == "held"
         assert scene.store.is_run_held(run_id)
-        holder.send_signal(signal.SIGKILL)
-        holder.wait()
+        holder.process.kill()
+        holder.process.join()
     deadline = time.monotonic() + 60
     while scene.store.is_run_held(run_id) and time.monotonic() < deadline:
         time.sleep(0.05)  # the server needs a moment to notice
@@ -53,6 +45,7 @@ def test_a_hold_ends_with_its_process(scene: Any, where: str) -> None:
         pass
 
 
+@pytest.mark.both_engines
 def test_one_of_many_competitors_gets_it_each_time(scene: Any) -> None:
     run_id = scene.run()
     inside: list[int] = []

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
+import pytest
 
 from convex_evals.core.diagnostics import Diagnostic, TestResult
 from convex_evals.scores import LabelRecord, Outcome, RunPlan, ScoresStore
@@ -57,6 +58,7 @@ def failing(scene: Any, run_id: str) -> str:
     return str(begun.id)
 
 
+@pytest.mark.both_engines
 def test_every_table_that_travels_is_followed_by_triggers(server: Any, where: str) -> None:
     followed = {each.table for each in FOLLOWED}
     assert followed == {row.__tablename__ for row in ROWS}
@@ -86,6 +88,7 @@ def test_a_run_arrives_unchanged_while_it_is_under_way(scene: Any, team: ScoresS
     assert store.outbox.unsent() == ()
 
 
+@pytest.mark.both_engines
 def test_everything_arrives_bit_for_bit(scene: Any, team: ScoresStore) -> None:
     store = scene.store
     run_id = follow(scene, labels=("a",), options={"odd": ["\ud800", "\0", 1e300, None]})
@@ -133,6 +136,7 @@ def test_an_older_version_that_comes_late_is_ignored(scene: Any, team: ScoresSto
     assert team.find_run(run_id).status == "running"
 
 
+@pytest.mark.both_engines
 def test_what_changes_while_it_is_sent_stays_on_the_list(scene: Any, team: ScoresStore) -> None:
     store, run_id = scene.store, follow(scene)
     begun = store.begin_attempt(run_id, EVAL)

@@ -1,29 +1,23 @@
 """Several processes on one database, and processes that are killed."""
 
 import random
-import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.scores.other_processes import other_process
+from tests.scores.other_work import open_new, write_attempts
 
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.verdicts import STEPS
 from convex_evals.scores import AttemptDetails, Counts, ScoresStore
 
-WRITER = Path(__file__).parent / "write_attempts.py"
 MANY = 300
-
-
-def start(*arguments: object) -> "subprocess.Popen[str]":
-    command = [sys.executable, str(WRITER), *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
 def check_integrity(server: Any, where: str) -> None:
@@ -56,20 +50,20 @@ def check_no_halves(store: ScoresStore, details: AttemptDetails) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.both_engines
 def test_killing_a_writer_at_any_moment_loses_at_most_what_was_in_flight(
     scene: Any, server: Any, where: str, tmp_path: Path
 ) -> None:
     moments = random.Random(2026)
     for _ in range(4):
         run_id = scene.run(trials=MANY)
-        with start(where, run_id, "000-a/000-b", MANY, tmp_path) as writer:
-            assert writer.stdout is not None
-            first = writer.stdout.readline()
+        with other_process(write_attempts, where, run_id, "000-a/000-b", MANY, str(tmp_path)) as writer:
+            first = writer.hear()
             time.sleep(moments.uniform(0, 0.15))
-            writer.send_signal(signal.SIGKILL)
-            lines = [first, *writer.stdout]
+            writer.process.kill()
+            said = [first, *writer.hear_all()]
         promised: dict[str, list[str]] = defaultdict(list)
-        for what, attempt_id in (line.split() for line in lines if line.endswith("\n")):
+        for what, attempt_id in said:
             promised[attempt_id].append(what)
         check_integrity(server, where)
         scene.store.resume_run(run_id)
@@ -82,12 +76,18 @@ def test_killing_a_writer_at_any_moment_loses_at_most_what_was_in_flight(
 
 
 @pytest.mark.slow
+@pytest.mark.both_engines
 def test_runs_of_several_processes_share_a_database(scene: Any, server: Any, where: str, tmp_path: Path) -> None:
     trials, evals = 5, ("000-a/000-b", "000-a/001-c")
     runs = [scene.run(*evals, trials=trials) for _ in range(2)]
-    writers = [start(where, run_id, name, trials, tmp_path) for run_id in runs for name in evals]
-    errors = [writer.communicate(timeout=200) and writer.returncode for writer in writers]
-    assert errors == [0, 0, 0, 0]
+    with ExitStack() as stack:
+        writers = [
+            stack.enter_context(other_process(write_attempts, where, run_id, name, trials, str(tmp_path)))
+            for run_id in runs
+            for name in evals
+        ]
+        assert [writer.hear_all()[-1][0] for writer in writers] == ["finished"] * 4
+        assert [writer.process.exitcode for writer in writers] == [0, 0, 0, 0]
     for run_id in runs:
         exported = scene.store.export_run(run_id)
         assert exported.run.counts == Counts(passed=10, total=10)
@@ -103,6 +103,7 @@ def test_many_threads_share_a_store(scene: Any) -> None:
     assert scene.store.find_run(run_id).counts == Counts(passed=24, total=24)
 
 
+@pytest.mark.both_engines
 def test_two_that_begin_the_same_attempt_get_one_between_them(scene: Any, where: str) -> None:
     run_id = scene.run()
 
@@ -120,15 +121,14 @@ def test_two_that_begin_the_same_attempt_get_one_between_them(scene: Any, where:
 
 
 @pytest.mark.slow
-def test_many_processes_can_open_a_new_database_at_once(server: Any) -> None:
-    where = server.empty()
-    program = "import sys; from convex_evals.scores import ScoresStore; ScoresStore.open(sys.argv[1]).close()"
-    started = [
-        subprocess.Popen([sys.executable, "-c", program, where], stderr=subprocess.PIPE, text=True) for _ in range(4)
-    ]
-    for process in started:
-        _, errors = process.communicate(timeout=200)
-        assert (process.returncode, errors) == (0, "")
+@pytest.mark.both_engines
+def test_many_processes_can_open_a_new_database_at_once(server: Any, tmp_path: Path) -> None:
+    where, complaints = server.empty(), [tmp_path / str(number) for number in range(4)]
+    with ExitStack() as stack:
+        started = [stack.enter_context(other_process(open_new, where, str(path))) for path in complaints]
+        for other, path in zip(started, complaints, strict=True):
+            assert other.hear_all() == []
+            assert (other.process.exitcode, path.read_text()) == (0, "")
     with ScoresStore.open(where) as store:
         assert store.runs() == () and store.upgraded is None
 

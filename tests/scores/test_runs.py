@@ -82,6 +82,7 @@ def test_anything_but_exactly_one_run_is_one_sentence(scene: Any, execute: Any, 
     assert str(raised.value).startswith(sentence)
 
 
+@pytest.mark.both_engines
 def test_runs_are_listed_newest_first_and_filtered(scene: Any) -> None:
     first = scene.run()
     second = scene.run(model="m2", experiment="no_guidelines")
@@ -100,6 +101,7 @@ def test_runs_are_listed_newest_first_and_filtered(scene: Any) -> None:
     assert ids(model="unknown") == []
 
 
+@pytest.mark.both_engines
 def test_counts_take_the_latest_result_of_each_eval_and_trial(scene: Any) -> None:
     run_id = scene.run("000-a/000-b", "000-a/001-c", trials=2)
     other = scene.run()

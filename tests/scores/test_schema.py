@@ -10,6 +10,7 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
+from tests.examples import examples
 from tests.scores.old_database import until
 
 from convex_evals.core.errors import InfrastructureError, UsageError
@@ -65,7 +66,13 @@ def test_the_files_are_one_history_as_alembic_sees_it() -> None:
     assert tuple(reversed([each.revision for each in script.walk_revisions()])) == REVISIONS.known
 
 
-@pytest.mark.parametrize("revision", [None, *REVISIONS.known])
+@pytest.mark.parametrize(
+    "revision",
+    [
+        *(pytest.param(oldest, marks=pytest.mark.both_engines) for oldest in (None, REVISIONS.known[0])),
+        *examples(REVISIONS.known[1:], ["0006"]),
+    ],
+)
 def test_every_earlier_version_is_brought_to_the_tables_the_code_uses(
     server: Any, tmp_path: Path, revision: str | None
 ) -> None:
@@ -77,6 +84,7 @@ def test_every_earlier_version_is_brought_to_the_tables_the_code_uses(
     assert differences(where) == []
 
 
+@pytest.mark.both_engines
 def test_an_older_database_is_upgraded_with_everything_in_it(
     scene: Any, server: Any, where: str, future: Revisions, tmp_path: Path
 ) -> None:
@@ -141,7 +149,13 @@ def test_a_newer_database_is_refused(server: Any, future: Revisions) -> None:
         )
 
 
-@pytest.mark.parametrize("trouble", ["raise RuntimeError('power cut')", "op.execute('SELECT nonsense')"])
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        pytest.param("raise RuntimeError('power cut')", marks=pytest.mark.both_engines),
+        "op.execute('SELECT nonsense')",
+    ],
+)
 def test_an_upgrade_that_fails_changes_nothing(scene: Any, where: str, tmp_path: Path, trouble: str) -> None:
     run_id = scene.run()
     before = scene.store.export_run(run_id)
@@ -189,6 +203,7 @@ def test_a_file_is_set_up_for_readers_during_a_write(where: str, store: ScoresSt
     connection.close()
 
 
+@pytest.mark.both_engines
 def test_status_says_what_is_in_a_database(scene: Any, where: str) -> None:
     scene.attempt(scene.run())
     begun = scene.store.begin_attempt(scene.run(), "000-a/000-b")
@@ -199,6 +214,7 @@ def test_status_says_what_is_in_a_database(scene: Any, where: str) -> None:
     assert found.size is not None and found.size > 50_000
 
 
+@pytest.mark.both_engines
 def test_status_of_an_empty_database_changes_nothing(server: Any) -> None:
     where = server.empty()
     expected = "missing" if server.name == "sqlite" else "empty"

@@ -72,6 +72,7 @@ def test_a_log_that_cannot_be_read_records_nothing(scene: Any, execute: Any) -> 
     assert execute("SELECT count(*) FROM steps") == [(0,)]
 
 
+@pytest.mark.both_engines
 def test_what_a_step_found_comes_back_as_it_was(scene: Any) -> None:
     run_id = scene.run()
     begun = scene.store.begin_attempt(run_id, EVAL)
@@ -94,6 +95,7 @@ def test_what_a_step_found_comes_back_as_it_was(scene: Any) -> None:
     assert (len(types.diagnostics), types.test_results) == (1, ())
 
 
+@pytest.mark.both_engines
 def test_texts_that_no_database_takes_are_shown(scene: Any) -> None:
     run_id = scene.run()
     begun = scene.store.begin_attempt(run_id, EVAL)
@@ -144,6 +146,7 @@ def test_an_attempt_that_did_not_fail_is_like_no_other(scene: Any) -> None:
     assert scene.store.failures_alike(scene.attempt(scene.run()).id) == FailuresAlike(0, 0)
 
 
+@pytest.mark.both_engines
 def test_the_search_uses_the_index_of_fingerprints(scene: Any, execute: Any, server: Any) -> None:
     names = execute(
         "SELECT name FROM sqlite_master WHERE type = 'index'"

@@ -18,6 +18,7 @@ EVALS, TRIALS = 500, 3
 SECONDS = 1.0  # several times what it takes, and a fraction of what a query for every eval would
 
 
+@pytest.mark.both_engines
 def test_a_whole_run_is_exported_as_plain_values(scene: Any) -> None:
     run_id = scene.run("000-a/000-b", "000-a/001-c")
     begun = scene.store.begin_attempt(run_id, "000-a/001-c")

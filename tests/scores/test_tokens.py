@@ -1,22 +1,15 @@
 """Tokens, on both engines; the plain token is nowhere in the database."""
 
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.scores.other_processes import other_process
+from tests.scores.other_work import verify_tokens
 
 from convex_evals.core.errors import UsageError
 from convex_evals.scores import RIGHTS, Grant, Right, ScoresStore
-
-VERIFY = (
-    "import sys; from convex_evals.scores import ScoresStore\n"
-    "with ScoresStore.open(sys.argv[1]) as store:\n"
-    "    for line in sys.stdin:\n"
-    "        print(store.tokens.verify(line.strip()) is not None, flush=True)\n"
-)
 
 
 def test_a_token_grants_what_it_was_made_for(store: ScoresStore) -> None:
@@ -51,19 +44,15 @@ def test_an_expired_token_grants_nothing(store: ScoresStore) -> None:
 
 def test_revoking_takes_effect_at_once_in_other_processes(store: ScoresStore, where: str) -> None:
     made = store.tokens.create("ci", ["read"])
-    with subprocess.Popen(
-        [sys.executable, "-c", VERIFY, where], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
-    ) as other:
-        assert other.stdin is not None and other.stdout is not None
+    with other_process(verify_tokens, where) as other:
 
-        def ask() -> str:
-            other.stdin.write(f"{made.token}\n")  # type: ignore[union-attr]
-            return other.stdout.readline()  # type: ignore[union-attr]
+        def ask() -> Any:
+            other.line.send(made.token)
+            return other.hear()
 
-        assert ask() == "True\n"
+        assert ask() is True
         assert store.tokens.revoke("ci").revoked_at is not None
-        assert ask() == "False\n"
-        other.stdin.close()
+        assert ask() is False
     assert store.tokens.list()[0].revoked_at == store.tokens.revoke("ci").revoked_at
 
 

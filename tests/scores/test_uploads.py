@@ -60,6 +60,7 @@ def test_invalid_parts_are_refused(store: ScoresStore, size: int, offset: int, t
         store.uploads.put(name_of(b""), b"x" * size, offset, total)
 
 
+@pytest.mark.both_engines
 def test_a_last_part_that_arrives_several_times_at_once_completes_it_once(store: ScoresStore) -> None:
     """A runner that got no answer in time sends it again, while the first one is still being worked on."""
     for number in range(4):

@@ -60,6 +60,7 @@ def test_every_test_that_ran_is_there_with_its_result(steps: list[StepResult]) -
     assert counted == expected
 
 
+@pytest.mark.both_engines
 def test_what_was_found_is_what_the_logs_say(steps: list[StepResult]) -> None:
     first = [step.diagnostics[0] for step in steps if step.diagnostics]
     assert [(each.name, each.place, each.fingerprint) for each in first] == FOUND

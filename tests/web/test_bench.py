@@ -33,7 +33,7 @@ async def test_runs_that_are_not_generated_are_left_alone(record: Any, tmp_path:
 
 def test_what_runners_record_while_others_look_is_all_there(capsys: pytest.CaptureFixture[str]) -> None:
     """Small, but with everything: a real `serve`, runners that send, readers, and both sides compared."""
-    sizes = ("--runners", "2", "--evals", "1", "--readers", "3", "--pause", "0.2", "--history", "2")
+    sizes = ("--runners", "1", "--evals", "2", "--readers", "2", "--pause", "0.2", "--history", "2")
     assert main.run(["bench", "service", *sizes, "--json", "-"]) == 0
     figures = json.loads(capsys.readouterr().out)
     assert (figures["lost"], figures["failures"], figures["ok"]) == ([], 0, True)

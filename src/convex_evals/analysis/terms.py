@@ -1,6 +1,7 @@
 """What a text is about: the code it names and the words it uses, reduced so that two texts can be compared."""
 
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 _CODE: Final = re.compile(
@@ -76,11 +77,13 @@ def identifiers(text: str) -> frozenset[str]:
     return frozenset(each.lower() for each in _IDENTIFIER.findall(text))
 
 
+@lru_cache(maxsize=4096)  # the sentences of a task are asked about every term of every gap
 def words_of(text: str) -> frozenset[str]:
     spread = re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", text)
     return frozenset(stem(word) for word in _WORD.findall(spread.lower()) if word not in _EVERYWHERE)
 
 
+@lru_cache(maxsize=16384)
 def stem(word: str) -> str:
     short = next(
         (word.removesuffix(each) for each in _ENDINGS if word.endswith(each) and len(word) > len(each) + 2), word

@@ -10,8 +10,9 @@ Why: The index is named, but its fields are not compared.
 """
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal, get_args
 
@@ -109,14 +110,14 @@ def is_among(stated: str, failed: tuple[str, ...]) -> bool:
     return any(name.startswith(stated) or name.rpartition("::")[2].startswith(stated) for name in failed)
 
 
-def _python_tests(source: str) -> Iterator[str]:
+@lru_cache(maxsize=8)  # every control of an eval names a test of the same grader
+def _python_tests(source: str) -> tuple[str, ...]:
     try:
         tree = ast.parse(source)
     except SyntaxError:  # the grading says so better
-        return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
-            yield node.name
+        return ()
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return tuple(node.name for node in functions if node.name.startswith("test"))
 
 
 FOLDER: Final = "controls"

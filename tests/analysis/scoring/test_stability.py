@@ -1,6 +1,7 @@
 """Verdicts do not rest on words: said otherwise, a case is classified as before."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,14 @@ SPARSE = 8
 """Of the sets that we graded, the quick test takes every eighth case: their files take long to compare."""
 
 
-async def changed_verdicts(perturb: Perturbation, name: str, surface: Surface, step: int) -> list[str]:
+@cache
+def cases_of(name: str) -> tuple[Sequence[LabelledCase], Mapping[str, Mapping[str, str]]]:
     cases = read_cases(LABELLED / f"{name}.json")
-    names = own_names(cases)
+    return cases, own_names(cases)
+
+
+async def changed_verdicts(perturb: Perturbation, name: str, surface: Surface, step: int) -> list[str]:
+    cases, names = cases_of(name)
     return [
         f"{case.id}: {before} became {after}"
         for case in cases[::step]

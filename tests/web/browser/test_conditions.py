@@ -3,25 +3,9 @@
 from typing import Any
 
 from playwright.async_api import expect
+from tests.web.browser.test_accessibility import OVERFLOW
 
 NARROW = {"width": 360, "height": 740}
-OVERFLOW = """() => [...document.querySelectorAll('body *')].filter((each) => {
-    const box = each.getBoundingClientRect();
-    return box.width > 1 && box.right > innerWidth + 1 && !each.closest('.table-wrap, .chart-scroll, pre');
-}).map((each) => `${each.tagName} ${each.className}`).slice(0, 5)"""
-
-
-async def test_no_page_is_wider_than_a_small_phone_or_a_small_laptop(browser: Any, served: Any) -> None:
-    page = await browser.page(viewport=NARROW)
-    wide = {}
-    for name, path in served.pages.items():
-        await page.goto(served.at(path))
-        for width in (NARROW["width"], 1024, 1440):
-            await page.set_viewport_size({**NARROW, "width": width})
-            if await page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-                wide[name, width] = await page.evaluate(OVERFLOW)
-    assert "404" in " ".join(browser.take_complaints())
-    assert wide == {}
 
 
 async def test_no_tab_of_a_result_is_wider_than_a_small_phone(browser: Any, served: Any) -> None:

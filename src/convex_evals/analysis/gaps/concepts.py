@@ -7,6 +7,7 @@ have no word in common. It knows Convex, TypeScript and React, and nothing about
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 
@@ -235,6 +236,7 @@ Found = Mapping[str, frozenset[str]]
 """The concepts of a text by name, each with the passages that show it."""
 
 
+@lru_cache(maxsize=128)  # of one task and one failure, for every gap
 def find_concepts(text: str) -> Found:
     found = {each.name: frozenset(_passages(each, text)) for each in CONCEPTS}
     return {name: passages for name, passages in found.items() if passages}

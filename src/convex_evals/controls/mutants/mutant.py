@@ -39,8 +39,9 @@ def generate_mutants(answer: Mapping[str, str]) -> tuple[Mutant, ...]:
     texts: set[tuple[str, str]] = set(answer.items())
     seen: Counter[str] = Counter()
     mutants: list[Mutant] = []
+    modules = tuple(_modules(answer))
     for operator in OPERATORS:
-        for path, text, root in _modules(answer):
+        for path, text, root in modules:
             for mutated in _mutated(operator, text, root):
                 if (path, mutated) not in texts:
                     texts.add((path, mutated))
