@@ -21,8 +21,8 @@ Argument = str | os.PathLike[str]
 UNLIMITED = Limits()
 
 
-class SupervisorLost(ProcessError):
-    """What watches a program, and ends it should anything happen, is gone itself."""
+class RequestLost(ProcessError):
+    """Whoever should have read what we sent is gone without having done so: nothing was started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +129,8 @@ class Process:
     async def _end(self) -> Ended:
         try:
             ending = cast(wire.Ending, await _receive(self._channel, self._arguments[0]))
+        except ConnectionResetError:  # it has not read our last order
+            raise _unknown_ending(self._arguments[0]) from None
         finally:
             self._channel.close()
         exit_code, signal_number = wire.exit_status(ending["status"])
@@ -169,18 +171,16 @@ async def start(
 
 
 async def _start_on(streams: Sequence[int], request: wire.Request) -> Process:
-    """A spawn server that is dying may take a request and never read it, so a lost one is made again."""
+    """A spawn server that is dying may take a request and never read it; such a request is made again."""
     try:
         return await _start(spawner.open_supervisor(streams), request)
-    except SupervisorLost:
+    except RequestLost:
         return await _start(spawner.open_supervisor(streams), request)
 
 
 async def _start(channel: socket.socket, request: wire.Request) -> Process:
     try:
-        with suppress(BrokenPipeError, ConnectionResetError):  # a supervisor that refuses says why before it closes
-            await asyncio.get_running_loop().sock_sendall(channel, wire.encode(request))
-        answer = await _receive(channel, request["program"])
+        answer = await _answer(channel, request)
         if "failure" in answer:
             raise refusal(request, answer["failure"])
         listeners = await _receive_sockets(channel, answer["listeners"])
@@ -188,6 +188,20 @@ async def _start(channel: socket.socket, request: wire.Request) -> Process:
         channel.close()
         raise
     return Process(channel, request["arguments"], answer["pid"], listeners)
+
+
+async def _answer(channel: socket.socket, request: wire.Request) -> wire.Message:
+    lost = RequestLost(f"The process that should start {request['program']!r} is gone.")
+    try:
+        await asyncio.get_running_loop().sock_sendall(channel, wire.encode(request))
+    except (BrokenPipeError, ConnectionResetError):  # a supervisor that refuses says why before it closes
+        with suppress(ProcessError, ConnectionResetError):
+            return await _receive(channel, request["program"])
+        raise lost from None
+    try:
+        return await _receive(channel, request["program"])
+    except ConnectionResetError:
+        raise lost from None
 
 
 async def _receive_sockets(channel: socket.socket, count: int) -> list[socket.socket]:
@@ -258,6 +272,7 @@ def _find(program: str, environment: dict[str, str]) -> str:
 
 
 async def _receive(channel: socket.socket, program: str) -> wire.Message:
+    """Raises ConnectionResetError if the other side is gone and has not read everything, else ProcessError."""
     header = await _exactly(channel, wire.HEADER.size, program)
     return wire.decode(await _exactly(channel, wire.HEADER.unpack(header)[0], program))
 
@@ -266,14 +281,15 @@ async def _exactly(channel: socket.socket, size: int, program: str) -> bytes:
     loop = asyncio.get_running_loop()
     received = b""
     while len(received) < size:
-        try:
-            part = await loop.sock_recv(channel, size - len(received))
-        except ConnectionResetError:
-            part = b""
+        part = await loop.sock_recv(channel, size - len(received))
         if not part:
-            raise SupervisorLost(f"The process that watches {program!r} is gone, so how the program ended is unknown.")
+            raise _unknown_ending(program)
         received += part
     return received
+
+
+def _unknown_ending(program: str) -> ProcessError:
+    return ProcessError(f"The process that watches {program!r} is gone, so how the program ended is unknown.")
 
 
 def refusal(request: wire.Request, failure: wire.Failure) -> ProcessError:
