@@ -131,7 +131,11 @@ async def grade_cases(cases: Iterable[Case], pool: GradingPool, options: Grading
 
     async def work() -> None:
         for place, case in waiting:
-            on_grade(case, await pool.grade(Assignment(case.eval, case.files, options, pool.folder / f"case-{place}")))
+            # Of a mutant, only whether it is caught matters.
+            assignment = Assignment(
+                case.eval, case.files, options, pool.folder / f"case-{place}", until_failure=case.kind == "mutant"
+            )
+            on_grade(case, await pool.grade(assignment))
 
     async with asyncio.TaskGroup() as group:
         for _ in range(pool.size):

@@ -68,6 +68,7 @@ class Grading:
 
     def __init__(self, assignment: Assignment, workspace: Workspace, tools: Tools, on_step: OnStep) -> None:
         self._eval, self._files, self._only = assignment.eval, assignment.files, assignment.only
+        self._until_failure = assignment.until_failure
         self._options = assignment.options.completed(assignment.eval.settings)
         self._workspace, self._tools, self._on_step = workspace, tools, on_step
         self._network = GraderNetwork()
@@ -199,6 +200,7 @@ class Grading:
             tools=self._tools,
             network=self._network,
             given=given,
+            until_failure=self._until_failure,
         )
         self._tests, self._broken = graded.tests, self._broken or graded.broken
         self._failed_tests = graded.failed

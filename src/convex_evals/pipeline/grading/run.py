@@ -72,6 +72,7 @@ async def run_grader(
     tools: Tools,
     network: GraderNetwork | None = None,
     given: GivenProject | None = None,
+    until_failure: bool = False,
 ) -> GraderResult:
     """The step `tests`. `files` is the model's project folder; a static eval has no deployments. `network` is
     the policy of the deployments, told of what the grader listens on; `given` is for evals with given files."""
@@ -80,7 +81,16 @@ async def run_grader(
         return _conclude(step, Verdict(GRADER_BROKEN, "the eval has no grader", TestCounts(0, 0)), None)
     with tempfile.TemporaryDirectory(prefix="grader-") as private:
         request = GraderRequest(
-            eval, eval.grader, project, answer, files, Path(private), options, network or GraderNetwork(), given
+            eval,
+            eval.grader,
+            project,
+            answer,
+            files,
+            Path(private),
+            options,
+            network or GraderNetwork(),
+            given,
+            until_failure,
         )
         runner = RUNNERS[eval.grader.kind](request, tools)
         return _conclude(step, await _run(step, runner, tools, eval), eval.grader.kind)

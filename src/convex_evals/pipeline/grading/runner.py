@@ -26,6 +26,7 @@ class GraderRequest:
     options: GradingOptions
     network: GraderNetwork  # what the functions of the deployments may connect to
     given: GivenProject | None = None
+    until_failure: bool = False  # tests after the first one that fails need not run
 
     @property
     def own_home(self) -> Path:
