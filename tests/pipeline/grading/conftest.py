@@ -158,6 +158,7 @@ def grade(tools: Tools, tmp_path: Path) -> Grade:
         project: GradedDeployment | None = None,
         answer: GradedDeployment | None = None,
         files: Path = APP,
+        until_failure: bool = False,
         **options: float,
     ) -> GraderResult:
         workspace = Workspace(tmp_path / "workspace")
@@ -170,6 +171,7 @@ def grade(tools: Tools, tmp_path: Path) -> Grade:
             workspace=workspace,
             options=GradingOptions(**options),  # type: ignore[arg-type]
             tools=tools,
+            until_failure=until_failure,
         )
 
     return grade

@@ -112,6 +112,33 @@ def test_time_passes_while_an_action_runs_and_it_can_be_killed(project: Deployme
     assert times(project, "asked") == []
 
 
+def test_what_is_running_ends_before_time_passes(project: Deployment, web_server: WebServer) -> None:
+    def take_a_while(_: WebRequest) -> Reply:
+        threading.Event().wait(0.2)
+        return Reply.text("soon")
+
+    start = project.now()
+    url = web_server.reply("GET", "/", take_a_while)
+    project.mutation("jobs:askLater", name="asked", url=url, ms=0)
+    wait_until(lambda: web_server.requests, "the request")
+    project.advance(hours=1)
+    [at] = times(project, "asked")
+    assert at - start < HOUR
+
+
+def test_a_stopped_clock_stands_still_until_it_is_moved(project: Deployment) -> None:
+    with project.stopped_clock():
+        start = project.now()
+        planned = project.mutation("jobs:later", name="later", ms=50, times=1)
+        threading.Event().wait(0.3)
+        assert (project.now(), project.query("jobs:time"), planned) == (start, start, start)
+        assert times(project, "later") == []
+        project.advance(seconds=1)
+        assert project.now() == start + SECOND
+        assert times(project, "later") == [start + 50]
+    wait_until(lambda: project.now() > start + SECOND, "a clock that goes")
+
+
 def test_an_action_that_was_killed_does_nothing_more(project: Deployment, web_server: WebServer) -> None:
     def kill(_: WebRequest) -> Reply:
         project.kill_actions()
