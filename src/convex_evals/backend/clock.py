@@ -3,6 +3,8 @@
 import time
 from dataclasses import dataclass
 
+TICK_NS = 1_000_000
+
 
 @dataclass
 class DeploymentClock:
@@ -36,8 +38,13 @@ class DeploymentClock:
             self.ahead_ns += max(now_ns - self.now_ns(), 0)
 
     def stop(self) -> None:
-        """From now on, time passes only when it is moved."""
+        """From now on, time passes only when it is moved, apart from a millisecond per write."""
         self.stopped_at_ns = self.now_ns()
+
+    def tick(self) -> None:
+        """After each write. A stopped clock shows another millisecond then: no two writes are at the same time."""
+        if self.stopped_at_ns is not None:
+            self.stopped_at_ns += TICK_NS
 
     def start(self) -> None:
         """From where it stopped, or from the machine's time if that is later."""

@@ -60,7 +60,7 @@ class Assignment:
 
     `files` are as a model named them, relative path -> text. With `only`, this step is graded and what must come before
     it; the others are skipped. With `until_failure`, no test is run once one has failed: for whoever asks only whether
-    the answer passes.
+    the answer passes. Tests whose names begin with `first_test` run before the others.
     """
 
     eval: Eval
@@ -69,6 +69,7 @@ class Assignment:
     folder: Path
     only: StepName | None = None
     until_failure: bool = False
+    first_test: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

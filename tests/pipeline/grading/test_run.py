@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from convex_evals.core.supervisor import descendants
-from convex_evals.pipeline.grading import GradedDeployment, GraderResult
+from convex_evals.pipeline.grading import GradedDeployment, GraderResult, OrderOfTests
 from convex_evals.pipeline.grading.kit import wait_until
 from convex_evals.pipeline.grading.run import Collection, expected_tests
 from convex_evals.pipeline.tools import Tools
@@ -359,13 +359,16 @@ async def test_after_the_first_failure_no_test_runs_if_that_is_all_that_is_asked
         """
         def test_first(): pass
         def test_second(): assert 1 == 2
-        def test_third(): open("/never")
+        def test_third(): assert 2 == 3
         """
     )
-    result = await grade(eval, until_failure=True)
+    result = await grade(eval, order=OrderOfTests(until_failure=True))
     assert (result.step.failure, result.tests.passed, result.tests.total) == ("tests-failed", 1, 3)
-    assert "✗ test_second" in result.step.excerpt
+    assert "✗ test_second (grader.py:3)" in result.step.excerpt
     assert "✗ test_third\n  skipped, which is not a pass" in result.step.excerpt
+    result = await grade(eval, order=OrderOfTests("test_thi", until_failure=True))
+    assert (result.tests.passed, result.tests.total) == (0, 3)
+    assert "✗ test_third (grader.py:4)" in result.step.excerpt
 
 
 async def test_a_grader_that_cannot_be_interrupted_is_killed(write_eval: WriteEval, grade: Grade) -> None:

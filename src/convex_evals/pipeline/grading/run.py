@@ -17,12 +17,14 @@ from convex_evals.pipeline.grading.network import GraderNetwork
 from convex_evals.pipeline.grading.python.grader import PythonGrader
 from convex_evals.pipeline.grading.runner import GraderRequest, GraderRunner
 from convex_evals.pipeline.grading.types import (
+    AS_WRITTEN,
     GRADER_BROKEN,
     GRADER_CRASHED,
     TESTS_FAILED,
     GivenProject,
     GradedDeployment,
     GraderResult,
+    OrderOfTests,
     Report,
 )
 from convex_evals.pipeline.grading.verdict import Verdict, judge, reason
@@ -72,7 +74,7 @@ async def run_grader(
     tools: Tools,
     network: GraderNetwork | None = None,
     given: GivenProject | None = None,
-    until_failure: bool = False,
+    order: OrderOfTests | None = None,
 ) -> GraderResult:
     """The step `tests`. `files` is the model's project folder; a static eval has no deployments. `network` is
     the policy of the deployments, told of what the grader listens on; `given` is for evals with given files."""
@@ -90,7 +92,7 @@ async def run_grader(
             options,
             network or GraderNetwork(),
             given,
-            until_failure,
+            order or AS_WRITTEN,
         )
         runner = RUNNERS[eval.grader.kind](request, tools)
         return _conclude(step, await _run(step, runner, tools, eval), eval.grader.kind)

@@ -138,7 +138,7 @@ class Deployment(Caller):
 
     @contextmanager
     def stopped_clock(self) -> Iterator[None]:
-        """In the block, no time passes but by `advance`, however long the calls take."""
+        """In the block, no time passes but by `advance`, however long calls take, but a millisecond per write."""
         self._simulate("stop_clock", {})
         try:
             yield

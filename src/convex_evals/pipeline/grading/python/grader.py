@@ -78,7 +78,7 @@ class PythonGrader:
             test_seconds=request.options.test_seconds,
             grader_seconds=request.options.grader_seconds,
             collect_only=collect_only,
-            until_failure=request.until_failure,
+            order=request.order,
         )
 
 

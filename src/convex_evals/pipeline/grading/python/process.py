@@ -17,7 +17,7 @@ from convex_evals.core.browser import FILES
 from convex_evals.core.plain import from_plain, to_plain
 from convex_evals.core.processes import Confinement, Limits, base_environment
 from convex_evals.core.supervisor import landlock_abi, restrict_files
-from convex_evals.pipeline.grading.types import BuiltApp, GradedDeployment
+from convex_evals.pipeline.grading.types import AS_WRITTEN, BuiltApp, GradedDeployment, OrderOfTests
 from convex_evals.pipeline.types import STRETCH
 
 MEGABYTE: Final = 1024 * 1024
@@ -48,7 +48,7 @@ class Job:
     test_seconds: float = 60.0
     grader_seconds: float = 300.0
     collect_only: bool = False
-    until_failure: bool = False  # once a test has failed, the others are skipped
+    order: OrderOfTests = AS_WRITTEN
 
     @property
     def private(self) -> Path:

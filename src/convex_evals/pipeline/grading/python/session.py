@@ -12,6 +12,7 @@ from convex_evals.pipeline.grading.kit import PATIENCE, CallTimedOut, Clock, Tim
 from convex_evals.pipeline.grading.python.fixtures import AppFixture, Fixtures
 from convex_evals.pipeline.grading.python.process import Job
 from convex_evals.pipeline.grading.python.recorder import Recorder
+from convex_evals.pipeline.grading.types import OrderOfTests
 
 # Plugins of pytest that graders have no use for; each costs time at every start.
 UNUSED = (
@@ -61,7 +62,7 @@ def run_session(job: Job) -> int:
         Fixtures(job, clock),
         AppFixture(job, clock),
         TimeLimits(clock, job.test_seconds, job.grader_seconds),
-        FirstFailure(is_last=job.until_failure),
+        FirstFailure(job.order),
         Recorder(job.grader, job.report),
     ]
     temporary = job.report.parent / "temporary"
@@ -109,9 +110,13 @@ class FirstFailure:
     """A pytest plugin. Once a test has failed, nothing is waited for as long as before; if that is all that is asked,
     the other tests do not run."""
 
-    def __init__(self, *, is_last: bool) -> None:
-        self._is_last = is_last
+    def __init__(self, order: OrderOfTests) -> None:
+        self._order = order
         self._has_failed = False
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        if self._order.first is not None:
+            items.sort(key=lambda item: not item.nodeid.partition("::")[2].startswith(self._order.first or ""))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed and not self._has_failed:
@@ -120,5 +125,5 @@ class FirstFailure:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self) -> None:
-        if self._has_failed and self._is_last:
+        if self._has_failed and self._order.until_failure:
             pytest.skip("a test before this one has failed, and whether one does was all that was asked")
