@@ -73,7 +73,9 @@ class SimulationRoutes:
 
     async def _lockstep(self, request: Request) -> Response:
         await identify_admin(self._authenticator, request)
-        self._simulation.lockstep.set_size(int((await read_json(request)).optional_number("actions") or 0))
+        fields = await read_json(request)
+        size, seconds = fields.optional_number("actions"), fields.optional_number("seconds")
+        self._simulation.lockstep.set_size(int(size or 0), seconds)
         return json_response(None)
 
     async def _restart(self, request: Request) -> Response:

@@ -32,6 +32,7 @@ from convex_evals.pipeline.grading.kit.patience import PATIENCE
 from convex_evals.pipeline.grading.kit.trace import Work, trace
 from convex_evals.pipeline.grading.kit.web_server import held_requests
 
+LOCKSTEP_SECONDS: Final = 2.0
 SETTLING_SHARE: Final = 0.9  # of the time for a call, so that the deployment answers before it is over
 
 
@@ -149,7 +150,7 @@ class Deployment(Caller):
     def lockstep(self, actions: int) -> Iterator[None]:
         """In the block, this many actions that run at the same time wait for one another after each function they call:
         what can go wrong between two of their transactions does go wrong."""
-        self._simulate("lockstep", {"actions": actions})
+        self._simulate("lockstep", {"actions": actions, "seconds": PATIENCE.stretched(LOCKSTEP_SECONDS)})
         try:
             yield
         finally:
