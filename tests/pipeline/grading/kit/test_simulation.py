@@ -1,12 +1,16 @@
 """Time that graders let pass, and things that they let die."""
 
+import json
 import threading
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.pipeline.grading.conftest import Deploy
+from websockets.sync.client import connect
 
+from convex_evals.core import convex_versions
 from convex_evals.pipeline.grading.kit import (
     CallTimedOut,
     Deployment,
@@ -50,6 +54,17 @@ def test_everything_goes_by_the_deployments_time(project: Deployment) -> None:
     project.mutation("jobs:add", name="stamped")
     seen.append(project.documents("runs")[-1]["_creationTime"])
     assert [moment for moment in seen if not after - SECOND <= moment < after + 60 * SECOND] == []
+
+
+def test_clients_are_told_how_far_they_are_ahead_of_the_deployments_time(project: Deployment) -> None:
+    project.advance(hours=1)
+    told = {"sessionId": str(uuid.uuid4()), "connectionCount": 0, "lastCloseReason": "", "clientTs": project.now()}
+    address = f"{project.url.replace('http', 'ws', 1)}/api/{convex_versions.DEFAULT}/sync"
+    with connect(address) as socket:
+        socket.send(json.dumps({"type": "Connect", **told}))
+        socket.send(json.dumps({"type": "ModifyQuerySet", "baseVersion": 0, "newVersion": 1, "modifications": []}))
+        transition = json.loads(socket.recv(timeout=60))
+    assert abs(transition["clientClockSkew"]) < 60 * SECOND
 
 
 def test_the_time_is_whole_milliseconds_as_functions_see_it(project: Deployment) -> None:
