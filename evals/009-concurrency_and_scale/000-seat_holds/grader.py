@@ -1,7 +1,6 @@
 """Seats that are held for a while, and a line for those that become free."""
 
 import random
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -13,13 +12,6 @@ HOLD_MS = 600_000
 SLACK_MS = 20_000  # a busy machine takes its time between two calls
 SEATS = [f"{row}{number}" for row in "BA" for number in (2, 1, 3)]
 CUSTOMERS = ["ada", "ben", "cem"]
-
-
-@pytest.fixture(autouse=True)
-def stopped_clock(project: Deployment) -> Iterator[None]:
-    """Seconds count here, and must not depend on how long the calls take."""
-    with project.stopped_clock():
-        yield
 
 
 def states(project: Deployment, show: str = "hamlet") -> dict[str, str]:
