@@ -75,7 +75,7 @@ def test_lists_all(project): ...
 @pytest.mark.parametrize("n", [1])
 async def test_takes(project, n): ...
 
-class TestOrder:
+class OrderOfTests:
     def test_is_stable(self): ...
 
 def helper(): "test_in_a_string"
@@ -88,7 +88,7 @@ def helper(): "test_in_a_string"
         ("test_lists_all", True),
         ("test_lists", True),
         ("test_takes[1]", True),
-        ("TestOrder::test_is_stable", True),
+        ("OrderOfTests::test_is_stable", True),
         ("test_lists_all_of_them", False),
         ("test_in_a_string", False),
         ("helper", False),
@@ -118,7 +118,7 @@ def test_a_grader_that_is_not_python_has_no_tests(tmp_path: Path) -> None:
     [
         ("test_takes", ("test_takes[1]", "test_other"), True),
         ("test_takes", ("test_other",), False),
-        ("test_is_stable", ("TestOrder::test_is_stable",), True),
+        ("test_is_stable", ("OrderOfTests::test_is_stable",), True),
         ("test_takes", (), False),
     ],
 )

@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -23,6 +24,13 @@ USER, EVERYONE = (5, 10), (12, 15)
 
 MARGIN = 0.2
 """So much of an allowance may come back while a test runs, because the machine's time passes as well."""
+
+
+@pytest.fixture(autouse=True)
+def stopped_clock(project: Deployment) -> Iterator[None]:
+    """Seconds count here, and must not depend on how long the calls take."""
+    with project.stopped_clock():
+        yield
 
 
 def send(project: Deployment, user: str, *bodies: str) -> Any:

@@ -102,7 +102,7 @@ class Service:
 
     def checked(self, count: int, name: str = "site", user: str = "ada") -> None:
         """So many results there are, now or as soon as a request has ended."""
-        wait_until(lambda: len(self.results(name, user)) >= count, f"{count} results of {name}", seconds=5.0)
+        wait_until(lambda: len(self.results(name, user)) >= count, f"{count} results of {name}")
         assert len(self.results(name, user)) == count
 
 
@@ -204,7 +204,7 @@ def test_a_request_under_way_is_recorded_unless_its_check_is_removed(service: Se
         service.advance(minutes=10)
         assert service.results() == []
     else:
-        wait_until(lambda: 202 in [each["status"] for each in service.results(name)], "the result", seconds=5.0)
+        wait_until(lambda: 202 in [each["status"] for each in service.results(name)], "the result")
     service.advance(minutes=10)
     assert service.received["a"] == before
     assert len(service.jobs()) == (1 if what in ("set", "remove") else 0)

@@ -1,6 +1,7 @@
 """People in rooms, as the presence component knows them: tabs, time-outs, tokens and moods."""
 
 import random
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -19,6 +20,13 @@ FUNCTIONS: dict[str, tuple[str, dict[str, str]]] = {
     "rooms:close": ("mutation", {"room": "r"}),
 }
 SIGNED_IN = ("open", "beat", "setMood", "dismiss", "close")
+
+
+@pytest.fixture(autouse=True)
+def stopped_clock(project: Deployment) -> Iterator[None]:
+    """Seconds count here, and must not depend on how long the calls take."""
+    with project.stopped_clock():
+        yield
 
 
 def beat(project: Deployment, user: str, room: str, tab: str = "tab") -> tuple[str, str]:

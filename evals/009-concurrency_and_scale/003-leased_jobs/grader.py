@@ -1,6 +1,7 @@
 """Jobs that are leased, tried again later, and die."""
 
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,6 +13,13 @@ from convex_evals.pipeline.grading.kit import Deployment, at_once
 LEASE_MS = 60_000
 DELAYS_MS = (10_000, 20_000, 40_000)
 STATES = ("ready", "delayed", "leased", "done", "dead")
+
+
+@pytest.fixture(autouse=True)
+def stopped_clock(project: Deployment) -> Iterator[None]:
+    """Seconds count here, and must not depend on how long the calls take."""
+    with project.stopped_clock():
+        yield
 
 
 def enqueue(project: Deployment, payload: str, priority: float = 0, queue: str = "q", **delay: Any) -> str:

@@ -1,6 +1,7 @@
 """Who is online: heartbeats that disturb nobody, and an end that everybody sees."""
 
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,6 +11,13 @@ from convex_evals.pipeline.grading.kit import Deployment
 ONLINE_MS = 30_000
 SLACK_MS = 5_000
 ROOMS, USERS = ["hall", "bar"], ["cem", "ada", "ben", "dan"]
+
+
+@pytest.fixture(autouse=True)
+def stopped_clock(project: Deployment) -> Iterator[None]:
+    """Seconds count here, and must not depend on how long the calls take."""
+    with project.stopped_clock():
+        yield
 
 
 def beat(project: Deployment, user: str, room: str = "hall") -> None:

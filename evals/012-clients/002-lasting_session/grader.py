@@ -2,7 +2,8 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
@@ -11,7 +12,7 @@ from typing import Any, Final
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
-from playwright.sync_api import Locator, Page, Route, WebSocketRoute, expect
+from playwright.sync_api import Locator, Page, Request, Route, WebSocketRoute, expect
 
 from convex_evals.pipeline.grading.kit import App, Deployment, Sources, wait_until
 
@@ -33,9 +34,35 @@ RENEWING = "Renewing your session…"
 ENDED = "Your session has ended."
 
 
+@dataclass
+class World:
+    """One time for all: the deployment, the sign-in service and, apart from how wrong its clock is, the page."""
+
+    project: Deployment | None = None
+
+    def now(self) -> float:
+        assert self.project is not None
+        return self.project.now() / 1000
+
+    def advance(self, seconds: float) -> None:
+        assert self.project is not None
+        self.project.advance(seconds=seconds)
+
+
+world = World()
+
+
+@pytest.fixture(autouse=True)
+def the_world(project: Deployment) -> Iterator[None]:
+    world.project = project
+    yield
+    world.project = None
+
+
 def token(user: str, *, lasts: float, age: float = 0, key: ec.EllipticCurvePrivateKey = KEY) -> str:
-    """`lasts` and `age` in seconds; each token is another one."""
-    now = time.time()
+    """`lasts` and `age` in seconds; each token is another one. Whether it has expired, the deployment finds out by the
+    machine's time."""
+    now = world.now() if lasts > 0 else time.time()
     claims = {
         "iss": "https://sign-in.example",
         "aud": "notes",
@@ -56,6 +83,7 @@ class Service:
     slow_paths: tuple[str, ...] = ()
     issue: Callable[[str], str] = lambda user: token(user, lasts=600)
     requests: list[str] = field(default_factory=list)
+    issued: list[str] = field(default_factory=list)
     waiting: list[Route] = field(default_factory=list)
 
     @property
@@ -94,7 +122,8 @@ class Service:
         elif self.state == "ended" or self.user is None:
             route.fulfill(status=401, body="no session")
         else:
-            route.fulfill(body=self.issue(self.user))
+            self.issued.append(self.issue(self.user))
+            route.fulfill(body=self.issued[-1])
 
 
 @dataclass
@@ -104,7 +133,32 @@ class Line:
     identity: int = 0  # the version that the deployment has confirmed last
     failures: list[str] = field(default_factory=list)  # of queries without a user
     is_slow: bool = False  # once the page says that there is no user any more: what it still asks for is run
+    messages: int = 0
     _near: WebSocketRoute | None = None
+    _waiting: dict[int, set[tuple[str, int]]] = field(default_factory=dict)  # what each connection has asked for
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the page has asked the deployment for something that has not come yet."""
+        return any(self._waiting.values())
+
+    def _note(self, sent: dict[str, Any], waiting: set[tuple[str, int]]) -> None:
+        self.messages += 1
+        if sent["type"] in ("Mutation", "Action"):
+            waiting.add(("request", sent["requestId"]))
+        elif sent["type"] == "ModifyQuerySet":
+            waiting.add(("querySet", sent["newVersion"]))
+        elif sent["type"] == "Authenticate":
+            waiting.add(("identity", sent["baseVersion"] + 1))
+
+    def _cross_off(self, received: dict[str, Any], waiting: set[tuple[str, int]]) -> None:
+        if received["type"] in ("MutationResponse", "ActionResponse"):
+            waiting.discard(("request", received["requestId"]))
+        elif received["type"] == "Transition":
+            shown = received["endVersion"]
+            waiting -= {each for each in waiting if each[0] in shown and each[1] <= shown[each[0]]}
+        elif received["type"] != "Ping":
+            waiting.clear()  # refused
 
     def refuse(self) -> None:
         assert self._near is not None
@@ -114,20 +168,27 @@ class Line:
     def connect(self, near: WebSocketRoute) -> None:
         self._near, far = near, near.connect_to_server()
         unsent, clearing = list[str | bytes](), list[int]()
+        waiting = self._waiting.setdefault(id(near), set())
+
+        def end(code: int | None, reason: str | None) -> None:
+            waiting.clear()
+            far.close()
 
         def go_on() -> None:
             while unsent and not clearing:
                 far.send(message := unsent.pop(0))
                 sent = json.loads(message)
-                if sent["type"] == "Authenticate" and sent["tokenType"] == "None":
+                if self.is_slow and sent["type"] == "Authenticate" and sent["tokenType"] == "None":
                     clearing.append(sent["baseVersion"] + 1)
 
         def ask(message: str | bytes) -> None:
+            self._note(json.loads(message), waiting)
             unsent.append(message)
             go_on()
 
         def forward(message: str | bytes) -> None:
             received = json.loads(message)
+            self._cross_off(received, waiting)
             if received["type"] == "Transition":
                 self.identity = received["endVersion"]["identity"]
                 if clearing and self.identity >= clearing[0]:
@@ -137,8 +198,8 @@ class Line:
                 self.failures.append(str(message))
             near.send(message)
 
-        if self.is_slow:
-            near.on_message(ask)
+        near.on_message(ask)
+        near.on_close(end)
         far.on_message(forward)
 
 
@@ -149,10 +210,38 @@ class Visit:
     page: Page
     service: Service
     line: Line = field(default_factory=Line)
+    fetching: set[Request] = field(default_factory=set)
 
     @property
     def failures(self) -> list[str]:
         return self.line.failures
+
+    def watch(self) -> None:
+        """What the page fetches."""
+        self.page.on("request", lambda request: self.fetching.add(request))
+        self.page.on("requestfinished", lambda request: self.fetching.discard(request))
+        self.page.on("requestfailed", lambda request: self.fetching.discard(request))
+
+    def is_at_rest(self) -> bool:
+        """Whether the page waits for nothing and has nothing to do, but for what the service keeps back."""
+        before = self.line.messages
+        self.page.evaluate("() => new Promise((resolve) => setTimeout(resolve, 30))")
+        held = {route.request for route in self.service.waiting}
+        return not self.fetching - held and not self.line.is_waiting and self.line.messages == before
+
+    def tick(self, seconds: float, *, at_rest: bool = True) -> None:
+        """Time passes, on the page and elsewhere, and what is due on the page happens. What the page has begun comes to
+        its end first, unless it never does."""
+        if at_rest:
+            with suppress(AssertionError):
+                wait_until(self.is_at_rest, "a page at rest")
+        world.advance(seconds)
+        self.page.clock.run_for(int(seconds * 1000))
+
+    def wait_for(self, moment: float) -> None:
+        """Time passes until then."""
+        if (seconds := moment - world.now()) > 0:
+            self.tick(seconds)
 
 
 def visit(
@@ -166,11 +255,12 @@ def visit(
     """`clock` is how much the clock of the user's computer is fast; for `is_slow`, see the line."""
     page = app.blank()
     visited = Visit(page, service, Line(is_slow=is_slow))
+    visited.watch()
     service.serve(page)
     page.route_web_socket("**/sync", visited.line.connect)
     if stored is not None:
         page.add_init_script(f"localStorage.setItem('token', {json.dumps(stored)})")
-    page.clock.install(time=datetime.now(UTC) + clock)
+    page.clock.install(time=datetime.fromtimestamp(world.now(), UTC) + clock)
     page.goto(app.url)
     return visited
 
@@ -223,24 +313,34 @@ def changes(states: list[dict[str, Any]], *names: str) -> list[Any]:
     return [each for each, _ in groupby(seen)]
 
 
-def tick(page: Page, seconds: float) -> None:
-    """The page's clock moves ahead, and what is due there happens."""
-    page.clock.run_for(int(seconds * 1000))
-
-
-def tick_until(page: Page, condition: Callable[[], object], what: str, seconds: float = 1.1) -> None:
-    """The page's clock moves on step by step."""
+def tick_until(visited: Visit, condition: Callable[[], object], what: str, seconds: float = 1.1) -> None:
+    """Time passes step by step."""
 
     def look() -> object:
-        tick(page, seconds)
+        visited.tick(seconds)
         return condition()
 
     wait_until(look, what)
 
 
-def tick_until_token(page: Page, service: Service) -> None:
-    before = service.tokens
-    tick_until(page, lambda: service.tokens > before, "another request for a token")
+def tick_until_token(visited: Visit) -> None:
+    before = visited.service.tokens
+    tick_until(visited, lambda: visited.service.tokens > before, "another request for a token")
+
+
+def renewal(of: str) -> float:
+    """When this token must be renewed: a minute before it expires."""
+    expires: int = jwt.decode(of, options={"verify_signature": False})["exp"]
+    return expires - 60.0
+
+
+def expect_renewal(visited: Visit, of: str) -> None:
+    """A token that lasts for two minutes or less is renewed when the time has come, and not twenty seconds earlier."""
+    tokens = visited.service.tokens
+    visited.wait_for(renewal(of) - 20)
+    assert visited.service.tokens == tokens, "a token was asked for too early"
+    visited.wait_for(renewal(of) + 2)
+    wait_for_token(visited.page, visited.service, tokens + 1)
 
 
 def test_the_page_uses_the_given_service(files: Sources) -> None:
@@ -273,7 +373,7 @@ def test_a_stored_token_is_used_and_costs_nothing(app: App, project: Deployment)
     with app.frames(page, STATE) as states:
         with app.holding(page):
             service.go_on()
-            tick(page, 1)
+            visited.tick(1, at_rest=False)
             expect_loading(page)
         expect_notes(page, "ada", "a1 a2")
         expect(page.locator("footer")).to_have_text("3 notes so far")
@@ -282,7 +382,7 @@ def test_a_stored_token_is_used_and_costs_nothing(app: App, project: Deployment)
         expect(page.get_by_label("Note", exact=True)).to_have_value("")
         expect_notes(page, "ada", "a1 a2 a3")
         expect(page.locator("footer")).to_have_text("4 notes so far")
-        tick(page, 20)
+        visited.tick(20)
     assert changes(states, "page") == ["loading", "Notes of ada: a1 a2", "Notes of ada: a1 a2 a3"]
     assert (service.tokens, visited.failures) == (0, [])
 
@@ -302,7 +402,7 @@ def test_the_page_loads_from_the_click_on_sign_in_until_the_notes_are_there(app:
             wait_for_token(page, service, 1)
             expect_loading(page)
         expect_notes(page, "ben", "b1")
-        tick(page, 20)
+        visited.tick(20)
     assert changes(states, "page") == ["signed out", "loading", "Notes of ben: b1"]
     assert (service.tokens, visited.failures) == (1, [])
 
@@ -319,22 +419,17 @@ def wait_for_token(page: Page, service: Service, tokens: int) -> None:
 
 def test_tokens_are_renewed_a_minute_before_they_expire_and_nobody_notices(app: App, project: Deployment) -> None:
     write(project, ada="a1 a2")
-    service = Service(user="ada", issue=lambda user: token(user, lasts=100))
-    visited = visit(app, service, stored=token("ada", lasts=90, age=1000))
+    service = Service(user="ada", issue=lambda user: token(user, lasts=110))
+    stored = token("ada", lasts=110, age=1000)
+    visited = visit(app, service, stored=stored)
     page = visited.page
     expect_notes(page, "ada", "a1 a2")
     with app.frames(page, STATE) as states:
-        tick(page, 20)
-        assert service.tokens == 0
-        tick(page, 15)
-        wait_for_token(page, service, 1)
+        expect_renewal(visited, stored)
         expect_notes(page, "ada", "a1 a2")
         fill(page, "Note", "a3", "Add")
         expect_notes(page, "ada", "a1 a2 a3")
-        tick(page, 30)
-        assert service.tokens == 1
-        tick(page, 15)
-        wait_for_token(page, service, 2)
+        expect_renewal(visited, service.issued[-1])
         fill(page, "Note", "a4", "Add")
         expect_notes(page, "ada", "a1 a2 a3 a4")
     assert changes(states, "page") == [
@@ -349,34 +444,37 @@ def test_tokens_are_renewed_a_minute_before_they_expire_and_nobody_notices(app: 
 @pytest.mark.parametrize("clock", [timedelta(hours=-2), timedelta(hours=2)])
 def test_the_clock_of_the_computer_makes_no_difference(app: App, project: Deployment, clock: timedelta) -> None:
     write(project, ada="a1")
-    for lasts, tokens in ((300, 0), (90, 1)):
-        service = Service(user="ada", issue=lambda user: token(user, lasts=300))
-        visited = visit(app, service, stored=token("ada", lasts=lasts), clock=clock)
-        page = visited.page
-        expect_notes(page, "ada", "a1")
-        tick(page, 20)
-        assert service.tokens == 0
-        tick(page, 15)
-        wait_for_token(page, service, tokens)
-        tick(page, 20)
-        expect_notes(page, "ada", "a1")
-        assert (service.tokens, visited.failures) == (tokens, [])
+    service = Service(user="ada", issue=lambda user: token(user, lasts=300))
+    visited = visit(app, service, stored=token("ada", lasts=300), clock=clock)
+    expect_notes(visited.page, "ada", "a1")
+    visited.tick(20)
+    visited.tick(15)
+    expect_notes(visited.page, "ada", "a1")
+    assert (service.tokens, visited.failures) == (0, [])
+    stored = token("ada", lasts=110)
+    visited = visit(app, service, stored=stored, clock=clock)
+    expect_notes(visited.page, "ada", "a1")
+    expect_renewal(visited, stored)
+    visited.tick(20)
+    expect_notes(visited.page, "ada", "a1")
+    assert (service.tokens, visited.failures) == (1, [])
 
 
 def test_a_service_that_cannot_be_reached_is_asked_again_every_second(app: App, project: Deployment) -> None:
     write(project, ada="a1")
     service = Service(user="ada")
-    visited = visit(app, service, stored=token("ada", lasts=90))
+    stored = token("ada", lasts=90)
+    visited = visit(app, service, stored=stored)
     page = visited.page
     expect_notes(page, "ada", "a1")
     service.state = "down"
     with app.frames(page, STATE) as states:
-        tick(page, 35)
+        visited.wait_for(renewal(stored) + 2)
         for number in (1, 2, 3):
             wait_for_token(page, service, number)
-            tick(page, 1.1)
+            visited.tick(1.1)
         service.state = "up"
-        tick_until_token(page, service)
+        tick_until_token(visited)
         fill(page, "Note", "a2", "Add")
         expect_notes(page, "ada", "a1 a2")
     assert changes(states, "page") == ["Notes of ada: a1", "Notes of ada: a1 a2"]
@@ -393,9 +491,9 @@ def test_opening_the_page_waits_for_a_service_that_cannot_be_reached(app: App, p
         for number in (1, 2, 3):
             wait_for_token(page, service, number)
             expect_loading(page)
-            tick(page, 1.1)
+            visited.tick(1.1)
         service.state = "up"
-        tick_until_token(page, service)
+        tick_until_token(visited)
         expect_notes(page, "ada", "a1")
     assert changes(states, "page")[-2:] == ["loading", "Notes of ada: a1"]
     assert "signed out" not in changes(states, "page")
@@ -418,10 +516,10 @@ def test_the_notes_stay_while_a_refused_token_is_replaced(app: App, project: Dep
         assert service.tokens == 1
         service.state = "down"
         service.waiting.pop().fulfill(status=503, body="down")
-        tick_until(page, lambda: service.tokens >= 3, "more requests for a token")
+        tick_until(visited, lambda: service.tokens >= 3, "more requests for a token")
         expect_notes(page, "ada", "a1", status=RENEWING)
         service.state = "up"
-        tick_until_token(page, service)
+        tick_until_token(visited)
         expect_notes(page, "ada", "a1 a2 a3")
     seen = changes(states, "page", "status")
     assert seen[0] == ("Notes of ada: a1", None)
@@ -437,10 +535,12 @@ def test_a_session_that_has_ended_shows_the_signed_out_page_and_the_same_user_ca
 ) -> None:
     write(project, ada="a1")
     service = Service(user="ada")
-    page = visit(app, service, stored=token("ada", lasts=90)).page
+    stored = token("ada", lasts=90)
+    visited = visit(app, service, stored=stored)
+    page = visited.page
     expect_notes(page, "ada", "a1")
     service.state = "ended"
-    tick(page, 35)
+    visited.wait_for(renewal(stored) + 2)
     expect_signed_out(page, alert=ENDED)
     expect(page.locator("footer")).to_have_text("1 notes so far")
     service.state = "up"
@@ -489,7 +589,7 @@ def test_a_user_whose_new_tokens_are_refused_too_can_sign_in_again(app: App, pro
     service = Service(user="ada", issue=lambda user: token(user, lasts=600, key=FORGED))
     visited = visit(app, service)
     page = visited.page
-    tick_until(page, page.get_by_role("alert").count, "the alert", seconds=2)
+    tick_until(visited, page.get_by_role("alert").count, "the alert", seconds=2)
     expect_signed_out(page, alert=ENDED)
     service.issue = lambda user: token(user, lasts=600)
     with app.frames(page, STATE) as states:
@@ -502,11 +602,12 @@ def test_a_user_whose_new_tokens_are_refused_too_can_sign_in_again(app: App, pro
 def test_signing_out_shows_the_signed_out_page_at_once(app: App, project: Deployment) -> None:
     write(project, ada="a1")
     service = Service(user="ada")
-    visited = visit(app, service, stored=token("ada", lasts=90))
+    stored = token("ada", lasts=90)
+    visited = visit(app, service, stored=stored)
     page = visited.page
     expect_notes(page, "ada", "a1")
     service.state = "down"
-    tick(page, 35)
+    visited.wait_for(renewal(stored) + 2)
     wait_for_token(page, service, 1)
     service.slow_paths = ("/sign-out",)
     with app.frames(page, STATE) as states:
@@ -514,7 +615,7 @@ def test_signing_out_shows_the_signed_out_page_at_once(app: App, project: Deploy
         expect_signed_out(page)
         service.go_on("down")
         before = service.tokens
-        tick(page, 10)
+        visited.tick(10)
         expect_signed_out(page)
         assert service.tokens <= before, "a token was asked for, although the user has signed out"
     assert changes(states, "page", "alert") == [("Notes of ada: a1", None), ("signed out", None)]

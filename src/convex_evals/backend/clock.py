@@ -1,7 +1,9 @@
-"""The time of a deployment: that of the machine, plus what it was moved ahead by."""
+"""The time of a deployment: that of the machine, plus what it was moved ahead by; or it stands still."""
 
 import time
 from dataclasses import dataclass
+
+TICK_NS = 1_000_000
 
 
 @dataclass
@@ -12,21 +14,39 @@ class DeploymentClock:
     """
 
     ahead_ns: int = 0
+    stopped_at_ns: int | None = None
 
     def now_ns(self) -> int:
-        return time.time_ns() + self.ahead_ns
+        return time.time_ns() + self.ahead_ns if self.stopped_at_ns is None else self.stopped_at_ns
 
     def now_ms(self) -> float:
         return self.now_ns() / 1e6
 
     def monotonic(self) -> float:
         """Seconds since some moment; also moved ahead, but not when the machine's clock is set."""
-        return time.monotonic() + self.ahead_ns / 1e9
+        return time.monotonic() + self.ahead_ms / 1e3
 
     @property
     def ahead_ms(self) -> float:
-        return self.ahead_ns / 1e6
+        return (self.now_ns() - time.time_ns()) / 1e6
 
     def move_to(self, now_ns: int) -> None:
         """Nothing if that time is over."""
-        self.ahead_ns += max(now_ns - self.now_ns(), 0)
+        if self.stopped_at_ns is not None:
+            self.stopped_at_ns = max(self.stopped_at_ns, now_ns)
+        else:
+            self.ahead_ns += max(now_ns - self.now_ns(), 0)
+
+    def stop(self) -> None:
+        """From now on, time passes only when it is moved, apart from a millisecond per write."""
+        self.stopped_at_ns = self.now_ns()
+
+    def tick(self) -> None:
+        """After each write. A stopped clock shows another millisecond then: no two writes are at the same time."""
+        if self.stopped_at_ns is not None:
+            self.stopped_at_ns += TICK_NS
+
+    def start(self) -> None:
+        """From where it stopped, or from the machine's time if that is later."""
+        if self.stopped_at_ns is not None:
+            self.ahead_ns, self.stopped_at_ns = max(self.stopped_at_ns - time.time_ns(), 0), None

@@ -157,7 +157,7 @@ class Deployment:
         self.host.system_functions = SystemLibrary(self.host)
         self.functions = FunctionRunner(self.host)
         self.scheduler = Scheduler(self.functions)
-        self.sync = SyncServer(self.functions, History(self.database))
+        self.sync = SyncServer(self.functions, History(self.database), clock.now_ns)
         self.evaluations = None if settings.warm else RememberedEvaluations(self.runtime)
         analyzer = Analyzer(self.evaluations or self.runtime)
         self.inline_queries = InlineQueries(self.host, analyzer, Sdk(settings.sdk) if settings.sdk else None)

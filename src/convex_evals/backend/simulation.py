@@ -1,6 +1,7 @@
 """What graders can do to a deployment and nobody can to a real one: pass time, kill, restart, empty it in one call."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -26,6 +27,7 @@ from convex_evals.backend.sync import SyncServer
 from convex_evals.backend.values import Value, encode, loads
 
 POLL_SECONDS: Final = 0.002
+REST_SECONDS: Final = 5.0
 PAGE = 1000.0
 SOURCE = "_simulation"
 
@@ -103,12 +105,15 @@ class Simulation:
     lockstep: Lockstep
     cleaner: Cleaner
 
-    async def advance(self, nanoseconds: int, seconds: float) -> bool:
+    async def advance(self, nanoseconds: int, seconds: float, hanging: int = 0) -> bool:
         """Moves the clock ahead, from one planned run to the next, so that each sees the time it was planned for.
 
-        Returns when everything that became due on the way has ended; what ran before is not waited for. False if that
-        takes longer than `seconds`: then the clock stands where it came to.
+        Returns when everything that became due on the way has ended. False if that takes longer than `seconds`: then
+        the clock stands where it came to. What is running already comes to its end first, so that it does not depend on
+        the speed of the machine how much time passes for it; but as many functions as `hanging` are not waited for, nor
+        those that take longer than `REST_SECONDS`.
         """
+        await self._rest(hanging, min(REST_SECONDS, seconds / 4))
         target = self.clock.now_ns() + nanoseconds
         before = self.scheduler.running
         try:
@@ -120,12 +125,27 @@ class Simulation:
             return False
         return True
 
+    async def _rest(self, hanging: int, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while len(self.scheduler.running) > hanging:  # noqa: ASYNC110, because what runs tells nobody
+                    await asyncio.sleep(POLL_SECONDS)
+
+    def stop_clock(self) -> None:
+        """Until it is started, or the deployment is emptied: time passes only with `advance`."""
+        self.clock.stop()
+
+    def start_clock(self) -> None:
+        self.clock.start()
+        self.scheduler.wake()
+
     def kill_actions(self) -> int:
         """Kills the process of every action that is running, as if its machine had died. How many there were."""
         return self.runtime.kill_actions()
 
     async def clean(self) -> None:
-        """Empties it; the code stays."""
+        """Empties it; the code stays. A clock that was stopped is started."""
+        self.start_clock()
         await self.cleaner.clean()
 
     async def restart(self) -> None:

@@ -27,6 +27,12 @@ class Case:
     kind: CaseKind
     name: str
     files: Mapping[str, str]
+    test: str | None = None  # that must fail, of a wrong answer
+
+    @property
+    def until_failure(self) -> bool:
+        """Of a mutant, only whether it is caught matters; of a wrong answer, whether the stated test catches it."""
+        return self.kind == "mutant" or self.test is not None
 
 
 OnGrade = Callable[[Case, Grade], None]
@@ -61,7 +67,7 @@ def plan_checkup(suite: Suite, eval: Eval, folder: Path, most_mutants: int | Non
     given = read_given(eval)
     empty = dict(given.files) or without_code(answer)
     cases = [Case(eval, "reference", REFERENCE, answer), Case(eval, "empty", EMPTY, empty)]
-    cases += [Case(eval, control.kind, control.name, control.files) for control in controls.controls]
+    cases += [Case(eval, control.kind, control.name, control.files, control.test) for control in controls.controls]
     changed = {path: answer[path] for path in read_changes(eval, suite.settings.answer_files) if path in answer}
     mutants = None if most_mutants is None else generate_mutants(changed)
     for mutant in select_mutants(mutants or (), most_mutants or 0):
@@ -131,7 +137,11 @@ async def grade_cases(cases: Iterable[Case], pool: GradingPool, options: Grading
 
     async def work() -> None:
         for place, case in waiting:
-            on_grade(case, await pool.grade(Assignment(case.eval, case.files, options, pool.folder / f"case-{place}")))
+            folder = pool.folder / f"case-{place}"
+            assignment = Assignment(
+                case.eval, case.files, options, folder, until_failure=case.until_failure, first_test=case.test
+            )
+            on_grade(case, await pool.grade(assignment))
 
     async with asyncio.TaskGroup() as group:
         for _ in range(pool.size):

@@ -26,7 +26,13 @@ from convex_evals.pipeline.deploy import (
 )
 from convex_evals.pipeline.failures import FAILURES
 from convex_evals.pipeline.filesystem import write_project
-from convex_evals.pipeline.grading import GivenProject, GraderNetwork, deploys_the_given_project, run_grader
+from convex_evals.pipeline.grading import (
+    GivenProject,
+    GraderNetwork,
+    OrderOfTests,
+    deploys_the_given_project,
+    run_grader,
+)
 from convex_evals.pipeline.install import install_packages
 from convex_evals.pipeline.lint import lint
 from convex_evals.pipeline.step import RunningStep
@@ -68,6 +74,7 @@ class Grading:
 
     def __init__(self, assignment: Assignment, workspace: Workspace, tools: Tools, on_step: OnStep) -> None:
         self._eval, self._files, self._only = assignment.eval, assignment.files, assignment.only
+        self._order = OrderOfTests(assignment.first_test, until_failure=assignment.until_failure)
         self._options = assignment.options.completed(assignment.eval.settings)
         self._workspace, self._tools, self._on_step = workspace, tools, on_step
         self._network = GraderNetwork()
@@ -199,6 +206,7 @@ class Grading:
             tools=self._tools,
             network=self._network,
             given=given,
+            order=self._order,
         )
         self._tests, self._broken = graded.tests, self._broken or graded.broken
         self._failed_tests = graded.failed

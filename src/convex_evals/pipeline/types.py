@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
 from convex_evals.core.processes import Sandbox
 from convex_evals.core.steps import StepResult, TestCounts
@@ -19,6 +19,10 @@ OnStep = Callable[[StepResult], Awaitable[None]]
 
 async def ignore_step(step: StepResult) -> None:
     """For callers that wait for the whole grade."""
+
+
+STRETCH: Final = 4.0
+"""How much longer something may take on a busy machine: see `patience` in the grading kit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,11 @@ class GradingOptions:
     fast_push: bool = True  # False: the CLI deploys, always
     sandbox: Sandbox = "required"
 
+    @property
+    def longest_grader_seconds(self) -> float:
+        """Until a grader is stopped that does not end by its own limits."""
+        return self.grader_seconds * STRETCH
+
     def completed(self, suite: SuiteSettings) -> Self:
         """What was not said is what the suite says, written out, so that a run knows what it was graded with."""
         return replace(
@@ -50,7 +59,8 @@ class Assignment:
     """What a grading worker is given: the files that answer an eval, and an empty folder to grade them in.
 
     `files` are as a model named them, relative path -> text. With `only`, this step is graded and what must come before
-    it; the others are skipped.
+    it; the others are skipped. With `until_failure`, no test is run once one has failed: for whoever asks only whether
+    the answer passes. Tests whose names begin with `first_test` run before the others.
     """
 
     eval: Eval
@@ -58,6 +68,8 @@ class Assignment:
     options: GradingOptions
     folder: Path
     only: StepName | None = None
+    until_failure: bool = False
+    first_test: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

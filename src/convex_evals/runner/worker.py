@@ -235,7 +235,7 @@ def step_under_way(assignment: Assignment, done: Sequence[StepResult]) -> StepNa
 
 def _seconds(assignment: Assignment, done: Sequence[StepResult]) -> float:
     """Until the worker must tell of the next step."""
-    rest = assignment.options.grader_seconds + SPARE_SECONDS
+    rest = assignment.options.longest_grader_seconds + SPARE_SECONDS
     return GATE_SECONDS.get(step_under_way(assignment, done), rest)
 
 

@@ -17,7 +17,7 @@ from convex_evals.backend.deployment import Deployment, DeploymentSettings
 from convex_evals.core.processes import base_environment, run
 from convex_evals.core.settings import read_settings
 from convex_evals.core.toolchain import Toolchain, prepare_toolchain
-from convex_evals.pipeline.grading import GradedDeployment, GraderResult
+from convex_evals.pipeline.grading import GradedDeployment, GraderResult, OrderOfTests
 from convex_evals.pipeline.grading.kit.contents import clean
 from convex_evals.pipeline.grading.kit.deployment import Deployment as GraderDeployment
 from convex_evals.pipeline.grading.kit.transport import Clock, Transport
@@ -158,6 +158,7 @@ def grade(tools: Tools, tmp_path: Path) -> Grade:
         project: GradedDeployment | None = None,
         answer: GradedDeployment | None = None,
         files: Path = APP,
+        order: OrderOfTests | None = None,
         **options: float,
     ) -> GraderResult:
         workspace = Workspace(tmp_path / "workspace")
@@ -170,6 +171,7 @@ def grade(tools: Tools, tmp_path: Path) -> Grade:
             workspace=workspace,
             options=GradingOptions(**options),  # type: ignore[arg-type]
             tools=tools,
+            order=order,
         )
 
     return grade

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from convex_evals.core.supervisor import descendants
-from convex_evals.pipeline.grading import GradedDeployment, GraderResult
+from convex_evals.pipeline.grading import GradedDeployment, GraderResult, OrderOfTests
 from convex_evals.pipeline.grading.kit import wait_until
 from convex_evals.pipeline.grading.run import Collection, expected_tests
 from convex_evals.pipeline.tools import Tools
@@ -339,13 +339,36 @@ async def test_the_time_of_the_whole_grader_is_limited(
 ) -> None:
     eval = write_eval(
         """
-        def test_first(project): project.action("messages:slow", ms=600_000)
-        def test_second(project): pass
+        import pytest
+
+        @pytest.mark.parametrize("number", range(4))
+        def test_slow(project, number): project.action("messages:slow", ms=600_000)
+
+        def test_last(project): pass
         """
     )
     result = await grade(eval, graded, grader_seconds=5.0)
     assert (result.step.failure, result.tests.passed) == ("tests-failed", 0)
-    assert "✗ test_second\n  the tests before this one did not answer within 5 s" in result.step.excerpt
+    assert "✗ test_last\n  the tests before this one did not answer within 5 s" in result.step.excerpt
+
+
+async def test_after_the_first_failure_no_test_runs_if_that_is_all_that_is_asked(
+    write_eval: WriteEval, grade: Grade
+) -> None:
+    eval = write_eval(
+        """
+        def test_first(): pass
+        def test_second(): assert 1 == 2
+        def test_third(): assert 2 == 3
+        """
+    )
+    result = await grade(eval, order=OrderOfTests(until_failure=True))
+    assert (result.step.failure, result.tests.passed, result.tests.total) == ("tests-failed", 1, 3)
+    assert "✗ test_second (grader.py:3)" in result.step.excerpt
+    assert "✗ test_third\n  skipped, which is not a pass" in result.step.excerpt
+    result = await grade(eval, order=OrderOfTests("test_thi", until_failure=True))
+    assert (result.tests.passed, result.tests.total) == (0, 3)
+    assert "✗ test_third (grader.py:4)" in result.step.excerpt
 
 
 async def test_a_grader_that_cannot_be_interrupted_is_killed(write_eval: WriteEval, grade: Grade) -> None:

@@ -87,6 +87,7 @@ class Database:
         if self._file is not None:
             self._file.write(ts, writes)
         commit = self._publish(ts, writes, source)
+        self._clock.tick()
         self._collect()
         for callback in tuple(self._callbacks):
             callback(commit)

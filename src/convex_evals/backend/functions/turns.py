@@ -80,12 +80,14 @@ class Lockstep:
 
     def __init__(self) -> None:
         self._size = 0
+        self._seconds = PATIENCE_SECONDS
         self._waiting = 0
         self._step = asyncio.Event()
 
-    def set_size(self, size: int) -> None:
-        """How many actions wait for one another; 0 or 1: none."""
+    def set_size(self, size: int, seconds: float | None = None) -> None:
+        """How many actions wait for one another, and how long; 0 or 1: none."""
         self._size = size
+        self._seconds = seconds or PATIENCE_SECONDS
         self._go_on()
 
     async def wait(self) -> None:
@@ -97,7 +99,7 @@ class Lockstep:
             return
         step = self._step
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE_SECONDS):
+            async with asyncio.timeout(self._seconds):
                 await step.wait()
         if step is self._step:
             self._go_on()

@@ -15,7 +15,7 @@ from convex_evals.backend.identity import Authenticator
 if TYPE_CHECKING:
     from convex_evals.backend.simulation import Simulation
 
-LONGEST_SECONDS: Final = 60.0
+LONGEST_SECONDS: Final = 240.0
 DEFAULT_SECONDS: Final = 15.0
 
 
@@ -28,6 +28,8 @@ class SimulationRoutes:
         return [
             Route("/api/simulation/clock", self._clock),
             Route("/api/simulation/advance_clock", self._advance, methods=["POST"]),
+            Route("/api/simulation/stop_clock", self._stop_clock, methods=["POST"]),
+            Route("/api/simulation/start_clock", self._start_clock, methods=["POST"]),
             Route("/api/simulation/clean", self._clean, methods=["POST"]),
             Route("/api/simulation/kill_actions", self._kill_actions, methods=["POST"]),
             Route("/api/simulation/lockstep", self._lockstep, methods=["POST"]),
@@ -46,8 +48,19 @@ class SimulationRoutes:
         if milliseconds is None or milliseconds < 0:
             raise RequestError(400, "BadJsonBody", "ms must be a number of milliseconds, at least 0")
         allowed = min(DEFAULT_SECONDS if seconds is None else seconds, LONGEST_SECONDS)
-        is_settled = await self._simulation.advance(round(milliseconds * 1e6), allowed)
+        hanging = int(fields.optional_number("hanging") or 0)
+        is_settled = await self._simulation.advance(round(milliseconds * 1e6), allowed, hanging)
         return json_response({"now": self._simulation.clock.now_ms(), "isSettled": is_settled})
+
+    async def _stop_clock(self, request: Request) -> Response:
+        await identify_admin(self._authenticator, request)
+        self._simulation.stop_clock()
+        return json_response(None)
+
+    async def _start_clock(self, request: Request) -> Response:
+        await identify_admin(self._authenticator, request)
+        self._simulation.start_clock()
+        return json_response(None)
 
     async def _clean(self, request: Request) -> Response:
         await identify_admin(self._authenticator, request)
@@ -60,7 +73,9 @@ class SimulationRoutes:
 
     async def _lockstep(self, request: Request) -> Response:
         await identify_admin(self._authenticator, request)
-        self._simulation.lockstep.set_size(int((await read_json(request)).optional_number("actions") or 0))
+        fields = await read_json(request)
+        size, seconds = fields.optional_number("actions"), fields.optional_number("seconds")
+        self._simulation.lockstep.set_size(int(size or 0), seconds)
         return json_response(None)
 
     async def _restart(self, request: Request) -> Response:

@@ -21,7 +21,7 @@ ANY_TIME = Bound(0, included=True)  # rows that are over have no time, and stand
 MAX_PARALLEL: Final = 8
 MAX_SLEEP_SECONDS: Final = 1.0  # timers do not notice when the wall clock jumps or the machine was asleep
 REST_SECONDS: Final = 1.0
-SETTLE_SECONDS: Final = 1.0  # longer than a mutation may run on an idle machine
+SETTLE_SECONDS: Final = 10.0  # longer than a mutation may run, also on a busy machine
 
 Clock = Callable[[], int]
 

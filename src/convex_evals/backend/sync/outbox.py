@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from convex_evals.backend.sync.errors import INTERNAL, Disconnected, ServerStopping, ending_of
@@ -22,6 +22,7 @@ class SessionSettings:
     joins_chunks: bool = False
     largest_whole: int = LARGEST_WHOLE  # bytes of a Transition
     ping_seconds: float = 15.0
+    now_ns: Callable[[], int] = time.time_ns  # what clients are told of the time
 
 
 class Outbox:

@@ -1,6 +1,9 @@
 """Every socket of one deployment, each as sessions see it: text in, text out, one error when the client is gone."""
 
 import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from convex_evals.backend.identity import Authenticator
@@ -19,7 +22,8 @@ from convex_evals.backend.sync.errors import BrokenInvariant, Disconnected
 class SyncServer:
     """Wakes exactly the sessions whose queries a commit touches."""
 
-    def __init__(self, functions: Functions, history: History) -> None:
+    def __init__(self, functions: Functions, history: History, now_ns: Callable[[], int] = time.time_ns) -> None:
+        self._now_ns = now_ns
         self._functions = functions
         self._history = history
         self._background = Background()
@@ -29,6 +33,7 @@ class SyncServer:
 
     async def serve(self, socket: Socket, settings: SessionSettings, authenticator: Authenticator) -> None:
         """Returns when the socket is closed. `authenticator` decides who its client can be."""
+        settings = replace(settings, now_ns=self._now_ns)
         session = Session(socket, self._functions, self._history, authenticator, self._background, settings)
         running = asyncio.create_task(session.run())
         self._sessions[session] = running

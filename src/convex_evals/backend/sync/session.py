@@ -76,6 +76,7 @@ class Session:
         self._history = history
         self._authenticator = authenticator
         self._background = background
+        self._settings = settings
         self._outbox = Outbox(socket, settings)
         self._connected: Connect | None = None
         self._clock_skew: int | None = None
@@ -150,7 +151,7 @@ class Session:
         self._connected = message
         self._own_requests = self._history.requests_of(message.session_id)
         if message.client_ts is not None:
-            self._clock_skew = message.client_ts - time.time_ns() // 1_000_000
+            self._clock_skew = message.client_ts - self._settings.now_ns() // 1_000_000
 
     async def _authenticate(self, message: Authenticate) -> None:
         try:
@@ -238,7 +239,9 @@ class Session:
         transition = self._queries.finish(update, outcomes, self._history.changed_since)
         if self._queries.is_stale:
             self._update_wanted.set()
-        await self._outbox.send(replace(transition, client_clock_skew=self._clock_skew, server_ts=time.time_ns()))
+        await self._outbox.send(
+            replace(transition, client_clock_skew=self._clock_skew, server_ts=self._settings.now_ns())
+        )
 
     async def _run_queries(self, update: Update) -> dict[int, QueryOutcome]:
         turns = asyncio.Semaphore(QUERIES_AT_ONCE)

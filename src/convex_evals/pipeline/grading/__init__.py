@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from convex_evals.pipeline.grading.python.grader import deploys_the_given_project
     from convex_evals.pipeline.grading.python.host import GraderHost
     from convex_evals.pipeline.grading.run import run_grader
-    from convex_evals.pipeline.grading.types import GivenProject, GradedDeployment, GraderResult, Pushes
+    from convex_evals.pipeline.grading.types import GivenProject, GradedDeployment, GraderResult, OrderOfTests, Pushes
 
 __all__ = [
     "GivenProject",
@@ -20,6 +20,7 @@ __all__ = [
     "GraderHost",
     "GraderNetwork",
     "GraderResult",
+    "OrderOfTests",
     "Pushes",
     "deploys_the_given_project",
     "run_grader",
@@ -33,6 +34,6 @@ __getattr__ = load_on_demand(
         "python.grader": ("deploys_the_given_project",),
         "python.host": ("GraderHost",),
         "run": ("run_grader",),
-        "types": ("GivenProject", "GradedDeployment", "GraderResult", "Pushes"),
+        "types": ("GivenProject", "GradedDeployment", "GraderResult", "Pushes", "OrderOfTests"),
     },
 )

@@ -17,12 +17,14 @@ from convex_evals.pipeline.grading.network import GraderNetwork
 from convex_evals.pipeline.grading.python.grader import PythonGrader
 from convex_evals.pipeline.grading.runner import GraderRequest, GraderRunner
 from convex_evals.pipeline.grading.types import (
+    AS_WRITTEN,
     GRADER_BROKEN,
     GRADER_CRASHED,
     TESTS_FAILED,
     GivenProject,
     GradedDeployment,
     GraderResult,
+    OrderOfTests,
     Report,
 )
 from convex_evals.pipeline.grading.verdict import Verdict, judge, reason
@@ -72,6 +74,7 @@ async def run_grader(
     tools: Tools,
     network: GraderNetwork | None = None,
     given: GivenProject | None = None,
+    order: OrderOfTests | None = None,
 ) -> GraderResult:
     """The step `tests`. `files` is the model's project folder; a static eval has no deployments. `network` is
     the policy of the deployments, told of what the grader listens on; `given` is for evals with given files."""
@@ -80,7 +83,16 @@ async def run_grader(
         return _conclude(step, Verdict(GRADER_BROKEN, "the eval has no grader", TestCounts(0, 0)), None)
     with tempfile.TemporaryDirectory(prefix="grader-") as private:
         request = GraderRequest(
-            eval, eval.grader, project, answer, files, Path(private), options, network or GraderNetwork(), given
+            eval,
+            eval.grader,
+            project,
+            answer,
+            files,
+            Path(private),
+            options,
+            network or GraderNetwork(),
+            given,
+            order or AS_WRITTEN,
         )
         runner = RUNNERS[eval.grader.kind](request, tools)
         return _conclude(step, await _run(step, runner, tools, eval), eval.grader.kind)

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from convex_evals.core.processes import ProcessResult
 from convex_evals.pipeline.grading.network import GraderNetwork
-from convex_evals.pipeline.grading.types import GivenProject, GradedDeployment, Report
+from convex_evals.pipeline.grading.types import AS_WRITTEN, GivenProject, GradedDeployment, OrderOfTests, Report
 from convex_evals.pipeline.tools import LOOPBACK
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.suite import Eval, Grader
@@ -26,6 +26,7 @@ class GraderRequest:
     options: GradingOptions
     network: GraderNetwork  # what the functions of the deployments may connect to
     given: GivenProject | None = None
+    order: OrderOfTests = AS_WRITTEN
 
     @property
     def own_home(self) -> Path:

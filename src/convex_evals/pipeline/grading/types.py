@@ -49,6 +49,17 @@ class GivenProject:
 
 
 @dataclass(frozen=True, slots=True)
+class OrderOfTests:
+    """Tests whose names begin with `first` run before the others; with `until_failure`, none runs after a failure."""
+
+    first: str | None = None
+    until_failure: bool = False
+
+
+AS_WRITTEN: Final = OrderOfTests()
+
+
+@dataclass(frozen=True, slots=True)
 class BuiltApp:
     """`folder` has `app.js` and perhaps `app.css`, unless the app is `broken` or the tool has `crashed`: then why."""
 

@@ -238,7 +238,7 @@ def _difference(there: Tools, here: Tools) -> str | None:
 
 def _patience(assignment: Assignment) -> float:
     """The worker on the node keeps its own times; this is for a node that is gone without a word."""
-    return sum(GATE_SECONDS.values()) + assignment.options.grader_seconds + 2 * SPARE_SECONDS
+    return sum(GATE_SECONDS.values()) + assignment.options.longest_grader_seconds + 2 * SPARE_SECONDS
 
 
 def _sentence(error: BaseException) -> str:

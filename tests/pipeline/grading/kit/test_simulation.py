@@ -1,12 +1,16 @@
 """Time that graders let pass, and things that they let die."""
 
+import json
 import threading
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.pipeline.grading.conftest import Deploy
+from websockets.sync.client import connect
 
+from convex_evals.core import convex_versions
 from convex_evals.pipeline.grading.kit import (
     CallTimedOut,
     Deployment,
@@ -50,6 +54,17 @@ def test_everything_goes_by_the_deployments_time(project: Deployment) -> None:
     project.mutation("jobs:add", name="stamped")
     seen.append(project.documents("runs")[-1]["_creationTime"])
     assert [moment for moment in seen if not after - SECOND <= moment < after + 60 * SECOND] == []
+
+
+def test_clients_are_told_how_far_they_are_ahead_of_the_deployments_time(project: Deployment) -> None:
+    project.advance(hours=1)
+    told = {"sessionId": str(uuid.uuid4()), "connectionCount": 0, "lastCloseReason": "", "clientTs": project.now()}
+    address = f"{project.url.replace('http', 'ws', 1)}/api/{convex_versions.DEFAULT}/sync"
+    with connect(address) as socket:
+        socket.send(json.dumps({"type": "Connect", **told}))
+        socket.send(json.dumps({"type": "ModifyQuerySet", "baseVersion": 0, "newVersion": 1, "modifications": []}))
+        transition = json.loads(socket.recv(timeout=60))
+    assert abs(transition["clientClockSkew"]) < 60 * SECOND
 
 
 def test_the_time_is_whole_milliseconds_as_functions_see_it(project: Deployment) -> None:
@@ -110,6 +125,35 @@ def test_time_passes_while_an_action_runs_and_it_can_be_killed(project: Deployme
     released.set()
     assert project.kill_actions() == 0
     assert times(project, "asked") == []
+
+
+def test_what_is_running_ends_before_time_passes(project: Deployment, web_server: WebServer) -> None:
+    def take_a_while(_: WebRequest) -> Reply:
+        threading.Event().wait(0.2)
+        return Reply.text("soon")
+
+    start = project.now()
+    url = web_server.reply("GET", "/", take_a_while)
+    project.mutation("jobs:askLater", name="asked", url=url, ms=0)
+    wait_until(lambda: web_server.requests, "the request")
+    project.advance(hours=1)
+    [at] = times(project, "asked")
+    assert at - start < HOUR
+
+
+def test_a_stopped_clock_stands_still_until_it_is_moved(project: Deployment) -> None:
+    with project.stopped_clock():
+        start = project.now()
+        planned = project.mutation("jobs:later", name="later", ms=50, times=1)
+        threading.Event().wait(0.3)
+        now = project.now()
+        assert (planned, project.query("jobs:time")) == (start, now)
+        assert start < now <= start + 5, "a millisecond per write"
+        assert times(project, "later") == []
+        project.advance(seconds=1)
+        assert now + SECOND <= project.now() <= now + SECOND + 5
+        assert times(project, "later") == [start + 50]
+    wait_until(lambda: project.now() > start + 2 * SECOND, "a clock that goes")
 
 
 def test_an_action_that_was_killed_does_nothing_more(project: Deployment, web_server: WebServer) -> None:

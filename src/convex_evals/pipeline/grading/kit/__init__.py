@@ -25,6 +25,7 @@ from convex_evals.pipeline.grading.kit.errors import EvalBroken as EvalBroken
 from convex_evals.pipeline.grading.kit.errors import Mismatch as Mismatch
 from convex_evals.pipeline.grading.kit.errors import TimeIsUp as TimeIsUp
 from convex_evals.pipeline.grading.kit.errors import ToolCrashed as ToolCrashed
+from convex_evals.pipeline.grading.kit.patience import PATIENCE as PATIENCE
 from convex_evals.pipeline.grading.kit.sources import LANGUAGES as LANGUAGES
 from convex_evals.pipeline.grading.kit.sources import NOT_WRITTEN as NOT_WRITTEN
 from convex_evals.pipeline.grading.kit.sources import Sources

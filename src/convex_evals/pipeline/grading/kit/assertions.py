@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from convex_evals.pipeline.grading.kit.errors import Mismatch
+from convex_evals.pipeline.grading.kit.patience import PATIENCE
 
 SYSTEM_FIELDS: Final = ("_id", "_creationTime")
 MOST_CHARACTERS: Final = 1500
@@ -133,9 +134,10 @@ def closest(name: str, known: Collection[str]) -> str:
 def wait_until(condition: Callable[[], T], what: str = "", *, seconds: float = 10.0) -> T:
     """Calls `condition()` until it is true, and returns its value. `what` names it in the failure.
 
-    An `AssertionError` in the condition means "not yet"; after `seconds` the last one is the failure.
+    An `AssertionError` in the condition means "not yet"; after `seconds` the last one is the failure. On a busy machine
+    they last longer (`patience`).
     """
-    deadline = time.monotonic() + seconds
+    deadline = PATIENCE.now() + seconds
     pause = SHORTEST_PAUSE
     while True:
         failure: AssertionError | None = None
@@ -145,7 +147,7 @@ def wait_until(condition: Callable[[], T], what: str = "", *, seconds: float = 1
                 return result
         except AssertionError as error:
             failure = error
-        if time.monotonic() >= deadline:
+        if PATIENCE.now() >= deadline:
             last = str(failure) if failure else f"it was {show(result)}"
             message = f"{what or 'the condition'} did not come true within {seconds:g} s: {last}"
             if isinstance(failure, Mismatch):

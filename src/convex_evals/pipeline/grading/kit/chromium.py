@@ -20,6 +20,7 @@ from convex_evals.core.browser import FILES, FLAGS, ONLY_THIS_MACHINE
 from convex_evals.core.processes import DEVICES, SYSTEM
 from convex_evals.core.supervisor import Enclosure
 from convex_evals.pipeline.grading.kit.errors import ToolCrashed
+from convex_evals.pipeline.grading.kit.patience import PATIENCE
 from convex_evals.pipeline.grading.kit.transport import Clock
 
 if TYPE_CHECKING:
@@ -176,6 +177,7 @@ class Chromium:
     _visitors: "list[BrowserContext]" = field(default_factory=list)
     _crashes: list[str] = field(default_factory=list)
     _timeout_ms: int = TIMEOUT_MS
+    _is_hurried: bool = False
     _watchdog: threading.Timer | None = None
 
     @classmethod
@@ -211,9 +213,11 @@ class Chromium:
 
     def begin_test(self) -> None:
         """Kills the browser when the time for the test is up, which ends all waits for a page that never answers."""
-        seconds = EARLIER * self.clock.remaining
-        if self._timeout_ms != TIMEOUT_MS:
+        seconds = EARLIER * PATIENCE.stretched(self.clock.remaining)
+        if self._is_hurried:
             seconds = min(seconds, SHORT_TEST_SECONDS)
+        else:
+            self._wait_at_most(round(PATIENCE.stretched(TIMEOUT_MS)))
         self._crashes.clear()
         self._watchdog = threading.Timer(max(seconds, 0.0), self._kill)
         self._watchdog.daemon = True
@@ -233,10 +237,14 @@ class Chromium:
 
     def hurry(self) -> None:
         """A test has failed: the others only add to the report, so they wait less."""
+        self._is_hurried = True
+        self._wait_at_most(SHORT_TIMEOUT_MS)
+
+    def _wait_at_most(self, timeout_ms: int) -> None:
         from playwright.sync_api import expect
 
-        self._timeout_ms = SHORT_TIMEOUT_MS
-        expect.set_options(timeout=SHORT_TIMEOUT_MS)
+        self._timeout_ms = timeout_ms
+        expect.set_options(timeout=timeout_ms)
 
     def trouble(self) -> str | None:
         """How a page of this test crashed the browser, or itself."""

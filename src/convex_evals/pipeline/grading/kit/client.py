@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from convex_evals.core import convex_versions
 from convex_evals.pipeline.grading.kit.assertions import show
 from convex_evals.pipeline.grading.kit.errors import CallFailed, CallTimedOut, Unreadable
+from convex_evals.pipeline.grading.kit.patience import PATIENCE
 from convex_evals.pipeline.grading.kit.trace import LOG_SECONDS, completions
 from convex_evals.pipeline.grading.kit.transport import LARGEST_BODY, Transport
 from convex_evals.pipeline.grading.kit.values import from_json, to_json
@@ -78,14 +79,16 @@ class Client:
     def wait(self, condition: Callable[[], bool], seconds: float | None, what: str) -> None:
         """Until something that has arrived meets the condition. Raises CallTimedOut, Unreadable, DeploymentLost."""
         allowed = self.transport.clock.allow(seconds)
-        deadline = time.monotonic() + allowed
+        deadline = PATIENCE.now() + allowed
         with self._changed:
             while not condition():
                 if self._lost is not None:
                     self.transport.require_alive(what, self._lost)
                     raise Unreadable(self.transport.name, what, f"it ended: {self._lost}")
-                if not self._changed.wait(deadline - time.monotonic()) and not condition():
+                remaining = deadline - PATIENCE.now()
+                if remaining <= 0:
                     raise CallTimedOut(self.transport.name, what, allowed)
+                self._changed.wait(remaining)
 
     def _call(self, kind: str, path: str, args: Arguments) -> Any:
         request_id, self._requests = self._requests, self._requests + 1

@@ -28,8 +28,11 @@ from convex_evals.pipeline.grading.kit.declarations import (
     parse_schema,
 )
 from convex_evals.pipeline.grading.kit.errors import CallTimedOut, DeploymentLost, Refused
+from convex_evals.pipeline.grading.kit.patience import PATIENCE
 from convex_evals.pipeline.grading.kit.trace import Work, trace
+from convex_evals.pipeline.grading.kit.web_server import held_requests
 
+LOCKSTEP_SECONDS: Final = 2.0
 SETTLING_SHARE: Final = 0.9  # of the time for a call, so that the deployment answers before it is over
 
 
@@ -125,19 +128,29 @@ class Deployment(Caller):
 
     def advance(self, *, days: float = 0.0, hours: float = 0.0, minutes: float = 0.0, seconds: float = 0.0) -> None:
         """Lets time pass: scheduled functions and cron jobs that are due on the way run, each at its time and in order,
-        and have ended when this returns."""
+        and have ended when this returns. What is running ends first, unless the web server keeps it waiting."""
         duration = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
-        allowed = self.transport.clock.allow(None) * SETTLING_SHARE
-        milliseconds = duration / timedelta(milliseconds=1)
-        if not self._simulate("advance_clock", {"ms": milliseconds, "seconds": allowed})["isSettled"]:
+        hanging = held_requests()
+        allowed = PATIENCE.stretched(self.transport.clock.allow(None)) * SETTLING_SHARE
+        body = {"ms": duration / timedelta(milliseconds=1), "seconds": allowed, "hanging": hanging}
+        if not self._simulate("advance_clock", body)["isSettled"]:
             what = f"what was scheduled for the next {duration}"
             raise CallTimedOut(self.transport.name, what, allowed)
+
+    @contextmanager
+    def stopped_clock(self) -> Iterator[None]:
+        """In the block, no time passes but by `advance`, however long calls take, but a millisecond per write."""
+        self._simulate("stop_clock", {})
+        try:
+            yield
+        finally:
+            self._simulate("start_clock", {})
 
     @contextmanager
     def lockstep(self, actions: int) -> Iterator[None]:
         """In the block, this many actions that run at the same time wait for one another after each function they call:
         what can go wrong between two of their transactions does go wrong."""
-        self._simulate("lockstep", {"actions": actions})
+        self._simulate("lockstep", {"actions": actions, "seconds": PATIENCE.stretched(LOCKSTEP_SECONDS)})
         try:
             yield
         finally:

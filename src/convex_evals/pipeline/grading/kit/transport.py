@@ -25,6 +25,7 @@ from convex_evals.pipeline.grading.kit.errors import (
     Refused,
     Unreadable,
 )
+from convex_evals.pipeline.grading.kit.patience import PATIENCE
 from convex_evals.pipeline.grading.kit.values import from_json, to_json
 
 CALL_SECONDS: Final = 20.0
@@ -42,25 +43,25 @@ SYSTEM: Final = "_system/"
 
 @dataclass(slots=True)
 class Clock:
-    """The deadline of the running test, which bounds every wait."""
+    """The deadline of the running test, which bounds every wait. Its seconds last longer on a busy machine."""
 
     ends: float = float("inf")
 
     def start(self, seconds: float) -> None:
-        self.ends = time.monotonic() + seconds
+        self.ends = PATIENCE.now() + seconds
 
     @property
     def remaining(self) -> float:
-        return self.ends - time.monotonic()
+        return self.ends - PATIENCE.now()
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
         """In the block, time does not count: for work that has a limit of its own."""
-        began, (alarm, _) = time.monotonic(), signal.setitimer(signal.ITIMER_REAL, 0)
+        began, (alarm, _) = PATIENCE.now(), signal.setitimer(signal.ITIMER_REAL, 0)
         try:
             yield
         finally:
-            self.ends += time.monotonic() - began
+            self.ends += PATIENCE.now() - began
             signal.setitimer(signal.ITIMER_REAL, alarm)
 
     def allow(self, seconds: float | None) -> float:
@@ -230,7 +231,7 @@ class Transport:
     ) -> Response:
         """One HTTP request. Redirects are answers like any other. When there is no valid HTTP response although the
         deployment is alive, it is the function's fault (Unreadable)."""
-        allowed = self.clock.allow(seconds)
+        allowed = PATIENCE.stretched(self.clock.allow(seconds))
         started = time.monotonic()
         try:
             return exchange(method, url, body, {**self._id(), **headers}, allowed)
@@ -246,7 +247,7 @@ class Transport:
     def require_alive(self, what: str, cause: BaseException) -> None:
         """Raises DeploymentLost unless the deployment answers."""
         try:
-            answer = exchange("GET", self.url + HEALTH, b"", {}, HEALTH_SECONDS)
+            answer = exchange("GET", self.url + HEALTH, b"", {}, PATIENCE.stretched(HEALTH_SECONDS))
         except (OSError, ValueError, http.client.HTTPException) as error:
             raise DeploymentLost(self.name, f"{what}: {self.url} does not answer ({cause!r})") from error
         if answer.status >= 500:

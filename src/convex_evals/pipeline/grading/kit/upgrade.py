@@ -10,6 +10,7 @@ from typing import Any, Final
 from convex_evals.pipeline.grading.kit.assertions import show
 from convex_evals.pipeline.grading.kit.deployment import Deployment
 from convex_evals.pipeline.grading.kit.errors import EvalBroken, Refused
+from convex_evals.pipeline.grading.kit.patience import PATIENCE
 from convex_evals.pipeline.grading.kit.transport import Transport
 
 PATIENCE_SECONDS: Final = 20.0
@@ -61,9 +62,9 @@ def push(transport: Transport, request: Path) -> str | None:
 
 def _schema_status(transport: Transport, started: Mapping[str, Any]) -> dict[str, Any]:
     body = {"adminKey": transport.admin_key, "schemaChange": started["schemaChange"], "dryRun": False}
-    deadline = time.monotonic() + transport.clock.allow(PATIENCE_SECONDS)
+    deadline = PATIENCE.now() + transport.clock.allow(PATIENCE_SECONDS)
     while True:
         status: dict[str, Any] = transport.administer("/api/deploy2/wait_for_schema", body)
-        if status["type"] != "inProgress" or time.monotonic() > deadline:
+        if status["type"] != "inProgress" or PATIENCE.now() > deadline:
             return status
         time.sleep(POLL_SECONDS)

@@ -3,12 +3,19 @@
 import json as json_module
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
+
+from convex_evals.pipeline.grading.kit.patience import PATIENCE
+
+HELD_AFTER_SECONDS = 0.3  # a reply that is on its way is sent by then
+POLL_SECONDS = 0.005
+_open_requests: dict[int, float] = {}  # of all web servers: since when each has waited for its reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +90,15 @@ class WebServer:
             thread.join()
 
 
+def held_requests() -> int:
+    """How many requests are kept waiting for their reply on purpose. Those that came just now are given time to end."""
+    while True:
+        began = list(_open_requests.values())
+        if not began or max(began) + HELD_AFTER_SECONDS < PATIENCE.now():
+            return len(began)
+        time.sleep(POLL_SECONDS)
+
+
 class _Listener(ThreadingHTTPServer):
     daemon_threads = True
 
@@ -101,13 +117,17 @@ class _Handler(BaseHTTPRequestHandler):
         request = WebRequest(
             self.command, parts.path, dict(parse_qsl(parts.query)), headers, self.rfile.read(length) if length else b""
         )
-        reply = self.server.site.answer(request)
-        self.send_response(reply.status)
-        for name, value in {"Content-Length": str(len(reply.body)), **reply.headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(reply.body)
+        _open_requests[id(request)] = PATIENCE.now()
+        try:
+            reply = self.server.site.answer(request)
+            self.send_response(reply.status)
+            for name, value in {"Content-Length": str(len(reply.body)), **reply.headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(reply.body)
+        finally:
+            del _open_requests[id(request)]
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = _handle
 

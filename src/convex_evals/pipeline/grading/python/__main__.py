@@ -83,7 +83,7 @@ class ForkServer:
             become_grader(job)
         with suppress(PermissionError, ProcessLookupError):
             os.setpgid(pid, pid)  # here as well, so that an order to stop finds the group whoever is faster
-        self._running[pid] = Running(number, pid, started, started + job.grader_seconds + GRACE_SECONDS)
+        self._running[pid] = Running(number, pid, started, started + job.longest_seconds + GRACE_SECONDS)
 
     def _stop_overdue(self) -> None:
         for running in self._running.values():

@@ -78,6 +78,7 @@ class PythonGrader:
             test_seconds=request.options.test_seconds,
             grader_seconds=request.options.grader_seconds,
             collect_only=collect_only,
+            order=request.order,
         )
 
 

@@ -17,7 +17,8 @@ from convex_evals.core.browser import FILES
 from convex_evals.core.plain import from_plain, to_plain
 from convex_evals.core.processes import Confinement, Limits, base_environment
 from convex_evals.core.supervisor import landlock_abi, restrict_files
-from convex_evals.pipeline.grading.types import BuiltApp, GradedDeployment
+from convex_evals.pipeline.grading.types import AS_WRITTEN, BuiltApp, GradedDeployment, OrderOfTests
+from convex_evals.pipeline.types import STRETCH
 
 MEGABYTE: Final = 1024 * 1024
 CRASHED: Final = 70
@@ -47,6 +48,7 @@ class Job:
     test_seconds: float = 60.0
     grader_seconds: float = 300.0
     collect_only: bool = False
+    order: OrderOfTests = AS_WRITTEN
 
     @property
     def private(self) -> Path:
@@ -65,6 +67,11 @@ class Job:
     def temporary(self) -> Path:
         """Gone with the grader, however that ends."""
         return self.private / "tmp"
+
+    @property
+    def longest_seconds(self) -> float:
+        """Until it is killed. By its own limits it ends earlier, also on a busy machine."""
+        return self.grader_seconds * STRETCH
 
     def dumps(self) -> str:
         return json.dumps(to_plain(self))

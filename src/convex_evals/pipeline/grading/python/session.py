@@ -2,17 +2,17 @@
 
 import signal
 import sys
-import time
 from collections.abc import Generator
 from pathlib import Path
 from types import FrameType
 
 import pytest
 
-from convex_evals.pipeline.grading.kit import CallTimedOut, Clock, TimeIsUp
+from convex_evals.pipeline.grading.kit import PATIENCE, CallTimedOut, Clock, TimeIsUp
 from convex_evals.pipeline.grading.python.fixtures import AppFixture, Fixtures
 from convex_evals.pipeline.grading.python.process import Job
 from convex_evals.pipeline.grading.python.recorder import Recorder
+from convex_evals.pipeline.grading.types import OrderOfTests
 
 # Plugins of pytest that graders have no use for; each costs time at every start.
 UNUSED = (
@@ -40,6 +40,7 @@ OPTIONS = (
 )
 # Calls end first, so that a test that waits for a slow function fails, with the name of the function.
 CALLS_END_EARLIER = 1.0
+SHORTEST_ALARM = 0.1
 
 
 def _only_grader(imports: Path, private: Path) -> Path:
@@ -61,6 +62,7 @@ def run_session(job: Job) -> int:
         Fixtures(job, clock),
         AppFixture(job, clock),
         TimeLimits(clock, job.test_seconds, job.grader_seconds),
+        FirstFailure(job.order),
         Recorder(job.grader, job.report),
     ]
     temporary = job.report.parent / "temporary"
@@ -78,12 +80,12 @@ class TimeLimits:
         self._clock = clock
         self._test_seconds = test_seconds
         self._grader_seconds = grader_seconds
-        self._ends = time.monotonic() + grader_seconds
-        signal.signal(signal.SIGALRM, _time_is_up)
+        self._ends = PATIENCE.now() + grader_seconds
+        signal.signal(signal.SIGALRM, self._on_alarm)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self) -> Generator[None, object, object]:
-        seconds = min(self._test_seconds, self._ends - time.monotonic())
+        seconds = min(self._test_seconds, self._ends - PATIENCE.now())
         self._clock.start(seconds)
         signal.setitimer(signal.ITIMER_REAL, max(seconds, 0) + CALLS_END_EARLIER)
         try:
@@ -96,6 +98,32 @@ class TimeLimits:
         if self._clock.remaining <= 0:
             raise CallTimedOut("project", "the tests before this one", self._grader_seconds)
 
+    def _on_alarm(self, number: int, frame: FrameType | None) -> None:
+        remaining = self._clock.remaining + CALLS_END_EARLIER
+        if remaining > 0:  # the machine is busy
+            signal.setitimer(signal.ITIMER_REAL, max(remaining, SHORTEST_ALARM))
+        else:
+            raise TimeIsUp("the test did not end in time, and it was not waiting for a function")
 
-def _time_is_up(number: int, frame: FrameType | None) -> None:
-    raise TimeIsUp("the test did not end in time, and it was not waiting for a function")
+
+class FirstFailure:
+    """A pytest plugin. Once a test has failed, nothing is waited for as long as before; if that is all that is asked,
+    the other tests do not run."""
+
+    def __init__(self, order: OrderOfTests) -> None:
+        self._order = order
+        self._has_failed = False
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        if self._order.first is not None:
+            items.sort(key=lambda item: not item.nodeid.partition("::")[2].startswith(self._order.first or ""))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed and not self._has_failed:
+            self._has_failed = True
+            PATIENCE.end()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self) -> None:
+        if self._has_failed and self._order.until_failure:
+            pytest.skip("a test before this one has failed, and whether one does was all that was asked")
