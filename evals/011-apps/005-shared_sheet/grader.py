@@ -776,7 +776,7 @@ def test_work_does_not_grow_with_the_number_of_edits(project: Deployment) -> Non
     )
     with project.clients(2) as (one, two):
         for number in range(150):
-            cells = [{"cell": names[number % 12], "input": f"{number}"}]
+            cells = [{"cell": names[number % 11], "input": f"{number}"}]
             one.mutation("sheets:set", user="ada", sheet=desk.sheet, cells=cells)
             two.mutation("sheets:set", user="ben", sheet=desk.sheet, cells=cells)
         for _ in range(130):
@@ -789,6 +789,8 @@ def test_work_does_not_grow_with_the_number_of_edits(project: Deployment) -> Non
         ("query", "cell", {"cell": "A1"}),
         ("query", "history", pages),
         ("mutation", "set", {"cells": [{"cell": "B2", "input": "=A1"}]}),
+        ("mutation", "set", {"cells": [{"cell": names[11], "input": "set once before, by the first edit"}]}),
+        ("mutation", "undo", {}),
         ("mutation", "copy", {"from": "A1:B2", "to": "B1"}),
         ("mutation", "insert", {"axis": "row", "at": 2, "count": 2}),
         ("mutation", "remove", {"axis": "column", "at": 1, "count": 2}),

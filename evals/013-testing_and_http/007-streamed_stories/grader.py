@@ -16,7 +16,7 @@ import pytest
 from convex_evals.pipeline.grading.kit import CallFailed, Deployment, Reply, WebRequest, WebServer, at_once, wait_until
 
 COMPONENT: Final = "persistentTextStreaming"
-PATIENCE_SECONDS: Final = 15
+PATIENCE_SECONDS: Final = 30
 MORE = 1 << 16
 
 
