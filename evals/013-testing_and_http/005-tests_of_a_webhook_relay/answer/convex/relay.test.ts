@@ -648,7 +648,7 @@ describe("HTTP", () => {
     expect((await post({ type: "a", payload: "" }, { "X-Owner": "ben" }))[1]).toMatchObject({ deliveries: 0 });
     await settle();
     expect(sent.length).toBe(2);
-    expect((JSON.parse(sent[0].body) as { id: string }).id).toBe((body as { eventId: string }).eventId);
+    expect(sent.map((each) => (JSON.parse(each.body) as { id: string }).id)).toContain((body as { eventId: string }).eventId);
     expect((await history(endpointId)).length).toBe(2);
     expect(await publish("order.paid", "p", "k")).toMatchObject({ isNew: false });
   });
