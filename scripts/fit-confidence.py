@@ -2,7 +2,7 @@
 
     .venv/bin/python scripts/fit-confidence.py [--dry-run] [LABELS...]
 
-Default: development.json, report.json, reported.json and both first-sight sets; never test.json. Cases that we graded
+Default: development.json, report.json, reported.json and the first-sight sets; never test.json. Cases that we graded
 count twice: with all their evidence, and with as little as a person's report has.
 
 A logistic regression with a ridge on everything but the bias: what was seen rarely stays close to the mean, and no
@@ -25,14 +25,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
 
 from convex_evals.analysis.classification.confidence import WEIGHTS, likelihood
 from convex_evals.analysis.classification.rules import RULES, RulesEngine, engine, weigh
-from convex_evals.analysis.classification.rules.features import BIAS, RAISING
+from convex_evals.analysis.classification.rules.features import ACQUITTED, BIAS, RAISING
 from convex_evals.analysis.evidence import Evidence
 from convex_evals.analysis.scoring import LabelledCase, area_under_curve, case_evidence, read_cases
 from convex_evals.analysis.surface import read_surface
@@ -44,15 +44,16 @@ from tests.analysis.perturbations import as_reported
 
 LABELLED = Path(__file__).parents[1] / "tests" / "analysis" / "labelled"
 DEFAULT = tuple(
-    LABELLED / f"{name}.json" for name in ("development", "report", "reported", "first-sight", "first-sight-2")
+    LABELLED / f"{name}.json"
+    for name in ("development", "report", "reported", "first-sight", "first-sight-2", "first-sight-3", "first-sight-4")
 )
 RIDGE = 1.0
 WITHOUT_ITS_RULE = 0.2
 """How much a case counts as it would be judged without the rule that decided it. Of first-sight cases that are not
 simply the model's fault, the rules miss about every second."""
-AT_FIRST_SIGHT = 4.0
-"""How much a verdict counts that was recorded before the rules had seen its case: there are few, and they alone are
-what the confidence is about."""
+AT_FIRST_SIGHT = 2.0
+"""How much a verdict counts that was recorded before the rules had seen its case: they alone are what the confidence is
+about, but the sets are harder or easier than real runs."""
 STEPS = 50
 FOLDS = 10
 KEPT_RIGHT = 0.95
@@ -90,7 +91,13 @@ def at_first_sight(path: Path) -> list[Seen]:
     """What was recorded when the rules had not seen the set."""
     cases = [case for case in json.loads(path.read_bytes())["cases"] if "atFirstSight" in case]
     first = [(case, case["atFirstSight"]) for case in cases]
-    return [Seen(case["eval"], got["features"], got["class"] == case["class"], AT_FIRST_SIGHT) for case, got in first]
+    return [Seen(case["eval"], _recorded(got), got["class"] == case["class"], AT_FIRST_SIGHT) for case, got in first]
+
+
+def _recorded(got: Mapping[str, Any]) -> Mapping[str, float]:
+    """With a feature that came later and follows from the class."""
+    acquitted = got["class"] in ("OVERLY_STRICT", "AMBIGUOUS_TASK")
+    return {**got["features"], ACQUITTED: 1.0} if acquitted else got["features"]
 
 
 async def unknown_to_the_rules(case: LabelledCase, evidence: Evidence, decided: str) -> Seen:

@@ -154,6 +154,12 @@ _TO_BE: Final = re.compile(
 _PLAIN: Final = re.compile(
     r"^\s*expected (?P<expected>[^\n]+?)[,;]?\s+(?:but )?(?:received|got) (?P<received>[^\n]+)$", re.MULTILINE
 )
+_TO_THROW: Final = re.compile(
+    r"expected .+? to throw (?:an )?error (?P<how>including|matching|with(?: message)?) "
+    r"(?P<words>.+?),? but got (?P<received>.+)$",
+    re.MULTILINE,
+)
+_LENGTH: Final = re.compile(r"expected .+? to have a length of (?P<expected>\d+) but got (?P<received>\d+)")
 _MUST_FAIL: Final = re.compile(r"expected a call to fail(?: with (?P<text>.+?))?, but all calls succeeded")
 _CALL_FAILED: Final = re.compile(r"CallFailed: (?P<path>\S+) failed on [^:]+: (?P<error>[^\n]+)")
 
@@ -164,6 +170,10 @@ class Comparison(NamedTuple):
 
 
 def compared(message: str) -> Comparison:
+    if thrown := _TO_THROW.search(message):
+        return Comparison(f"an error {thrown['how']} {thrown['words']}", thrown["received"].strip("'\""))
+    if length := _LENGTH.search(message):
+        return Comparison(f"a length of {length['expected']}", f"a length of {length['received']}")
     for pattern in (_LABELLED, _DECLARED, _SUBJECT_TO_EQUAL, _TO_EQUAL, _TO_BE):
         if found := pattern.search(message):
             return Comparison(found["expected"].strip(), found["received"].strip())

@@ -1,10 +1,17 @@
 """Every rule with cases in which it speaks and cases in which it does not."""
 
+from typing import Any
+
 import pytest
 
 from convex_evals.analysis.classification.rules import RULES, Rule, RulesEngine, complaints_of
 from convex_evals.analysis.classification.rules.ambiguity import another_reading, missing_detail
-from convex_evals.analysis.classification.rules.entailment import mentioned, unstated_constant, unstated_situation
+from convex_evals.analysis.classification.rules.entailment import (
+    mentioned,
+    other_constant,
+    unstated_constant,
+    unstated_situation,
+)
 from convex_evals.analysis.classification.rules.gate import nothing_to_judge, outside_trouble, says_nothing
 from convex_evals.analysis.classification.rules.mistakes import (
     broken_lint,
@@ -17,6 +24,7 @@ from convex_evals.analysis.classification.rules.mistakes import (
 )
 from convex_evals.analysis.classification.rules.sameness import (
     configuration_only,
+    graders_own_file,
     plain,
     reference_fails_too,
     same_as_reference,
@@ -89,6 +97,12 @@ CODES = snippets('throw new ConvexError({ code: "NO_SEATS" })', 'throw new Conve
 NAMES = snippets("export const reserve = mutation(", "export const take = mutation(")
 FIELDS = snippets("{ owner: user }", "{ takenBy: user }")
 EMPTY = snippets("await send(text);", 'if (text.trim() === "") return;\nawait send(text);')
+
+
+def in_the_grader(message: str, **known: Any) -> Evidence:
+    return failing("tsc", message, diagnostics=(Diagnostic("tsc", message, file="../grader.test.ts"),), **known)
+
+
 SPEAKS: list[tuple[Rule, Evidence, Fault]] = [
     (outside_trouble, failing(error="fetch failed"), "nobody"),
     (outside_trouble, failing(error="received status 503 from api.example.com"), "nobody"),
@@ -102,6 +116,8 @@ SPEAKS: list[tuple[Rule, Evidence, Fault]] = [
     (same_as_reference, failing(cause=snippets("f(1, 2);", "f(1,\n  2)")), "check"),
     (same_as_reference, failing(files={"a.ts": "x // y\n"}, answer={"a.ts": "x\n"}), "check"),
     (unstable_verdict, failing(counterfactuals=Counterfactuals(same_answer=Repeats(2, 1))), "check"),
+    (graders_own_file, in_the_grader("Cannot find module 'some-runner'"), "check"),
+    (exact_wording, compared("an error including 'No seat'", "Server Error: full", task="It fails."), "check"),
     (
         unrequested_file,
         failing(
@@ -172,6 +188,20 @@ SPEAKS: list[tuple[Rule, Evidence, Fault]] = [
     ),
     (unstated_constant, failing(error="missing field 'takenBy'", task="Store who took it.", cause=FIELDS), "task"),
     (
+        other_constant,
+        compared("a-b", "a_b", task="Make a key of the name.", cause=snippets('join("_")', 'join("-")')),
+        "task",
+    ),
+    (
+        exact_wording,
+        failing(
+            error="wanted /No seat left/, got Uncaught Error: full",
+            task="It throws if there is no room.",
+            cause=snippets('throw new Error("full")', 'throw new Error("No seat left")'),
+        ),
+        "check",
+    ),
+    (
         unstated_situation,
         failing(error="expected 0 calls, received 1", task="It stores the text.", cause=EMPTY),
         "task",
@@ -191,6 +221,11 @@ SILENT: list[tuple[Rule, Evidence]] = [
     (same_as_reference, failing("deploy", "syntax error", cause=snippets("},\n)", "})"))),
     (same_as_reference, failing()),
     (unstable_verdict, failing(counterfactuals=Counterfactuals(same_answer=Repeats(0, 3)))),
+    (graders_own_file, in_the_grader("Property 'add' does not exist on type '{}'.")),
+    (graders_own_file, typed("Cannot find module 'some-package'")),
+    (unrequested_file, in_the_grader("Cannot find module 'some-runner'", task="Write `a.ts`.", answer={"a.ts": ""})),
+    (exact_wording, compared("an error including 'No seat'", "Server Error: full", task="It fails with No seat.")),
+    (exact_wording, failing(error="promise resolved 'a text' instead of rejecting", task="It fails.")),
     (
         unrequested_file,
         failing(
@@ -218,6 +253,10 @@ SILENT: list[tuple[Rule, Evidence]] = [
     (another_reading, compared('[{"n": 2}, {"n": 1}]', '[{"n": 1}, {"n": 2}]', task="The highest comes first.")),
     (another_reading, compared("[1, 2, 3]", "[1, 2]", task="Return what lies between the two.")),
     (exact_layout, compared('{"a": []}', '{"b":[]}')),
+    (other_constant, compared("a-b", "a_b", task="Hyphens join them.", cause=snippets('join("_")', 'join("-")'))),
+    (other_constant, compared("7", "9", task="The first 7 of them.", cause=snippets("take(9)", "take(7)"))),
+    (other_constant, compared("7", "9", task="Some of them.", cause=snippets("take(9)", "first(7)"))),
+    (same_as_reference, failing(error="no a.b", cause=snippets("// x/b.ts\nf(1);", "// x/a.ts\nf(1);"))),
     (unstated_constant, compared("{ code: 'FULL' }", "'FULL'", task='Throws "FULL".', cause=CODES)),
     (unstated_constant, compared("'a text of the test'", "'another'", task="Return it.", cause=CODES)),
     (unstated_constant, failing("deploy", "Could not find module 'take'", task="Reserve one.", cause=NAMES)),

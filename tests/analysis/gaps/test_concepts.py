@@ -8,8 +8,6 @@ SAME_CAUSE = [
     ("route pattern", 'path: "/files/:id"', "path parameters, as elsewhere"),
     ("node types", "Cannot find name 'process'. Do you need type definitions?", "no Node typings"),
     ("missing await", "@typescript-eslint/no-floating-promises", "forgets to `await`, without an await"),
-    ("storage outside an action", "mutation({ handler: (ctx) => ctx.storage.store(b) })", "uploads from a mutation"),
-    ("database in an action", "action({ handler: (ctx) => ctx.db.get(id) })", "reads the database in actions"),
     ("unbounded read", 'ctx.db.query("a").collect()', "loads the whole table"),
     ("unbounded read", "Too many documents read in one function", "reads all of them first"),
     ("filter in code", "rows.filter((row) => row.open)", "filters in JavaScript"),
@@ -39,12 +37,18 @@ def test_imports_of_the_same_module_do_not_differ() -> None:
     assert differing_concepts(one, 'import { a } from "convex/values";') == {"import"}
 
 
+def test_what_the_answer_lacks_may_show_a_cause() -> None:
+    indexed, scanned = 'query("a").withIndex("by_b").first()', 'query("a").first()'
+    assert "filter instead of an index" in differing_concepts(scanned, indexed)
+    assert "filter instead of an index" not in differing_concepts(indexed, scanned)
+
+
 def test_names_are_used_once() -> None:
     assert len({each.name for each in CONCEPTS}) == len(CONCEPTS)
 
 
 def test_ordinary_code_shows_no_cause() -> None:
-    assert not find_concepts('const total = rows.length;\nreturn { total, label: "all" };')
+    assert not find_concepts('const total = rows.length;\nlog({ total, label: "all" });')
 
 
 def test_what_both_sides_show_alike_is_no_difference() -> None:

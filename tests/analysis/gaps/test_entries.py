@@ -70,3 +70,18 @@ def test_a_report_of_success_is_not_an_entry(text: str) -> None:
 )
 def test_remarks_are_not_part_of_the_cause(text: str, words: set[str]) -> None:
     assert read_gaps(text)[0].does.words == words
+
+
+@pytest.mark.parametrize(
+    ("text", "explains"),
+    [
+        ("- Two helpers are fine too, don't count them", False),
+        ("- Reading twice is acceptable", False),
+        ("- an extra index is not a problem", False),
+        ("- Two helpers are fine, but the test wants one", True),
+        ("- the linter rejects short names, although they are okay", True),
+        ("- forgets the second helper", True),
+    ],
+)
+def test_what_is_accepted_explains_no_failure(text: str, explains: bool) -> None:
+    assert [each.explains_failures for each in read_gaps(text)] == [explains]

@@ -96,6 +96,23 @@ DIFFERS = [
         "the opposite",
         failing("- Not using `internal` functions", "refused", "internal.a.b", "api.a.b"),
     ),
+    (
+        "this instead of that, the other way round",
+        failing("- sorts rows in code instead of using `orderBy`", "2, not 1", "rows.orderBy(a)", "for (;;) next()"),
+    ),
+    (
+        "this instead of that, where the answer has that",
+        failing("- throws strings instead of `AppError`", "no 'b'", 'throw AppError("a")', 'throw AppError("b")'),
+    ),
+    ("a call that every answer makes", failing("- `get` in a loop, not all at once", "no 'b'", "db.get(a).b", "b")),
+    (
+        "the same part of Convex in another kind of function",
+        failing("- schedules from an action", "no 'scheduler' on type 'QueryCtx'", "query({ f: ctx.scheduler })", "a"),
+    ),
+    (
+        "an entry that says nothing about lint, where the linter complained",
+        failing("- Not using `internal` functions", "'internal' is never used", step="eslint", rule="no-unused-vars"),
+    ),
     ("another lint rule", failing("- `prefer-const` on `total`", "`total` is off", step="eslint", rule="no-var")),
     ("the grader's own code", failing("- calls http.post", "assert 1 == 2", assertion="client.http.post(1) == 2")),
     (
@@ -134,3 +151,34 @@ def test_what_the_task_plainly_requires_is_not_a_gap(task: str, demanded: bool) 
     found = match_gap(failing("- helpers in `utils.ts` instead of `lib.ts`", "", "utils.ts", "lib.ts", task=task))
     assert found is not None
     assert found.demanded is demanded
+
+
+MISSING = "Cannot find module 'left-pad' or its corresponding type declarations."
+
+
+@pytest.mark.parametrize(
+    ("gaps", "message", "model", "matches"),
+    [
+        ("- forgets to list left-pad in package.json", MISSING, "import pad from 'left-pad';", True),
+        ("- gives `pad` a callback", MISSING, "import pad from 'left-pad';", False),
+        ("- Imports a `RightPad` from nowhere", MISSING, "import pad from 'left-pad';", False),
+        ("- writes `take` where `paginate` is needed", "expected 1 to be 2", "rows.paginate(opts)", False),
+        ("- `paginate` is unknown to it", "expected 1 to be 2", "rows.paginate(opts)", False),
+    ],
+)
+def test_the_same_words_are_not_the_same_cause(gaps: str, message: str, model: str, matches: bool) -> None:
+    assert bool(match_gap(failing(gaps, message, model))) == matches
+
+
+@pytest.mark.parametrize(
+    ("gaps", "matches"),
+    [
+        ("- comes out as 0.29999… now and then", True),
+        ("- gives 0.3 in text", False),
+        ("- 7 rows are too many", False),
+    ],
+)
+def test_an_entry_that_quotes_what_came_is_about_it(gaps: str, matches: bool) -> None:
+    test = Diagnostic("tests", "wrong", expected="0.3", received="0.29999999")
+    evidence = Evidence(failed_step="tests", error="wrong", diagnostics=(test,), gaps=gaps, task="Sums.")
+    assert bool(match_gap(evidence)) == matches

@@ -46,6 +46,8 @@ async def score_of(name: str, surface: Surface) -> Score:
         ("reported", 101, 88),
         ("first-sight", 99, 85),
         ("first-sight-2", 61, 56),
+        ("first-sight-3", 40, 36),
+        ("first-sight-4", 24, 21),
         ("development", 151, 142),
         ("test", 154, 131),
     ],

@@ -16,10 +16,11 @@ class Concept:
     name: str
     shown: re.Pattern[str]  # in code, and in what tools say
     said: re.Pattern[str]  # in what people write
+    lacked: re.Pattern[str] | None = None  # what an answer does not have then, and the reference has
 
 
-def _concept(name: str, shown: str, said: str) -> Concept:
-    return Concept(name, re.compile(shown), re.compile(said, re.I))
+def _concept(name: str, shown: str, said: str, lacked: str | None = None) -> Concept:
+    return Concept(name, re.compile(shown), re.compile(said, re.I), re.compile(lacked) if lacked else None)
 
 
 CONCEPTS: Final[tuple[Concept, ...]] = (
@@ -55,6 +56,12 @@ CONCEPTS: Final[tuple[Concept, ...]] = (
         r"\bnode(?:\.js)? (?:modules?|globals?|built-?ins?|apis?)\b|\bBuffer\b",
     ),
     _concept(
+        "native package",
+        r"No loader is configured for \"\.node\"|\bexternalPackages\b|\bnode-gyp\b|\.node\b[\"'`]",
+        r"\bnative (?:\w+ )?(?:modules?|packages?|add-?ons?|binar\w+|bindings?|dependenc\w+)\b|\bexternalPackages\b"
+        r"|\b(?:can(?:'?t|not)|not|won'?t) (?:be )?bundled?\b",
+    ),
+    _concept(
         "unbounded read",
         r"\.collect\(\)|\bToo many (?:documents|reads|bytes)\b",
         r"\bcollect(?:s|ed|ing)?\b|\b(?:whole|entire|full) table\b|\bunbounded\b|\ball (?:rows|documents) at once\b"
@@ -83,17 +90,6 @@ CONCEPTS: Final[tuple[Concept, ...]] = (
         r"|\b(?:paginat\w+|cursors?|pages?)\b[^.\n]*\b(?:manual\w*|by hand|offset\w*|themsel\w+)\b",
     ),
     _concept(
-        "database in an action",
-        r"\baction\(\{(?:(?!\b(?:query|mutation|action)\()[\s\S])*?\bctx\.db\b"
-        r"|'db' does not exist on type '\w*ActionCtx",
-        r"\b(?:database|ctx\.db|db)\b[^.\n]*\bactions?\b|\bactions?\b[^.\n]*\b(?:database|ctx\.db)\b",
-    ),
-    _concept(
-        "storage outside an action",
-        r"\bmutation\(\{(?:(?!\baction\()[\s\S])*?\bstorage\.store\b|'store' does not exist on type 'StorageWriter'",
-        r"\b(?:stor\w+|upload\w*)\b[^.\n]*\b(?:in|from|inside|within) (?:a |the )?mutations?\b",
-    ),
-    _concept(
         "scheduling",
         r"\bscheduler\b|\brunAfter\b|\brunAt\b|\bsetTimeout\b|'scheduler' does not exist",
         r"\bschedul\w+\b|\bset ?time ?out\b",
@@ -105,9 +101,10 @@ CONCEPTS: Final[tuple[Concept, ...]] = (
     ),
     _concept(
         "filter instead of an index",
-        r"\.filter\(\s*\(?q\b|\.withIndex\(|\bq\.field\(",
+        r"\.filter\(\s*\(?q\b|\bq\.field\(",
         r"\bfilter(?:s|ed|ing)?\b[^.\n]*\bind(?:ex|ices)\w*|\bind(?:ex|ices)\w*[^.\n]*\bfilter\w*|\btable scans?\b"
         r"|\b(?:no|without|missing) (?:an? )?index\b",
+        lacked=r"\.withIndex\(",
     ),
     _concept(
         "filter in code",
@@ -209,7 +206,7 @@ CONCEPTS: Final[tuple[Concept, ...]] = (
     ),
     _concept(
         "returns validator",
-        r"\breturns:|\bReturnsValidationError\b",
+        r"\breturns[\"']?:|\bReturnsValidationError\b",
         r"\breturns?[- ]validators?\b|\breturns:|\bvalidators? (?:of|for) (?:the )?(?:results?|returns?)\b",
     ),
     _concept(
@@ -242,10 +239,21 @@ def find_concepts(text: str) -> Found:
     return {name: passages for name, passages in found.items() if passages}
 
 
-def differing_concepts(one: str, other: str) -> frozenset[str]:
-    """Those that the two texts do not show in the same way."""
-    first, second = find_concepts(one), find_concepts(other)
-    return frozenset(name for name in {*first, *second} if first.get(name) != second.get(name))
+def differing_concepts(model: str, expected: str) -> frozenset[str]:
+    """Those that the two texts do not show in the same way, or that the model's shows by what it lacks."""
+    first, second = find_concepts(model), find_concepts(expected)
+    shown = {name for name in {*first, *second} if first.get(name) != second.get(name)}
+    lacking = {each.name for each in CONCEPTS if each.lacked and _lacks(each.lacked, model, expected)}
+    return frozenset(shown | lacking)
+
+
+def concepts_of_one_side(model: str, reference: str) -> frozenset[str]:
+    """Where nobody says which part of the reference is meant: those that the reference shows nowhere."""
+    return frozenset(find_concepts(model).keys() - find_concepts(reference).keys())
+
+
+def _lacks(pattern: re.Pattern[str], model: str, expected: str) -> bool:
+    return pattern.search(model) is None and pattern.search(expected) is not None
 
 
 def without_concepts(text: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from convex_evals.analysis.gaps.concepts import find_concepts, without_concepts
+from convex_evals.analysis.gaps.kinds import used_in
 from convex_evals.analysis.terms import Terms, code_terms, terms_of
 
 Blame = Literal["model", "task", "check"]
@@ -34,13 +35,19 @@ _CONSEQUENCE: Final = re.compile(
 _REMARK: Final = re.compile(
     r",? but (?:that|this|it)(?:'s| is) (?:just|only|hardly|not)\b.*"
     r"|,? but not (?:\w+ )?(?:asked|required|requested|demanded)\b.*"
-    r"|\W+(?:we )?should (?:probably )?(?:specify|say|state|mention|clarify|ask)\b.*"
+    r"|\W+(?:(?:we|the task|TASK\.txt) )?(?:should|ought to) (?:probably )?"
+    r"(?:specify|say|state|mention|clarify|ask)\b.*"
     r"|,? I (?:think|guess|suppose)\b.*|, (?:maybe|probably|perhaps|possibly)\b.*|,? for some reason\b"
     r"|^(?:beyond|besides|apart from|aside from|in addition to) [^,]+,",
     re.I,
 )
 _RATHER: Final = re.compile(
-    r" instead of | rather than |[,;:] (?:it |this |that |they )?(?:should|must|has to|needs to) (?:be|have|use) ", re.I
+    r" instead of | rather than | in place of | (?:where|when|while|although|though) (?:it |they |that |this )?"
+    r"(?:should|must|ha(?:s|ve) to|needs? to|ought to) (?:be|have|use|call) "
+    r"| (?:where|when|while|although|though) "
+    r"(?=[^.;]+ (?:is|are|was|were) (?:needed|required|wanted|meant|expected|right|correct)\b)"
+    r"|[,;:] (?:it |this |that |they )?(?:should|must|has to|needs to) (?:be|have|use) ",
+    re.I,
 )
 _SYMBOLS: Final = re.compile(r"`([^`A-Za-z\n]+)`")
 _SENTENCE: Final = re.compile(r"(?<=[\w)`\"'][.!?…]) +(?=[A-Z])|(?<=[\w)`\"'][.!?…]) +(?=we )")
@@ -52,11 +59,18 @@ _ABSENT: Final = re.compile(
 _UNABLE: Final = re.compile(
     r"\b(?:struggl\w+ (?:with|to)|can(?:'?t|not)|unable to|trouble with|not working|know (?:about|how|what))\b", re.I
 )
+_UNKNOWN: Final = re.compile(
+    r"(?P<before>[^,;]+) (?:is|are|was|were) (?:unknown|new) to\b"
+    r"|\b(?:unaware of|never heard of|ignorant of|(?:(?:do|did)(?:es)?(?:n'?t| not)|never) know(?: (?:about|of))?"
+    r"(?! (?:about|of|how|when|where|what)))\b(?P<after>[^,;]+)",
+    re.I,
+)
+_NUMBER: Final = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w%])")
 _EXCUSED: Final = re.compile(r"\bnot (?:\w+ )?(?:asked|required|requested|demanded)\b", re.I)
 _UNASKED: Final = re.compile(
     r"\b(?:not (?:\w+ )?(?:stated|specified|said|mentioned|clear|hinted)"
-    r"|(?:task|TASK\.txt)[^.]*\b(?:does not|doesn'?t|should|could|never|is silent|unclear|ambiguous|vague)"
-    r"|should (?:specify|say|state|mention|clarify|ask)|unspecified|ambiguous|leaves? (?:it )?open)",
+    r"|(?:task|TASK\.txt)[^.]*\b(?:does not|doesn'?t|should|ought to|could|never|is silent|unclear|ambiguous|vague)"
+    r"|(?:should|ought to) (?:specify|say|state|mention|clarify|ask)|unspecified|ambiguous|leaves? (?:it )?open)",
     re.I,
 )
 _OVERLOOKED: Final = re.compile(
@@ -67,6 +81,20 @@ _OVERLOOKED: Final = re.compile(
 _HARMLESS: Final = re.compile(
     r"(?:\bharmless\b|\b(?:but|and|which|that)(?: (?:is|are|that's|that is|it's|still))* (?:fine|ok|okay|all right)\b)"
     r"(?!.*\b(?:but|although|yet|tests?|lint)\b)",
+    re.I,
+)
+# Nobody is to be blamed for it.
+_ACCEPTED: Final = re.compile(
+    r"\b(?:(?:is|are|would be)(?: (?:also|just|perfectly|totally|still|equally))* "
+    r"(?:fine|ok|okay|acceptable|allowed|permitted)"
+    r"|(?:not|isn'?t|aren'?t) an? (?:gap|problem|issue|mistake|failure))\b"
+    r"|\b(?:do(?:es)?n'?t|do(?:es)? not|never|no need to|shouldn'?t|should not|need not|needn'?t) (?:\w+ )?"
+    r"(?:count(?:ed)?|mind|matter|worry|care|penali[sz]ed?|be (?:counted|penali[sz]ed|blamed))\b"
+    r"|\bcan be ignored\b|\bignore (?:it|this|that|these|them)\b",
+    re.I,
+)
+_INSISTS: Final = re.compile(
+    r"\b(?:grader|tests?|e?s?lint\w*|rules?|checks?|checked|compar\w+|expect\w*|insists?|strict\w*|but|yet|reject\w*|refus\w*|fail\w*)\b",
     re.I,
 )
 _REJECTED: Final = re.compile(r"\b(?:reject|refus|fail)\w*", re.I)
@@ -83,8 +111,8 @@ class Gap:
     """One entry. `does` is what an answer does, `lacks` the part of it that is missing, `wants` what it should do.
 
     `concepts`: kinds of causes that it names, and `besides` what else it says. `symbols`: code in it that is no name,
-    such as `*/5` or `!`. `unable`: it says that models do not
-    manage it. `blames`: who it says is wrong. `excused`: it says that nobody asked for it.
+    such as `*/5` or `!`. `used`: what answers use in which kind of function. `unable`: it says
+    that models do not manage it. `blames`: who it says is wrong. `excused`: it says that nobody asked for it.
     """
 
     text: str
@@ -94,10 +122,13 @@ class Gap:
     concepts: frozenset[str]
     besides: Terms
     symbols: frozenset[str]
+    used: frozenset[str]
     unable: bool
     resolved: bool
     blames: Blame
     excused: bool
+    unknown: frozenset[str]  # code of which it says that models do not know it
+    numbers: frozenset[str]
 
     @property
     def terms(self) -> Terms:
@@ -107,6 +138,8 @@ class Gap:
     @property
     def explains_failures(self) -> bool:
         """Not what passes although it should not, nor what does no harm."""
+        if _ACCEPTED.search(self.text) and not _INSISTS.search(self.text):
+            return False
         passes = _OVERLOOKED.search(self.text) or _HARMLESS.search(self.text)
         return bool(_REJECTED.search(self.text)) or not passes
 
@@ -138,10 +171,13 @@ def _entry(text: str) -> Gap:
         frozenset(find_concepts(cause)),
         terms_of(without_concepts(cause)),
         frozenset(_SYMBOLS.findall(cause)),
+        used_in(does),
         bool(_UNABLE.search(does)),
         word in ("resolved", "fixed", "done"),
         _blamed(word, said),
         bool(_EXCUSED.search(said)),
+        code_terms((found["before"] or found["after"]) if (found := _UNKNOWN.search(does)) else ""),
+        frozenset(_NUMBER.findall(said)),
     )
 
 

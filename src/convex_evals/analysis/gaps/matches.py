@@ -1,89 +1,33 @@
 """GAPS.txt matched to a failure by cause: the same API, function kind, rule or effect, on the same side of it."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from convex_evals.analysis.evidence import Evidence, GapMatch
-from convex_evals.analysis.gaps.concepts import differing_concepts, find_concepts
+from convex_evals.analysis.gaps.concepts import find_concepts
 from convex_evals.analysis.gaps.entries import Gap, read_gaps
+from convex_evals.analysis.gaps.sides import ORDINARY, Sides, failure_sides
 from convex_evals.analysis.lint import is_rule
 from convex_evals.analysis.task import Task, mentions, read_task
-from convex_evals.analysis.terms import Terms, code_terms, identifiers, stem, words_of
+from convex_evals.analysis.terms import Terms, stem, words_of
 
 LEAST: Final = 0.4
 """The share of an entry's terms that a failure must have."""
 LEAST_CERTAIN: Final = 0.25
 """The share that is enough if it includes a name that only this cause has."""
 MOSTLY: Final = 0.75  # of the words of an entry in one sentence of the task: that sentence says it
-SURROUNDED: Final = 3  # lines of code from which on some of them are only the surroundings
 PARTLY: Final = 0.5  # the same, of an entry that says what models do not manage, and often why
 _CODE: Final = 2.0
 _TASKS_OWN: Final = 0.5  # the part of a term's weight that is left when the whole task is about it
 _SURROUNDING: Final = 0.5  # the part that counts of a term which both sides have
-_ORDINARY: Final = frozenset({"any", "array", "boolean", "null", "number", "object", "string", "type", "undefined"})
-_DENIED: Final = re.compile(
-    r"\b(?:no|not|without|missing|lacks?|omits?|omitted)\b(?:(?!\.\s|[;,\n]).)*"
-    r"|`[^`]+` (?:(?:is|are|was|were) )?(?:missing|absent|omitted|forgotten|left out)\b",
-    re.I,
+_EVERYDAY: Final = frozenset(
+    {"collect", "db.get", "db.query", "delete", "first", "get", "insert", "map", "patch", "query"}
 )
-_TYPE_ERROR: Final = re.compile(
-    r"\bTS\d{4}\b|\bimplicitly has\b|\bnot assignable\b|\bno exported member\b|\btype (?:errors?|mismatch)\b"
-    r"|\bTypeScript errors?\b",
-    re.I,
-)
-_EFFECTS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
-    (_TYPE_ERROR, "type typing"),
-    (
-        re.compile(r"\bimplicitly has\b|\b(?:no exported member|Cannot find name) '(?-i:[A-Z])|\bsignatures?\b", re.I),
-        "type declaration annotation",
-    ),
-    (re.compile(r"\bTS702[234]\b|its own initializer|references itself", re.I), "type cycle circular annotation"),
-    (re.compile(r"\beslint|\blint\b", re.I), "lint eslint"),
-    (re.compile(r"\bvalidat(?:or|ion)|Object contains extra field|missing the required field", re.I), "validator"),
-)
-_PLACE: Final = re.compile(
-    r"^// [\w./-]+\.(?:tsx?|jsx?)(?::\d+)?$|^// …$", re.MULTILINE
-)  # where a piece of code is from
-_PATH: Final = re.compile(r"(?:[\w.-]+/)+[\w.-]+\.(?:tsx?|jsx?)(?:[:(]\d+)+")
+"""What nearly every answer calls says little about a cause."""
 _FILE: Final = re.compile(r"/|\.(?:tsx?|jsx?|json)$")
-_WRITTEN_OUT: Final = re.compile(r"\{[^\n]{80,}\}")
 _TREES: Final = frozenset({"api", "internal"})
 _ROOTS: Final = frozenset({"api", "args", "ctx", "db", "internal", "q", "this", "v"})
-# What a piece of code does, in the words that an entry would use for it.
-_CONSTRUCTS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
-    (re.compile(r"(?<=[{\[(,\s])\.\.\.[a-z]\w*(?=[\s,.}\])])"), "spread existing"),
-    (re.compile(r"\{\s*(?!args|returns)\w+:\s*\{"), "nested object"),
-    (re.compile(r"[\"'][a-z]\w*(?:\.[a-z]\w*)+[\"']"), "dotted path"),
-    (re.compile(r":\s*any\b|\bas any\b"), "type declaration"),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Sides:
-    """What the failure is about, on the model's side, on the reference's, and in the words of the failed step."""
-
-    model: frozenset[str]
-    expected: frozenset[str]
-    said: frozenset[str]
-    quoted: frozenset[str] = frozenset()
-    rules: frozenset[str] = frozenset()  # that the linter names
-
-    text: str = ""  # all of it, as it is written
-    coded: bool = False  # the two sides are code, and nothing else
-    concepts: frozenset[str] = frozenset()  # in which the sides differ, or of which the failed step speaks
-
-    @property
-    def all(self) -> frozenset[str]:
-        return self.model | self.expected | self.said | self.rules
-
-    @property
-    def telling(self) -> frozenset[str]:
-        """Without what both sides have and nobody speaks of, which is where it happened and not what; unless they
-        differ in nothing that has a name."""
-        differing = self.model ^ self.expected
-        named = {term.rpartition(".")[2] for term in differing} - _ORDINARY
-        return differing | self.said | self.rules if named else self.all
 
 
 def match_gap(evidence: Evidence, rule: str | None = None) -> GapMatch | None:
@@ -105,59 +49,16 @@ def closest_gap(evidence: Evidence) -> float:
     return max(shares, default=0.0)
 
 
-def failure_sides(evidence: Evidence, rule: str | None = None) -> Sides:
-    snippet, expected = (
-        _PLACE.sub("", text) for text in (evidence.cause.model_snippet, evidence.cause.expected_snippet)
-    )
-    denied = "" if "\n" in snippet.strip() else " ".join(_DENIED.findall(snippet))
-    model = snippet if not denied else _DENIED.sub(" ", snippet)
-    text = f"{denied}\n{_said(evidence, rule)}"
-    named = " ".join(symbol.name for symbol in evidence.unknown_symbols)
-    own, theirs = _all(f"{model}\n{named}") | _constructs(model), _all(expected) | _constructs(expected)
-    # An answer may have nothing in the place of a passage.
-    coded = evidence.cause.found != "stated" or (
-        _is_passage(expected) and (not snippet.strip() or _is_passage(snippet))
-    )
-    if coded:  # what both sides have is only the surroundings
-        own, theirs = own - theirs, theirs - own
-    broken = (each.name for each in evidence.failed_diagnostics if each.step == "eslint" and each.name)
-    rules = frozenset(name.rpartition("/")[2] for name in broken if rule in (None, name))
-    said = _all(text) | _joined(text) | words_of(_effects(evidence, text))
-    concepts = differing_concepts(model, expected) | find_concepts(_said(evidence, rule)).keys()
-    return Sides(own, theirs, said, _quoted(text), rules, f"{snippet}\n{expected}\n{text}", coded, concepts)
-
-
-_STATEMENT: Final = re.compile(r"=>|[;{]\s*$|\);?\s*$|^\s*(?:import|export|const|await|return|if) \S", re.M)
-
-
-def _is_passage(snippet: str) -> bool:
-    """Whether what somebody wrote down is lines of code: not a description of them, nor only the line that matters."""
-    several = len(snippet.strip().splitlines()) >= SURROUNDED
-    return several and "`" not in snippet and _STATEMENT.search(snippet) is not None
-
-
-def _said(evidence: Evidence, rule: str | None) -> str:
-    """What the failed step said, without the grader's own code, paths, and types that are written out in full."""
-    complaints = [each for each in evidence.failed_diagnostics if rule is None or each.name == rule][:10]
-    texts = [text for each in complaints for text in (each.message, each.name or "")]
-    if rule is not None or evidence.steps:  # it was graded: everything is in the diagnostics
-        return _PATH.sub(" ", _WRITTEN_OUT.sub("{}", "\n".join([rule or "", *texts])))
-    return "\n".join([evidence.error, *texts])
-
-
-def _effects(evidence: Evidence, text: str) -> str:
-    """What kind of trouble it is, in the words that an entry would use for it."""
-    kinds = {"tsc": "TS0000", "eslint": "eslint"}
-    found = [words for pattern, words in _EFFECTS if pattern.search(f"{text} {kinds.get(evidence.failed_step)}")]
-    silent = not any(each.place or each.name or each.expected for each in evidence.failed_diagnostics)
-    return " ".join([*found, *(["message reason details"] if silent and not evidence.cause.model_snippet else [])])
-
-
 def _match(entry: Gap, sides: Sides, task: Task) -> GapMatch | None:
-    whole = _share(entry.terms, sides, task)
+    whole = _share(entry.terms, _without_reversed(entry, sides), task)
     wanted = _share(entry.wants, Sides(frozenset(), sides.expected, frozenset()), task)
-    best = max(whole, wanted, _conceptual(entry, sides, task), key=lambda share: (share.is_enough, share.score))
+    shares = (whole, wanted, _conceptual(entry, sides, task), _quoted_values(entry, sides))
+    best = max(shares, key=lambda share: (share.is_enough, share.score))
     if not best.is_enough or _contradicts(entry, sides):
+        return None
+    if _happens_elsewhere(entry, sides) or _has_what_is_wanted(entry, sides) or _knows_it(entry, sides):
+        return None
+    if sides.modules and not _is_about_modules(entry, sides):
         return None
     if entry.symbols and not any(each in sides.text for each in entry.symbols):
         return None
@@ -174,6 +75,18 @@ def _match(entry: Gap, sides: Sides, task: Task) -> GapMatch | None:
         demanded=_is_demanded(entry, task),
         excused=entry.excused,
         certain=best.certain,
+    )
+
+
+def _without_reversed(entry: Gap, sides: Sides) -> Sides:
+    """Of "this instead of that", without "that" where only the answer has it, and "this" where only the reference."""
+    if not entry.wants:
+        return sides
+    this, that = (each.code | each.words for each in (entry.does, entry.wants))
+    return replace(
+        sides,
+        model=sides.model - ((that - this) - sides.expected),
+        expected=sides.expected - ((this - that) - sides.model),
     )
 
 
@@ -214,7 +127,8 @@ def _share(terms: Terms, sides: Sides, task: Task) -> Share:
 
 def _conceptual(entry: Gap, sides: Sides, task: Task) -> Share:
     """What they have in common if a concept stands for the words that name it."""
-    shared = entry.concepts & sides.concepts
+    met = entry.concepts & sides.concepts
+    shared = (met - sides.boasted if entry.lacks else met) | (entry.used & sides.misplaced)
     if not shared:
         return Share()
     besides = _share(entry.besides, sides, task)
@@ -222,6 +136,42 @@ def _conceptual(entry: Gap, sides: Sides, task: Task) -> Share:
     common = weight * len(shared) + besides.shared
     score = common / (common + len(entry.concepts - shared) + besides.missing)
     return Share((*sorted(shared), *besides.terms), score, certain=weight == _CODE and score >= LEAST)
+
+
+def _quoted_values(entry: Gap, sides: Sides) -> Share:
+    """The entry has the number that came, if it is not one that comes anywhere, or both that and the wanted one."""
+    came, wanted = ({each for each in entry.numbers if _begins(each, text)} for text in (sides.received, sides.wanted))
+    telling = {each for each in came if len(each) >= TELLING_DIGITS and "." in each}
+    return Share((*sorted(came | wanted),), MOSTLY, certain=True) if telling or (came and wanted) else Share()
+
+
+TELLING_DIGITS: Final = 5
+
+
+def _begins(number: str, text: str) -> bool:
+    """Whether the text is that number, or has more digits of it."""
+    return text == number or ("." in number and text.startswith(number))
+
+
+def _is_about_modules(entry: Gap, sides: Sides) -> bool:
+    """Where only modules are missing: it names one of them, or speaks of imports and packages and of no other name."""
+    if any(mentions(entry.text, name) for name in sides.modules):
+        return True
+    others = entry.terms.code - ORDINARY - {each for each in entry.terms.code if _is_in(each, sides.all)}
+    return _MODULES.search(entry.text) is not None and not others
+
+
+_MODULES: Final = re.compile(
+    r"\bimport\w*|\bmodules?\b|\bpackages?\b|\bdependenc\w+|\binstall\w*|\btypings?\b|@?\btypes\b|\blibrar\w+|\bbundl\w+"
+    r"|\bnode\b|\bruntime\b|\bpaths?\b|\bfiles?\b|\bgenerated\b",
+    re.I,
+)
+
+
+def _knows_it(entry: Gap, sides: Sides) -> bool:
+    """The entry says that models do not know something, and this answer has it."""
+    named = entry.unknown - ORDINARY
+    return bool(named) and all(mentions(sides.answer, term) for term in named) and not named & sides.quoted
 
 
 def _is_broken(term: str, sides: Sides) -> bool:
@@ -235,7 +185,7 @@ def _is_in(term: str, found: frozenset[str]) -> bool:
     if term in found:
         return True
     if " " in term:
-        return words_of(term) <= found
+        return len(words_of(term)) > 1 and words_of(term) <= found
     if "/" in term:
         return any(term in each for each in found if "/" in each)
     root, *_ = term.split(".")
@@ -246,17 +196,18 @@ def _is_in(term: str, found: frozenset[str]) -> bool:
 
 
 def _weight(term: str, task: Task, *, code: bool) -> float:
-    full = _CODE if code else 1.0
+    full = _CODE if code and term.removeprefix("ctx.") not in _EVERYDAY else 1.0
     known = mentions(task.text, term) if code else task.speaks_of(term) is not None
     return full * _TASKS_OWN if known else full
 
 
 def _contradicts(entry: Gap, sides: Sides) -> bool:
-    """The entry names another lint rule; or says that answers lack something, and this one has it where the reference
-    does not; or the reverse."""
-    named = [term for term in entry.does.code if is_rule(term.rpartition("/")[2])]
-    if named and sides.rules and not any(_is_broken(term, sides) for term in named):
-        return True
+    """The entry names another lint rule, or none where the linter complained; or it says that answers lack something,
+    and this one has it where the reference does not; or the reverse."""
+    if sides.rules and not any(_is_broken(term, sides) for term in entry.terms.code):
+        named = any(is_rule(term.rpartition("/")[2]) for term in entry.does.code)
+        if named or not _is_about_lint(entry, sides):
+            return True
     about = entry.lacks.code or entry.lacks.words or entry.does.code or entry.does.words
     only_model, only_expected = about & (sides.model - sides.expected), about & (sides.expected - sides.model)
     if about & sides.said:
@@ -266,12 +217,34 @@ def _contradicts(entry: Gap, sides: Sides) -> bool:
         return False
     if entry.lacks:
         return bool(only_model) and not only_expected and bool(sides.expected)
-    return bool(only_expected) and not only_model and (bool(sides.model) or sides.coded)
+    return bool(only_expected) and not only_model and (bool(sides.model) or sides.coded or sides.absent)
+
+
+_LINT: Final = re.compile(r"\b(?:es)?lint\w*|\brules?\b|\bstyle\b", re.I)
+
+
+def _is_about_lint(entry: Gap, sides: Sides) -> bool:
+    """It speaks of the linter, or of a kind of cause that the linter names."""
+    return _LINT.search(entry.text) is not None or bool(entry.concepts & sides.complained)
+
+
+def _happens_elsewhere(entry: Gap, sides: Sides) -> bool:
+    """The entry is about something used in one kind of function, and the failure about another kind or other things."""
+    return bool(entry.used and sides.kinds) and not entry.used & sides.misplaced
+
+
+def _has_what_is_wanted(entry: Gap, sides: Sides) -> bool:
+    """Of "this instead of that", the answer has that and not this."""
+    that = entry.wants.code - entry.does.code
+    has = bool(that) and all(mentions(sides.answer, term) for term in that)
+    this = entry.does.code | entry.does.words
+    others = {term for term in this - entry.wants.words - entry.wants.code if not any(term in each for each in that)}
+    return has and not any(_is_in(term, sides.model - sides.expected) for term in others)
 
 
 def _names_others(entry: Gap, sides: Sides) -> bool:
     """The entry names code, and the failure has none of it: what words they share is by chance."""
-    named = entry.terms.code - _ORDINARY
+    named = entry.terms.code - ORDINARY
     return bool(named) and not entry.concepts & sides.concepts and not any(_is_in(term, sides.all) for term in named)
 
 
@@ -294,26 +267,3 @@ def _is_demanded(entry: Gap, task: Task) -> bool:
         sum(each.speaks_of((word,)) for word in right.words) for each in task.instructions if each.polarity == "must"
     ]
     return max(most, default=0) >= enough * len(right.words)
-
-
-def _quoted(text: str) -> frozenset[str]:
-    """Names that a tool quotes are what it complains about."""
-    names = (single or double for single, double in re.findall(r"'([A-Za-z]\w+)'|\"([A-Za-z]\w+)\"", text))
-    return frozenset(stem(name.lower()) for name in names if name.lower() not in _ORDINARY)
-
-
-def _constructs(code: str) -> frozenset[str]:
-    return words_of(" ".join(words for pattern, words in _CONSTRUCTS if pattern.search(code)))
-
-
-def _joined(text: str) -> frozenset[str]:
-    """Names that are written as words: "day of week" for dayOfWeek."""
-    words = re.findall(r"[a-z]+", text.lower())
-    return frozenset("".join(words[at : at + size]) for size in (2, 3) for at in range(len(words) - size + 1))
-
-
-def _all(text: str) -> frozenset[str]:
-    """Code, the beginnings of what is joined by dots, words and names."""
-    code = code_terms(text)
-    joined = {".".join(parts[:end]) for term in code for parts in (term.split("."),) for end in range(2, len(parts))}
-    return code | joined | words_of(text) | identifiers(text)

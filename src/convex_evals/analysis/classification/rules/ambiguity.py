@@ -11,16 +11,19 @@ from convex_evals.analysis.classification.rules.choices import (
     CAPITALS,
     NOTHING,
     ORDER,
+    PRECEDENCE,
     ROUNDING,
     TIES,
     UNIT,
     Choice,
+    checks_in_another_order,
     chosen_in_code,
     chosen_in_words,
     other_condition,
     tokens,
 )
 from convex_evals.analysis.classification.rules.opinion import Complaint, Opinion
+from convex_evals.analysis.classification.rules.readings import other_reading
 from convex_evals.analysis.counterfactuals import task_of_test
 from convex_evals.analysis.evidence import Evidence
 from convex_evals.analysis.task import mentions, read_task
@@ -74,12 +77,17 @@ def _left_open(test: Diagnostic, evidence: Evidence) -> str | None:
     selecting = other_condition(evidence)
     if selecting is not None and not words_of(selecting) & words_of(read_task(task).behaviour):
         return f"whether “{selecting}” matters here"
+    sides = (test.expected if expected is None else expected, test.received if received is None else received)
+    if read := other_reading(*sides, evidence, task):
+        return read
     shown = _choice(test, expected, received)
     if shown is BOUNDS and not _compares(evidence):
         return None
     chosen = (shown,) if shown else chosen_in_code(evidence)
     if shown is ORDER and _moves_only_equals(test, expected, received, evidence):
         chosen = (ORDER, TIES)
+    if checks_in_another_order(evidence):
+        chosen = (PRECEDENCE,)
     if not chosen and test.expected is None and not evidence.steps:
         chosen = chosen_in_words(f"{test.message}\n{evidence.error}")
     if ROUNDING in chosen and _rounds_unasked(evidence):
@@ -189,9 +197,12 @@ def _other_bound(expected: Any, received: Any) -> bool:
 
 
 def _compares(evidence: Evidence) -> bool:
-    """Whether the answer differs from the reference in a comparison."""
+    """Whether the answer differs from the reference in how it compares, where both of them do."""
     cause = evidence.cause
-    return any(BOUNDS.code.fullmatch(each) for each in {*tokens(cause.model_snippet), *tokens(cause.expected_snippet)})
+    sides = [
+        sorted(filter(BOUNDS.code.fullmatch, tokens(each))) for each in (cause.model_snippet, cause.expected_snippet)
+    ]
+    return all(sides) and sides[0] != sides[1]
 
 
 def _other_case(expected: Any, received: Any) -> bool:

@@ -89,7 +89,7 @@ BOUNDS: Final = Choice(
     ),
     re.compile(
         r"\b(?:inclusive|exclusive|including|excluding|strictly|at least|at most|or equal|(?:at|on) or|exactly"
-        r"|not (?:before|after)|(?:more|less) than|greater|smaller|fewer|larger|no (?:more|less|later|earlier))\b"
+        r"|before|after|overlap\w*|(?:more|less) than|greater|smaller|fewer|larger|no (?:more|less|later|earlier))\b"
         r"|[<>]=|≤|≥",
         re.I,
     ),
@@ -138,6 +138,20 @@ def chosen_in_code(evidence: Evidence) -> tuple[Choice, ...]:
     if not differing or len(differing) > MOST_TOKENS:
         return ()
     return tuple(each for each in CHOICES if all(each.code.fullmatch(token) for token in differing))
+
+
+PRECEDENCE: Final = Choice(
+    "which of two checks comes first",
+    re.compile("(?!)"),
+    re.compile("(?!)"),
+    re.compile(r"\b(?:in (?:this|that|the given) order|first|before|preced\w*|priority|takes? precedence)\b", re.I),
+)
+
+
+def checks_in_another_order(evidence: Evidence) -> bool:
+    """Both have the same code with several conditions, and only their order differs."""
+    model, expected = tokens(evidence.cause.model_snippet), tokens(evidence.cause.expected_snippet)
+    return model != expected and sorted(model) == sorted(expected) and model.count("if") > 1
 
 
 _CONDITION: Final = re.compile(

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from convex_evals.analysis.classification.confidence import confidence_of
 from convex_evals.analysis.classification.rules.ambiguity import another_reading, missing_detail
-from convex_evals.analysis.classification.rules.entailment import unstated_constant, unstated_situation
+from convex_evals.analysis.classification.rules.entailment import other_constant, unstated_constant, unstated_situation
 from convex_evals.analysis.classification.rules.features import features_of
 from convex_evals.analysis.classification.rules.gate import nothing_to_judge, outside_trouble
 from convex_evals.analysis.classification.rules.mistakes import (
@@ -21,6 +21,7 @@ from convex_evals.analysis.classification.rules.mistakes import (
 from convex_evals.analysis.classification.rules.opinion import SEVERITY, Complaint, Opinion, Rule, complaints_of
 from convex_evals.analysis.classification.rules.sameness import (
     configuration_only,
+    graders_own_file,
     reference_fails_too,
     same_as_reference,
     unstable_verdict,
@@ -44,6 +45,7 @@ RULES: Final[tuple[Rule, ...]] = (
     nothing_to_judge,
     reference_fails_too,
     unstable_verdict,
+    graders_own_file,
     unrequested_file,
     configuration_only,
     invented_api,
@@ -60,6 +62,7 @@ RULES: Final[tuple[Rule, ...]] = (
     exact_layout,
     unstated_constant,
     another_reading,
+    other_constant,
     unstated_situation,
     missing_detail,
     wrong_behaviour,
@@ -114,7 +117,8 @@ def _documented(evidence: Evidence, opinions: list[tuple[Complaint, Opinion]]) -
     """An entry that covers everything for which the answer would be blamed, or else the failure as a whole."""
     deciding = {opinion.rule for _, opinion in opinions}
     whole = evidence.gap or match_gap(evidence)
-    if whole is None or whole.demanded or deciding & {"outside_trouble", "unrequested_file"}:
+    blamed = any(opinion.fault == "model" for _, opinion in opinions)
+    if whole is None or (whole.demanded and blamed) or deciding & {"outside_trouble", "unrequested_file"}:
         return None
     if "nothing_to_judge" in deciding and whole.blames != "check":
         return None

@@ -10,7 +10,7 @@ from typing import Final
 
 from convex_evals.analysis.classification.rules.opinion import Complaint, Opinion
 from convex_evals.analysis.counterfactuals import task_of_test
-from convex_evals.analysis.evidence import Evidence
+from convex_evals.analysis.evidence import Cause, Evidence
 from convex_evals.analysis.task import mentions
 from convex_evals.analysis.terms import words_of
 from convex_evals.core.text import listed, shortened
@@ -62,7 +62,7 @@ def wanted_constants(complaint: Complaint, evidence: Evidence) -> list[str]:
     ]
     if not wanted and _MISSING.search(complaint.message):
         names = set(_NAME.findall(reference))
-        wanted = [name for text in _texts(complaint.message) if (name := _last(text)) in names]
+        wanted = [name for text in _texts(complaint.message) if (name := _last(text)) in names and name[0] != "_"]
     return [each for each in dict.fromkeys(wanted) if not mentions(own, each)]
 
 
@@ -70,9 +70,14 @@ def _differs_in_a_constant(evidence: Evidence) -> bool:
     """The answer has a name or a text of its own in the place of the reference's."""
     cause = evidence.cause
     if not cause.model_snippet.strip() or not cause.expected_snippet.strip():
-        return bool(evidence.files)
+        return bool(evidence.files) or any(_came_from(each.received, cause) for each in evidence.failed_diagnostics)
     sides = [{*_texts(each), *_NAME.findall(each)} for each in (cause.model_snippet, cause.expected_snippet)]
     return bool(sides[0] - sides[1]) and bool(sides[1] - sides[0])
+
+
+def _came_from(received: str | None, cause: Cause) -> bool:
+    """What came is a text that the answer spells out."""
+    return bool(received) and any(each in _texts(cause.model_snippet) for each in _texts(received or ""))
 
 
 def _texts(said: str) -> list[str]:
@@ -84,6 +89,68 @@ def _last(text: str) -> str:
     return found[1] if found else ""
 
 
+_CONSTANT: Final = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'|`([^`\n]*)`|(?<![\w.])(\d[\d_]*(?:\.\d+)?)(?![\w.])")
+_COMMENT: Final = re.compile(r"(?<![:\"'])//[^\n]*|/\*.*?\*/", re.DOTALL)
+_SIGNS: Final = {"-": "hyphen dash", "_": "underscore", ",": "comma", " ": "space blank", ";": "semicolon", ".": "dot"}
+_NUMBERS: Final = {
+    2: "two twice double",
+    3: "three",
+    4: "four",
+    5: "five",
+    10: "ten",
+    12: "dozen",
+    100: "hundred percent",
+}
+_PERIOD: Final = re.compile(r"\b(?:second|minute|hour|da(?:y|ily)|week|month|year|midnight|noon)", re.I)
+_MEANT_BY_CONVEX: Final = re.compile(r"asc|desc|GET|POST|PUT|PATCH|DELETE|OPTIONS|HEAD|[01]|")
+
+
+def other_constant(complaint: Complaint, evidence: Evidence) -> Opinion | None:
+    """The code is the reference's but for a text or a number, and the task does not give the reference's."""
+    if complaint.kind != "behaviour" or not evidence.task:
+        return None
+    swapped = swapped_constants(evidence.cause.model_snippet, evidence.cause.expected_snippet)
+    if not swapped or any(_is_given(each, evidence.task) for each in swapped):
+        return None
+    wanted = listed(f"“{each}”" for each in swapped)
+    return Opinion(
+        "check" if any(" " in each for each in swapped) else "task",
+        "other_constant",
+        f"The answer differs from the reference only in {wanted}, which the task does not give.",
+        f"All in which the answer's code differs from the reference is that the reference has {wanted}. "
+        f"The test insists on it ({complaint.said}), but the task does not say so.",
+        f"the task does not give {wanted}",
+        (complaint.place,),
+    )
+
+
+def swapped_constants(model: str, expected: str) -> list[str]:
+    """The reference's constants in whose place the answer has others, if the code is the same otherwise."""
+    own, theirs = (_COMMENT.sub("", each) for each in (model, expected))
+    frames = ["".join(_CONSTANT.sub("§", each).split()).rstrip(";") for each in (own, theirs)]
+    if not frames[0] or frames[0] != frames[1]:
+        return []
+    sides = [["".join(found) for found in _CONSTANT.findall(each)] for each in (own, theirs)]
+    return [that for this, that in zip(*sides, strict=True) if this != that]
+
+
+def _is_given(constant: str, task: str) -> bool:
+    """As it is or in other words; or there is no telling."""
+    if _MEANT_BY_CONVEX.fullmatch(constant) or mentions(task, constant):
+        return True
+    if re.fullmatch(r"\d[\d_]*(?:\.\d+)?", constant):
+        number = float(constant.replace("_", ""))
+        spelled = words_of(_NUMBERS.get(int(number), "")) & words_of(task)
+        return bool(spelled or _PERIOD.search(task)) or f"{number:g}" in re.findall(r"[\d.]*\d", task.replace(",", ""))
+    if not re.search(r"[A-Za-z]", constant) and re.search(r"\d", constant):
+        return True  # a notation, such as that of a cron, for what the task says in words
+    if not re.search(r"\w\w", constant):
+        named = words_of(" ".join(_SIGNS.get(each, "") for each in constant))
+        return constant.strip("`\"' ") in _QUOTED_SIGN.findall(task) or bool(named & words_of(task))
+    return " " not in constant and bool(words_of(constant)) and words_of(constant) <= words_of(task)
+
+
+_QUOTED_SIGN: Final = re.compile(r"[\"'`]([^\w\s]{1,3})[\"'`]")
 UNKNOWN: Final = 0.5
 
 

@@ -8,7 +8,7 @@ from convex_evals.analysis.classification.rules.choices import chosen_in_code
 from convex_evals.analysis.classification.rules.entailment import mentioned
 from convex_evals.analysis.classification.rules.opinion import Opinion
 from convex_evals.analysis.evidence import Cause, Evidence, GapMatch
-from convex_evals.analysis.gaps import LEAST, closest_gap, match_gap
+from convex_evals.analysis.gaps import LEAST, closest_gap, match_gap, read_gaps
 
 BIAS: Final = "bias"
 _BY_A_TOOL: Final = frozenset(
@@ -17,6 +17,7 @@ _BY_A_TOOL: Final = frozenset(
         "broken_types",
         "configuration_only",
         "forbidden_by_task",
+        "graders_own_file",
         "invented_api",
         "reference_fails_too",
         "unrequested_file",
@@ -25,7 +26,14 @@ _BY_A_TOOL: Final = frozenset(
 """Rules that rest on what a tool or the task says in so many words, and not on the absence of anything else."""
 
 
-RAISING: Final = frozenset({"a tool names the mistake", "a test alone, for something that the task says"})
+ACQUITTED: Final = "nothing but the task's silence speaks for the answer"
+RAISING: Final = frozenset(
+    {
+        "a tool names the mistake",
+        "a tool names the mistake, and nothing is documented",
+        "a test alone, for something that the task says",
+    }
+)
 """What makes a verdict more certain; everything else makes it less."""
 
 
@@ -49,8 +57,11 @@ def _of_the_rule(evidence: Evidence, decided: Opinion) -> Mapping[str, float]:
     tested = decided.rule == "wrong_behaviour"
     stated = any(demand.stated for demand in evidence.counterfactuals.demands)
     close = min(LEAST, closest_gap(evidence)) / LEAST if evidence.gaps.strip() and decided.fault == "model" else 0.0
+    named = decided.rule in _BY_A_TOOL
     return {
-        "a tool names the mistake": decided.rule in _BY_A_TOOL,
+        "a tool names the mistake": named,
+        "a tool names the mistake, and nothing is documented": named and not read_gaps(evidence.gaps),
+        ACQUITTED: not named and decided.fault in ("check", "task"),
         "a test alone": tested,
         "a test alone, for something that the task says": tested and stated,
         "a test alone, the part of its subject that the task does not mention": tested and 1 - mentioned(evidence),

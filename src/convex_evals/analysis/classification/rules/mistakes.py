@@ -1,6 +1,7 @@
 """The model's mistakes: APIs that do not exist, files nobody asked for, types, lint, wrong behaviour."""
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from convex_evals.analysis.classification.rules.opinion import Complaint, Opinion
@@ -9,7 +10,7 @@ from convex_evals.analysis.task import read_task
 from convex_evals.core.text import listed, shortened
 
 _PATH: Final = re.compile(r"(?<![\w./-])((?:src|convex|app|pages|components|lib)/[\w./-]+\.(?:tsx?|jsx?))\b")
-_NOT_ITS_OWN: Final = re.compile(r"(?:^|/)(?:_generated|node_modules)/")
+_NOT_ITS_OWN: Final = re.compile(r"(?:^|/)(?:_generated|node_modules)/|(?:^|/)grader(?:/|(?:\.\w+)+$)")
 
 
 def invented_api(complaint: Complaint, evidence: Evidence) -> Opinion | None:
@@ -35,7 +36,7 @@ def unrequested_file(complaint: Complaint, evidence: Evidence) -> Opinion | None
     path = _file(complaint, evidence)
     if evidence.failed_step == "tests" or path is None or not evidence.answer or not evidence.task:
         return None
-    if _NOT_ITS_OWN.search(path) or path in evidence.answer or read_task(evidence.task).asks_for_file(path):
+    if _NOT_ITS_OWN.search(path) or _is_in(path, evidence.answer) or read_task(evidence.task).asks_for_file(path):
         return None
     return Opinion(
         "model",
@@ -154,6 +155,12 @@ def _file(complaint: Complaint, evidence: Evidence) -> str | None:
         return complaint.diagnostic.file
     found = _PATH.search(complaint.message) or _PATH.search(evidence.cause.model_snippet)
     return found[1] if found else None
+
+
+def _is_in(path: str, files: Mapping[str, str]) -> bool:
+    """Wherever the project is, and from wherever the tool looks at it."""
+    plain = re.sub(r"^(?:\.\.?/)+", "", path)
+    return any(plain == each or plain.endswith(f"/{each}") for each in files)
 
 
 def _added(evidence: Evidence) -> set[str]:

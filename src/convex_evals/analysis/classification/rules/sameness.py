@@ -13,6 +13,7 @@ _SAID_TO_BE_SAME: Final = re.compile(
     re.IGNORECASE,
 )
 
+_PLACE: Final = re.compile(r"^// ([\w./-]+\.(?:tsx?|jsx?))", re.MULTILINE)
 _SYNTAX: Final = re.compile(r"\bsyntax error\b|\bExpected .{1,40} but found\b|\bUnexpected (?:token|end of)\b", re.I)
 
 
@@ -28,6 +29,28 @@ def reference_fails_too(complaint: Complaint, evidence: Evidence) -> Opinion | N
         f"The reference, with its own package.json and configuration, was put through the step {evidence.failed_step} "
         f"and raises the same complaint ({complaint.said}). A check that the reference does not pass is wrong.",
         "the reference answer fails the same check",
+        (complaint.place,),
+    )
+
+
+_GRADERS_OWN: Final = re.compile(r"(?:^|/)grader(?:/|(?:\.\w+)+$)")
+_LACKING: Final = re.compile(r"Cannot find (?:module|type definition file for|name) ['\"](?![./])")
+
+
+def graders_own_file(complaint: Complaint, evidence: Evidence) -> Opinion | None:
+    """The grader's own file has a problem of its own: a package that it needs is not there, or a linter dislikes it."""
+    path = complaint.diagnostic.file or ""
+    if not _GRADERS_OWN.search(path) or path in evidence.files or complaint.kind not in ("types", "set-up", "lint"):
+        return None
+    if complaint.kind != "lint" and not _LACKING.search(complaint.message):
+        return None  # it may miss what the answer should have had
+    return Opinion(
+        "check",
+        "graders_own_file",
+        f"The grader's own file fails: {complaint.said}",
+        f"The complaint ({complaint.said}) is about {path}, which belongs to the grader. "
+        f"The reference would fail in the same way.",
+        f"{path} is the grader's own",
         (complaint.place,),
     )
 
@@ -84,8 +107,9 @@ def same_code(evidence: Evidence) -> bool:
     if evidence.files:
         files = {path: plain(text) for path, text in evidence.files.items()}
         return files == {path: plain(text) for path, text in evidence.answer.items()}
-    model, expected = plain(evidence.cause.model_snippet), plain(evidence.cause.expected_snippet)
-    if not model or not expected:
+    cause = evidence.cause
+    model, expected = plain(cause.model_snippet), plain(cause.expected_snippet)
+    if not model or not expected or _PLACE.findall(cause.model_snippet) != _PLACE.findall(cause.expected_snippet):
         return False
     return model == expected or bool(_SAID_TO_BE_SAME.match(evidence.cause.expected_snippet))
 

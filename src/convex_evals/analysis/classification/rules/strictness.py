@@ -140,11 +140,13 @@ def stricter_input_check(complaint: Complaint, evidence: Evidence) -> Opinion | 
 def exact_wording(complaint: Complaint, evidence: Evidence) -> Opinion | None:
     """The answer fails as it should, but not in the words that the grader wants and the task never gave."""
     said = f"{complaint.message}\n{evidence.error}\n{complaint.diagnostic.expected or ''}"
-    if complaint.kind != "behaviour" or not (_EXACT_TEXT.search(said) or _fails_otherwise(complaint)):
+    otherwise = _fails_otherwise(complaint) or _throws_otherwise(evidence, said)
+    if complaint.kind != "behaviour" or not (_EXACT_TEXT.search(said) or otherwise) or _SUCCEEDED.search(said):
         return None
     phrases = [demand for demand in evidence.counterfactuals.demands if " " in demand.text]
+    quoted = _wanted_words(complaint, said) or _thrown(evidence.cause.expected_snippet)
     unstated = [each.text for each in phrases if not each.stated] or [
-        text for text in _quoted(complaint.diagnostic.expected or said) if evidence.task and text not in evidence.task
+        text for text in quoted if evidence.task and text not in evidence.task
     ]
     if evidence.task and not unstated:
         return None
@@ -159,14 +161,50 @@ def exact_wording(complaint: Complaint, evidence: Evidence) -> Opinion | None:
     )
 
 
-_WITH_WORDS: Final = re.compile(r"^an error (?:with )?['\"](?P<words>[^'\"]+)['\"]")
+_WITH_WORDS: Final = re.compile(r"^an error (?:\w+ ){0,2}(?P<quote>['\"/])(?P<words>.+)(?P=quote)")
+_PLAIN_WORDS: Final = re.compile(r"[\w ,'-]+")
+# No error came, so its words are not the matter.
+_SUCCEEDED: Final = re.compile(
+    r"\binstead of (?:reject|throw|fail)\w*|\b(?:did not|didn'?t|never) (?:throw|reject|fail)\b|\bcalls? succeeded\b",
+    re.I,
+)
+
+
+def _wanted_words(complaint: Complaint, said: str) -> list[str]:
+    """The words that the test insists on; those that came are none of them."""
+    expected, received = complaint.diagnostic.expected, complaint.diagnostic.received or ""
+    wanted = _WITH_WORDS.match(expected or "")
+    if wanted is not None:
+        words = str(wanted["words"])
+        return [words] if wanted["quote"] != "/" or _PLAIN_WORDS.fullmatch(words) else []
+    return [text for text in _quoted(expected or said) if text not in received]
+
+
+_AN_ERROR: Final = re.compile(r"(?:\[Request ID: [^\]]*\] )?(?:Server Error|Uncaught|\w*Error\b)")
 
 
 def _fails_otherwise(complaint: Complaint) -> bool:
     """An error was wanted with certain words, and one came with others."""
     wanted = _WITH_WORDS.match(complaint.diagnostic.expected or "")
     received = complaint.diagnostic.received or ""
-    return wanted is not None and " " in wanted["words"] and bool(re.match(r"Uncaught|\w*Error\b", received))
+    return wanted is not None and " " in wanted["words"] and bool(_AN_ERROR.match(received))
+
+
+_THROWN: Final = re.compile(r"\bthrow new \w*Error\(\s*([\"'`])(?P<words>.+?)\1")
+
+
+def _thrown(code: str) -> list[str]:
+    return [found["words"] for found in _THROWN.finditer(code)]
+
+
+def _throws_otherwise(evidence: Evidence, said: str) -> bool:
+    """Both fail, and the test wants the words of the reference."""
+    cause = evidence.cause
+    wanted = any(words in said and words not in cause.model_snippet for words in _thrown(cause.expected_snippet))
+    return wanted and bool(_THROWN.search(cause.model_snippet))
+
+
+_BLANK: Final = re.compile(r"\s|\\[nrt]")  # also as a printed text has it
 
 
 def exact_layout(complaint: Complaint, evidence: Evidence) -> Opinion | None:
@@ -174,7 +212,7 @@ def exact_layout(complaint: Complaint, evidence: Evidence) -> Opinion | None:
     expected, received = complaint.diagnostic.expected, complaint.diagnostic.received
     if expected is None or received is None or expected == received:
         return None
-    if "".join(expected.split()) != "".join(received.split()):
+    if _BLANK.sub("", expected) != _BLANK.sub("", received):
         return None
     return Opinion(
         "check",
