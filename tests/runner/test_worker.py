@@ -155,7 +155,7 @@ async def test_a_worker_that_does_not_end_is_stopped(
 async def test_a_worker_that_hangs_at_a_later_step_is_stopped_when_the_time_for_that_step_is_over(
     make_suite: MakeSuite, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_module, "SPARE_SECONDS", -298.0)
+    monkeypatch.setattr(worker_module, "SPARE_SECONDS", -1198.0)
     async with grading_worker(settings, tmp_path / "worker") as worker:
         task = assignment(make_suite(1, seconds=280), tmp_path / "1")
         step = broken_step(await worker.grade(task, ignore))

@@ -131,8 +131,10 @@ def _conclude(step: RunningStep, verdict: Verdict, kind: GraderKind | None) -> G
     diagnostics = [_diagnostic(test, kind) for test in verdict.decisive]
     result = step.failed(verdict.kind, verdict.excerpt, diagnostics, verdict.results)
     broken = verdict.excerpt if verdict.kind == GRADER_BROKEN else None
-    failed = tuple(test.name for test in verdict.decisive) if verdict.kind == TESTS_FAILED else ()
-    return GraderResult(result, verdict.tests, broken, failed)
+    decisive = verdict.decisive if verdict.kind == TESTS_FAILED else ()
+    # One that is skipped does not pass either, but it may be skipped only because another has failed.
+    failed = [test for test in decisive if test.status == "failed"] or decisive
+    return GraderResult(result, verdict.tests, broken, tuple(test.name for test in failed))
 
 
 def _diagnostic(test: TestResult, kind: GraderKind | None) -> Diagnostic:

@@ -46,6 +46,8 @@ class Clock:
     """The deadline of the running test, which bounds every wait. Its seconds last longer on a busy machine."""
 
     ends: float = float("inf")
+    call: tuple[str, str] | None = None
+    """The deployment, and what is being waited for there."""
 
     def start(self, seconds: float) -> None:
         self.ends = PATIENCE.now() + seconds
@@ -233,6 +235,7 @@ class Transport:
         deployment is alive, it is the function's fault (Unreadable)."""
         allowed = PATIENCE.stretched(self.clock.allow(seconds))
         started = time.monotonic()
+        self.clock.call = (self.name, what)
         try:
             return exchange(method, url, body, {**self._id(), **headers}, allowed)
         except TimeoutError as error:
@@ -243,6 +246,8 @@ class Transport:
         except (OSError, ValueError, http.client.HTTPException) as error:
             self.require_alive(what, error)
             raise Unreadable(self.name, what, f"{type(error).__name__}: {error}") from error
+        finally:
+            self.clock.call = None
 
     def require_alive(self, what: str, cause: BaseException) -> None:
         """Raises DeploymentLost unless the deployment answers."""

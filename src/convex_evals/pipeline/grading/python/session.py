@@ -102,6 +102,9 @@ class TimeLimits:
         remaining = self._clock.remaining + CALLS_END_EARLIER
         if remaining > 0:  # the machine is busy
             signal.setitimer(signal.ITIMER_REAL, max(remaining, SHORTEST_ALARM))
+        elif self._clock.call is not None:  # it was, so the call was allowed to take longer
+            signal.setitimer(signal.ITIMER_REAL, CALLS_END_EARLIER)
+            raise CallTimedOut(*self._clock.call, self._test_seconds)
         else:
             raise TimeIsUp("the test did not end in time, and it was not waiting for a function")
 
