@@ -15,7 +15,7 @@ from convex_evals.core.settings import Settings
 
 Selection = Literal["fast", "usual", "all"]
 
-TEST_WORKERS = 5  # on two cores: tests often wait for programs that they have started
+TEST_WORKERS = 4  # on two cores: tests often wait for programs that they have started
 SELECTIONS: dict[Selection, tuple[str, ...]] = {"fast": ("-m", "not slow"), "usual": (), "all": ("--exhaustive",)}
 MOST_REPEATED = 5
 LAST_FAILED = Path(".pytest_cache/v/cache/lastfailed")
