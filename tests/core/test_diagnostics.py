@@ -76,6 +76,12 @@ def test_a_place_is_as_exact_as_it_is_known() -> None:
         ("expected Error: has to be 1 to equal an error with 'One'", "an error with 'One'", "Error: has to be 1"),
         ("expected nothing to equal index by_day on day", "index by_day on day", "nothing"),
         ("something else entirely", None, None),
+        (
+            "AssertionError: expected [Function] to throw error including 'no seats' but got 'Server Error'",
+            "an error including 'no seats'",
+            "Server Error",
+        ),
+        ("expected [ 1, 2, 3 ] to have a length of 2 but got 3", "a length of 2", "a length of 3"),
     ],
 )
 def test_both_sides_of_a_comparison_are_found(message: str, expected: str | None, received: str | None) -> None:

@@ -4,13 +4,13 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from convex_evals.analysis.classification.rules.opinion import Complaint, Opinion
+from convex_evals.analysis.classification.rules.opinion import GRADERS_OWN, Complaint, Opinion
 from convex_evals.analysis.evidence import Evidence
 from convex_evals.analysis.task import read_task
 from convex_evals.core.text import listed, shortened
 
 _PATH: Final = re.compile(r"(?<![\w./-])((?:src|convex|app|pages|components|lib)/[\w./-]+\.(?:tsx?|jsx?))\b")
-_NOT_ITS_OWN: Final = re.compile(r"(?:^|/)(?:_generated|node_modules)/|(?:^|/)grader(?:/|(?:\.\w+)+$)")
+_NOT_ITS_OWN: Final = re.compile(rf"(?:^|/)(?:_generated|node_modules)/|{GRADERS_OWN.pattern}")
 
 
 def invented_api(complaint: Complaint, evidence: Evidence) -> Opinion | None:

@@ -53,6 +53,8 @@ class Opinion:
 
 
 Rule = Callable[[Complaint, Evidence], Opinion | None]
+GRADERS_OWN: Final = re.compile(r"(?:^|/)grader(?:/|(?:\.\w+)+$)")
+"""Paths of files that belong to the grader."""
 """Looks at one thing; None when it has nothing to say."""
 
 # Types that a project has or has not, whatever code is in it.

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from convex_evals.analysis.classification.rules.opinion import Complaint, Opinion
+from convex_evals.analysis.classification.rules.opinion import GRADERS_OWN, Complaint, Opinion
 from convex_evals.analysis.evidence import Evidence
 
 # Where a person wrote the snippets down, a remark may stand for the code.
@@ -33,14 +33,13 @@ def reference_fails_too(complaint: Complaint, evidence: Evidence) -> Opinion | N
     )
 
 
-_GRADERS_OWN: Final = re.compile(r"(?:^|/)grader(?:/|(?:\.\w+)+$)")
 _LACKING: Final = re.compile(r"Cannot find (?:module|type definition file for|name) ['\"](?![./])")
 
 
 def graders_own_file(complaint: Complaint, evidence: Evidence) -> Opinion | None:
     """The grader's own file has a problem of its own: a package that it needs is not there, or a linter dislikes it."""
     path = complaint.diagnostic.file or ""
-    if not _GRADERS_OWN.search(path) or path in evidence.files or complaint.kind not in ("types", "set-up", "lint"):
+    if not GRADERS_OWN.search(path) or path in evidence.files or complaint.kind not in ("types", "set-up", "lint"):
         return None
     if complaint.kind != "lint" and not _LACKING.search(complaint.message):
         return None  # it may miss what the answer should have had
