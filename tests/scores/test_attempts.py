@@ -39,6 +39,23 @@ def test_a_retry_leaves_the_attempt_before_it_as_it_was(scene: Any) -> None:
     assert [(each.number, each.status) for each in scene.store.results(run_id)] == [(2, "passed")]
 
 
+def test_results_of_one_status_leave_out_what_a_retry_replaced(scene: Any) -> None:
+    evals = ("000-a/000-b", "000-a/001-c", "000-a/002-d")
+    run_id = scene.run(*evals)
+    for name, statuses in zip(
+        evals, (("infrastructure", "passed"), ("infrastructure", "failed"), ("failed",)), strict=True
+    ):
+        for status in statuses:
+            scene.attempt(run_id, name, status=status)
+    found = {
+        status: [each.attempt.eval for each in scene.store.result_details(run_id, statuses=(status,))]
+        for status in ("passed", "failed", "infrastructure")
+    }
+    assert found == {"passed": [evals[0]], "failed": [*evals[1:]], "infrastructure": []}
+    assert [each.attempt for each in scene.store.result_details(run_id)] == [*scene.store.results(run_id)]
+    assert [each.attempt.eval for each in scene.store.details(run_id, evals[1], ("failed",))] == [evals[1]]
+
+
 def test_attempts_come_by_eval_trial_and_number(scene: Any) -> None:
     evals = ("000-a/010-b", "000-a/009-c", "000-a/009_b", "000-A/000-z")
     run_id = scene.run(*evals, trials=2)

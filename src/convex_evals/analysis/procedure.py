@@ -70,15 +70,9 @@ class Request:
         return report_paths(self.reports, self.run.provider, self.run.model, self.run.id, self.today.isoformat())
 
 
-def failed_details(store: "ScoresStore", run: RunRecord, status: str = "failed") -> tuple[AttemptDetails, ...]:
-    """The failed results of a run, by eval and trial."""
-    wanted = {result.id for result in store.results(run.id) if result.status == status}
-    return tuple(details for details in store.details(run.id) if details.attempt.id in wanted)
-
-
 async def analyse(store: "ScoresStore", settings: Settings, request: Request, on_done: OnInvestigated) -> Report:
     """Investigates every failure and writes the report. Changes nothing else."""
-    failed = failed_details(store, request.run)
+    failed = store.result_details(request.run.id, statuses=("failed",))
     prior = read_prior_reports(request.folder, request.reports, request.run.id)
     async with investigator(store, settings, request, prior, failed) as investigating:
         found = await _investigate_all(investigating, failed, request.jobs, on_done)
@@ -142,7 +136,9 @@ def _collate(store: "ScoresStore", request: Request, prior: PriorReports, failur
         engine=request.engine.name,
         prior=prior.listed(),
         failures=tuple(failures),
-        infrastructure=tuple(_infrastructure(each) for each in failed_details(store, request.run, "infrastructure")),
+        infrastructure=tuple(
+            _infrastructure(each) for each in store.result_details(request.run.id, statuses=("infrastructure",))
+        ),
         patterns=find_patterns(failures, categories),
         recommendations=recommend(failures),
         overall=overall(failures),

@@ -20,7 +20,7 @@ from convex_evals.cli.output import console, count, fitted, visible, write_json
 from convex_evals.cli.progress import SIGNS
 from convex_evals.cli.runs.as_json import runs_json
 from convex_evals.cli.runs.comparison import meaning_lines
-from convex_evals.cli.runs.lookup import can_resume, result_details
+from convex_evals.cli.runs.lookup import can_resume
 from convex_evals.cli.runs.options import RunOptions
 from convex_evals.cli.runs.plans import Prepared, prepare
 from convex_evals.cli.runs.session import carry_out_plans
@@ -167,7 +167,7 @@ class DemoScreen:
     def summarize(
         self, store: ScoresStore, run: RunRecord, why: Explanation | None, second: RunRecord | None = None
     ) -> None:
-        results = result_details(store, run.id)
+        results = store.result_details(run.id)
         self._out.print()
         self._heading("How many passed")
         self._shares(shares(results))

@@ -9,7 +9,7 @@ from typing import Any
 
 from convex_evals.cli.output import count, print_json, print_table, remark, table, visible
 from convex_evals.cli.runs.as_json import cost_json, eval_json, usage_json
-from convex_evals.cli.runs.lookup import last_address, result_details
+from convex_evals.cli.runs.lookup import last_address
 from convex_evals.cli.runs.options import LOCAL, RunOptions
 from convex_evals.cli.runs.session import Session, carry_out
 from convex_evals.cli.runs.summaries import reason, short_interval_text
@@ -228,7 +228,7 @@ def _options(check: Check) -> RunOptions:
 def _run_eval(asked: RunOptions, found: dict[str, Any], settings: Settings) -> tuple[dict[str, Any], int]:
     with ScoresStore.open(asked.scores) as store:
         session = carry_out(asked, settings, store)
-        [details] = result_details(store, session.runs[0].id) or [None]
+        [details] = store.result_details(session.runs[0].id) or [None]
         if details is None:
             return found, InfrastructureError.exit_code
         _say_result(session, details)

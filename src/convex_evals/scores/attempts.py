@@ -1,10 +1,11 @@
 """Attempts at an eval and trial of a run: begun, finished once, never changed after that."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.orm import Session
 
 from convex_evals.core.errors import InfrastructureError, UsageError
@@ -79,10 +80,25 @@ def read_attempt(session: Session, attempt_id: str) -> AttemptRecord:
     return _record(row)
 
 
-def read_attempts(session: Session, run_id: str, eval: str | None = None) -> tuple[AttemptRecord, ...]:
-    """Every attempt, by eval, trial and number."""
-    query = select(AttemptRow).where(AttemptRow.run_id == run_id)
-    rows = session.scalars(query if eval is None else query.where(AttemptRow.eval == eval))
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    """Which attempts of a run are meant: all, those at one eval, those that ended in one of these ways."""
+
+    run_id: str
+    eval: str | None = None
+    statuses: Sequence[AttemptStatus] | None = None
+
+    def conditions(self) -> Iterator[ColumnElement[bool]]:
+        yield AttemptRow.run_id == self.run_id
+        if self.eval is not None:
+            yield AttemptRow.eval == self.eval
+        if self.statuses is not None:
+            yield AttemptRow.status.in_(self.statuses)
+
+
+def read_attempts(session: Session, which: Attempts) -> tuple[AttemptRecord, ...]:
+    """By eval, trial and number."""
+    rows = session.scalars(select(AttemptRow).where(*which.conditions()))
     return tuple(sorted(map(_record, rows), key=lambda each: (each.eval, each.trial, each.number)))
 
 

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from convex_evals.core.errors import UsageError
 from convex_evals.scores.artifacts import files_bytes, put_all, text_bytes
-from convex_evals.scores.attempts import open_attempt
+from convex_evals.scores.attempts import Attempts, open_attempt
 from convex_evals.scores.records import Generation, GenerationRecord, Usage
 from convex_evals.scores.rows import AttemptRow, GenerationRow, UsageRow
 
@@ -54,11 +54,10 @@ def insert_reused_generation(session: Session, attempt_id: str, source_id: str) 
     )
 
 
-def read_generations(session: Session, run_id: str, eval: str | None = None) -> dict[str, GenerationRecord]:
+def read_generations(session: Session, which: Attempts) -> dict[str, GenerationRecord]:
     """By attempt."""
     query = _with_usage().join(AttemptRow, AttemptRow.id == GenerationRow.attempt_id)
-    query = query.where(AttemptRow.run_id == run_id, *(() if eval is None else (AttemptRow.eval == eval,)))
-    return {row.attempt_id: _record(row, usage) for row, usage in session.execute(query)}
+    return {row.attempt_id: _record(row, usage) for row, usage in session.execute(query.where(*which.conditions()))}
 
 
 def _check_first(session: Session, attempt_id: str) -> None:

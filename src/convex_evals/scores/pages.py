@@ -117,7 +117,7 @@ class PageQueries:
     def grid(self, run_id: str) -> RunGrid:
         with self._database.reading() as session:
             run = runs.read_run(session, run_id)
-            tried = attempts.read_attempts(session, run_id)
+            tried = attempts.read_attempts(session, attempts.Attempts(run_id))
             steps, costs = _steps(session, run_id), _costs(session, run_id)
             places = _places(session, run)
             causes = _causes(session, run_id)

@@ -19,6 +19,7 @@ from convex_evals.scores.records import (
     Answer,
     AttemptDetails,
     AttemptRecord,
+    AttemptStatus,
     Benchmark,
     FailuresAlike,
     GenerationRecord,
@@ -92,8 +93,11 @@ class RemoteScores(ReadOnly, ScoresStore):
     def results(self, run_id: str) -> tuple[AttemptRecord, ...]:
         return self.reader.items(AttemptRecord, f"/runs/{run_id}/results")
 
-    def details(self, run_id: str, eval: str | None = None) -> tuple[AttemptDetails, ...]:
-        return self.reader.items(AttemptDetails, f"/runs/{run_id}/attempts", {"eval": eval} if eval else {})
+    def details(
+        self, run_id: str, eval: str | None = None, statuses: Sequence[AttemptStatus] | None = None
+    ) -> tuple[AttemptDetails, ...]:
+        found = self.reader.items(AttemptDetails, f"/runs/{run_id}/attempts", {"eval": eval} if eval else {})
+        return tuple(each for each in found if statuses is None or each.attempt.status in statuses)
 
     def generations(self, run_id: str) -> tuple[GenerationRecord, ...]:
         return self.reader.items(GenerationRecord, f"/runs/{run_id}/generations")

@@ -13,7 +13,7 @@ from convex_evals.core.diagnostics import Diagnostic, TestResult
 from convex_evals.core.steps import Command, StepResult
 from convex_evals.core.verdicts import STEPS, StepName
 from convex_evals.scores.artifacts import put_file
-from convex_evals.scores.attempts import open_attempt
+from convex_evals.scores.attempts import Attempts, open_attempt
 from convex_evals.scores.records import FailuresAlike, RecordedSteps
 from convex_evals.scores.rows import AttemptRow, DiagnosticRow, Row, RunRow, StepRow, TestResultRow
 
@@ -45,17 +45,17 @@ def insert_step(session: Session, attempt_id: str, step: StepResult) -> None:
     _insert_all(session, TestResultRow, attempt_id, step.test_results)
 
 
-def read_steps(session: Session, run_id: str, eval: str | None = None) -> dict[str, RecordedSteps]:
+def read_steps(session: Session, which: Attempts) -> dict[str, RecordedSteps]:
     """By attempt, in the order of the pipeline."""
     diagnostics: defaultdict[tuple[str, StepName], list[Diagnostic]] = defaultdict(list)
-    for found in _rows(session, DiagnosticRow, run_id, eval):
+    for found in _rows(session, DiagnosticRow, which):
         diagnostics[found.attempt_id, found.step].append(_value(Diagnostic, found))
     tests: defaultdict[str, list[TestResult]] = defaultdict(list)
-    for test in _rows(session, TestResultRow, run_id, eval):
+    for test in _rows(session, TestResultRow, which):
         tests[test.attempt_id].append(_value(TestResult, test))
     steps: defaultdict[str, list[StepResult]] = defaultdict(list)
     logs: defaultdict[str, dict[StepName, str]] = defaultdict(dict)
-    for row in _rows(session, StepRow, run_id, eval):
+    for row in _rows(session, StepRow, which):
         named = tests[row.attempt_id] if row.name == "tests" else ()
         steps[row.attempt_id].append(_step(row, tuple(diagnostics[row.attempt_id, row.name]), tuple(named)))
         if row.log is not None:
@@ -69,10 +69,8 @@ def _insert_all(session: Session, row: type[Row], attempt_id: str, values: Seque
         session.execute(insert(row), rows)
 
 
-def _rows(session: Session, row: type[AnyRow], run_id: str, eval: str | None) -> Iterator[AnyRow]:
-    query = select(row).join(AttemptRow, AttemptRow.id == row.attempt_id).where(AttemptRow.run_id == run_id)
-    if eval is not None:
-        query = query.where(AttemptRow.eval == eval)
+def _rows(session: Session, row: type[AnyRow], which: Attempts) -> Iterator[AnyRow]:
+    query = select(row).join(AttemptRow, AttemptRow.id == row.attempt_id).where(*which.conditions())
     yield from session.scalars(query.order_by(*inspect(row).primary_key))
 
 

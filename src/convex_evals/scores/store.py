@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from convex_evals.core.steps import StepResult
 from convex_evals.scores import artifacts, attempts, benchmarks, generations, locks, runs, steps
+from convex_evals.scores.attempts import RESULTS, Attempts
 from convex_evals.scores.changes import Changes
 from convex_evals.scores.database import Database, Deployment, find_location
 from convex_evals.scores.decisions import Decisions
@@ -24,6 +25,7 @@ from convex_evals.scores.records import (
     EVERY_RUN,
     AttemptDetails,
     AttemptRecord,
+    AttemptStatus,
     Benchmark,
     FailuresAlike,
     Generation,
@@ -194,22 +196,31 @@ class ScoresStore:
     def attempts(self, run_id: str, eval: str | None = None) -> tuple[AttemptRecord, ...]:
         """Every attempt, by eval, trial and number."""
         with self._database.reading() as session:
-            return attempts.read_attempts(session, run_id, eval)
+            return attempts.read_attempts(session, Attempts(run_id, eval))
 
     def results(self, run_id: str) -> tuple[AttemptRecord, ...]:
         """Of each eval and trial the latest attempt that has a result."""
         return attempts.results_of(self.attempts(run_id))
 
-    def details(self, run_id: str, eval: str | None = None) -> tuple[AttemptDetails, ...]:
-        """Attempts with their generations and steps."""
+    def details(
+        self, run_id: str, eval: str | None = None, statuses: Sequence[AttemptStatus] | None = None
+    ) -> tuple[AttemptDetails, ...]:
+        """Attempts with their generations and steps, by eval, trial and number."""
         with self._database.reading() as session:
-            return _details(session, run_id, eval)
+            return _details(session, Attempts(run_id, eval, statuses))
+
+    def result_details(
+        self, run_id: str, eval: str | None = None, statuses: Sequence[AttemptStatus] = RESULTS
+    ) -> tuple[AttemptDetails, ...]:
+        """Of each eval and trial the latest attempt that has a result, if it is one of these."""
+        results = {each.id for each in self.results(run_id) if each.status in statuses}
+        return tuple(each for each in self.details(run_id, eval, statuses) if each.attempt.id in results)
 
     def find_attempt(self, attempt_id: str) -> AttemptDetails:
         """Raises UsageError."""
         with self._database.reading() as session:
             found = attempts.read_attempt(session, attempt_id)
-            details = _details(session, found.run_id, found.eval)
+            details = _details(session, Attempts(found.run_id, found.eval))
             return next(each for each in details if each.attempt.id == attempt_id)
 
     def failures_alike(self, attempt_id: str) -> FailuresAlike:
@@ -220,13 +231,13 @@ class ScoresStore:
     def generations(self, run_id: str) -> tuple[GenerationRecord, ...]:
         """What models were asked in a run, and what that took; much quicker than `details`."""
         with self._database.reading() as session:
-            return tuple(generations.read_generations(session, run_id).values())
+            return tuple(generations.read_generations(session, Attempts(run_id)).values())
 
     def export_run(self, run_id: str) -> RunExport:
         """Everything about a run but the contents of its artifacts."""
         with self._database.reading() as session:
             run, planned = runs.read_run(session, run_id), runs.read_planned(session, run_id)
-            return RunExport(run, planned, _details(session, run_id))
+            return RunExport(run, planned, _details(session, Attempts(run_id)))
 
     def read_bytes(self, artifact: str) -> bytes:
         """An artifact as it was recorded, checked against its SHA-256."""
@@ -242,11 +253,11 @@ class ScoresStore:
         return artifacts.bytes_files(self.read_bytes(artifact))
 
 
-def _details(session: Session, run_id: str, eval: str | None = None) -> tuple[AttemptDetails, ...]:
-    generated = generations.read_generations(session, run_id, eval)
-    graded = steps.read_steps(session, run_id, eval)
+def _details(session: Session, which: Attempts) -> tuple[AttemptDetails, ...]:
+    generated = generations.read_generations(session, which)
+    graded = steps.read_steps(session, which)
     return tuple(
         AttemptDetails(attempt, generated.get(attempt.id), found.steps, found.logs)
-        for attempt in attempts.read_attempts(session, run_id, eval)
+        for attempt in attempts.read_attempts(session, which)
         for found in (graded.get(attempt.id, RecordedSteps()),)
     )

@@ -17,7 +17,7 @@ from convex_evals.analysis.classification import choose_engine
 from convex_evals.analysis.evidence import Evidence
 from convex_evals.analysis.investigation import Investigated
 from convex_evals.analysis.prior import read_prior_reports
-from convex_evals.analysis.procedure import failed_details, investigator
+from convex_evals.analysis.procedure import investigator
 from convex_evals.analysis.recommendations import summary_of
 from convex_evals.analysis.report import FailureReport, Report, report_json
 from convex_evals.analysis.trends import Trend, find_trends, read_reports
@@ -69,7 +69,9 @@ def perform(asked: AnalysisOptions) -> None:
     settings, asked, json = read_settings(), asked.located(), asked.json
     with existing_scores(asked.scores) as store:
         request = _request(asked, store, settings)
-        failed = {each.attempt.id: each.attempt.eval for each in failed_details(store, request.run)}
+        failed = {
+            each.attempt.id: each.attempt.eval for each in store.result_details(request.run.id, statuses=("failed",))
+        }
         if failed:
             asyncio.run(_check_sandbox(asked))
         _announce(request, len(failed))

@@ -3,7 +3,6 @@
 from dataclasses import asdict
 from typing import Any
 
-from convex_evals.cli.runs.lookup import result_details
 from convex_evals.cli.runs.summaries import spending_json
 from convex_evals.core.diagnostics import Diagnostic, TestResult
 from convex_evals.core.steps import StepResult, TestCounts
@@ -25,7 +24,7 @@ def run_json(store: ScoresStore, run: RunRecord, *, failed: bool = False) -> dic
         "run": {**run_summary_json(run), **run_score_json(RunScore.of(run, store.results(run.id))), **spent},
         "evals": [
             eval_json(store, each)
-            for each in result_details(store, run.id)
+            for each in store.result_details(run.id)
             if not failed or each.attempt.status == "failed"
         ],
     }

@@ -7,7 +7,7 @@ from typing import Any
 from convex_evals.cli.output import console, count, print_lines, print_table, table, visible
 from convex_evals.cli.progress import SHORT_STEPS, SIGNS
 from convex_evals.cli.runs.as_json import eval_json, run_summary_json
-from convex_evals.cli.runs.lookup import can_resume, condition, result_details
+from convex_evals.cli.runs.lookup import can_resume, condition
 from convex_evals.cli.runs.summaries import decisive_step, labels_text, reason, scored_lines, spending_line
 from convex_evals.cli.tables import Table
 from convex_evals.core.ids import prefix
@@ -24,7 +24,7 @@ LAYOUTS = ((True, False), (False, False), (False, True))
 
 def print_run(store: ScoresStore, run: RunRecord) -> None:
     """Evals x steps."""
-    found = result_details(store, run.id)
+    found = store.result_details(run.id)
     with_trial = run.counts.total > run.evals
     width = console().width + SECONDS
     tables = (_run_table(found, with_trial, apart=apart, grouped=grouped) for apart, grouped in LAYOUTS)

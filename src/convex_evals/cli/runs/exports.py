@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
 from convex_evals.cli.output import csv_text, escaped, markdown_table, visible
-from convex_evals.cli.runs.lookup import result_details
 from convex_evals.cli.runs.summaries import headline, reason
 from convex_evals.core.ids import prefix
 from convex_evals.scores import AttemptDetails, RunRecord, ScoresStore
@@ -29,12 +28,12 @@ COLUMNS = (
 
 def run_csv(store: ScoresStore, run: RunRecord) -> str:
     """One line per eval and trial. What is not known is empty."""
-    return csv_text(COLUMNS, (_csv_row(run, details) for details in result_details(store, run.id)))
+    return csv_text(COLUMNS, (_csv_row(run, details) for details in store.result_details(run.id)))
 
 
 def run_markdown(store: ScoresStore, run: RunRecord) -> str:
     """The headline and a table, for a comment or a page."""
-    rows = (_markdown_row(details) for details in result_details(store, run.id))
+    rows = (_markdown_row(details) for details in store.result_details(run.id))
     return f"**{escaped(headline(run))}**\n\n{markdown_table(('eval', 'trial', 'status', 'why'), rows)}"
 
 
@@ -63,7 +62,7 @@ def _markdown_row(details: AttemptDetails) -> tuple[object, ...]:
 
 
 def _junit_suite(store: ScoresStore, run: RunRecord) -> ElementTree.Element:
-    counts, results = run.counts, result_details(store, run.id)
+    counts, results = run.counts, store.result_details(run.id)
     suite = ElementTree.Element(
         "testsuite",
         name=f"{run.model} {run.experiment}",

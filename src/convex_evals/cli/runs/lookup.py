@@ -110,12 +110,6 @@ def is_of(run: RunRecord, model: str | None) -> bool:
     return model is None or model in (run.model, run.model.partition("/")[2])
 
 
-def result_details(store: ScoresStore, run_id: str, eval: str | None = None) -> tuple[AttemptDetails, ...]:
-    """Of each eval and trial the latest attempt that has a result."""
-    results = {attempt.id for attempt in store.results(run_id)}
-    return tuple(details for details in store.details(run_id, eval) if details.attempt.id in results)
-
-
 def find_eval(store: ScoresStore, run: RunRecord, wanted: str) -> str:
     """`category/name` of the planned eval that is called so, or whose name is so."""
     planned = [each.eval for each in store.planned(run.id)]
@@ -153,5 +147,5 @@ def find_attempt(store: ScoresStore, run: RunRecord, wanted: str, trial: int) ->
                 f"--trial must be at most {last}, the trials of {name} in run {prefix(run.id)}; it is {trial}."
             )
         raise UsageError(f"{name} has not been tried in trial {trial} of run {prefix(run.id)} yet.")
-    results = [details for details in result_details(store, run.id, name) if details.attempt.trial == trial]
+    results = [details for details in store.result_details(run.id, name) if details.attempt.trial == trial]
     return results[-1] if results else tried[-1]

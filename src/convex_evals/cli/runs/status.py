@@ -10,7 +10,7 @@ from convex_evals.cli.options import Shape
 from convex_evals.cli.output import csv_text, markdown_table, print_json, print_lines, print_table, table, write_text
 from convex_evals.cli.runs.as_json import eval_json, run_score_json, run_summary_json
 from convex_evals.cli.runs.delivery import unsent_json, unsent_lines
-from convex_evals.cli.runs.lookup import can_resume, condition, is_of, model_advice, result_details
+from convex_evals.cli.runs.lookup import can_resume, condition, is_of, model_advice
 from convex_evals.cli.runs.summaries import (
     cost_text,
     headline,
@@ -126,8 +126,8 @@ def _scores(store: ScoresStore, runs: Sequence[RunRecord], evals: Path | None) -
     return {run: score for run, score in found if score is not None}
 
 
-def _failed(store: ScoresStore, run: RunRecord) -> list[AttemptDetails]:
-    return [details for details in result_details(store, run.id) if details.attempt.status == "failed"]
+def _failed(store: ScoresStore, run: RunRecord) -> tuple[AttemptDetails, ...]:
+    return store.result_details(run.id, statuses=("failed",))
 
 
 def _failure_row(run: RunRecord, details: AttemptDetails) -> tuple[str, ...]:

@@ -2,22 +2,23 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from convex_evals.cli.output import count, table, table_lines, visible
 from convex_evals.cli.progress import clock_time
-from convex_evals.cli.runs.lookup import can_resume, result_details
+from convex_evals.cli.runs.lookup import can_resume
 from convex_evals.core.ids import prefix
 from convex_evals.core.steps import StepResult
 from convex_evals.core.text import shortened
 from convex_evals.models import CHARACTERS_PER_TOKEN
 from convex_evals.runner import NOT_SCORES, VALIDATE, Estimate, RunScore, Spending, Standing, Sum, dollars
-from convex_evals.scores import AttemptDetails, RunRecord, ScoresStore
+from convex_evals.scores import AttemptDetails, AttemptRecord, AttemptStatus, RunRecord, ScoresStore
 from convex_evals.statistics import Repeats, Score
 
 UNKNOWN = "unknown"
 LONGEST_REASON = 120
 MOST_NAMED = 5
+MISSED: Final[tuple[AttemptStatus, ...]] = ("failed", "skipped", "infrastructure")
 
 
 def spending_line(spending: Spending) -> str | None:
@@ -111,10 +112,10 @@ def _figure(sum_: Sum) -> str:
 
 def summary_lines(store: ScoresStore, run: RunRecord) -> Iterator[str]:
     """What did not pass and why, the counts and the score, what asking took, and what to do next."""
-    results = result_details(store, run.id)
-    missed = [details for details in results if details.attempt.status != "passed"]
+    results = store.results(run.id)
+    missed = store.result_details(run.id, statuses=MISSED)
     yield from _missed_lines(missed, results, run)
-    yield from scored_lines(run, RunScore.of(run, store.results(run.id)))
+    yield from scored_lines(run, RunScore.of(run, results))
     spent = spending_line(Spending.of(store.generations(run.id)))
     if spent is not None:
         yield spent
@@ -136,9 +137,9 @@ def _next_lines(store: ScoresStore, run: RunRecord, missed: Sequence[AttemptDeta
         yield f"`convex-evals run --resume {this}` continues what has no verdict."
 
 
-def _missed_lines(missed: Sequence[AttemptDetails], results: Sequence[AttemptDetails], run: RunRecord) -> Iterator[str]:
+def _missed_lines(missed: Sequence[AttemptDetails], results: Sequence[AttemptRecord], run: RunRecord) -> Iterator[str]:
     """One line per eval: how many of several trials passed, and why the first of the others did not."""
-    trials = Counter(details.attempt.eval for details in results)
+    trials = Counter(result.eval for result in results)
     lost = Counter(details.attempt.eval for details in missed)
     first = {details.attempt.eval: details for details in reversed(missed)}
     several = run.counts.total > run.evals

@@ -84,9 +84,7 @@ def list_results(site: Served, run: RunName, limit: Limit = 500, cursor: Positio
 def list_failures(site: Served, run: RunName, limit: Limit = 100, cursor: Position = 0) -> Response:
     """Results with their steps and diagnostics."""
     run_id = site.store.find_run(run).id
-    failed = {each.id for each in site.store.results(run_id) if each.status == "failed"}
-    details = tuple(each for each in site.store.details(run_id) if each.attempt.id in failed)
-    return answer(page_of(details, limit, cursor))
+    return answer(page_of(site.store.result_details(run_id, statuses=("failed",)), limit, cursor))
 
 
 @runs.get("/runs/{run}/attempts", response_model=Page[AttemptDetails], summary="List every attempt of a run")

@@ -24,8 +24,7 @@ class OfEval:
 def failed_evals(context: Context, given: OfRun) -> dict[str, Any]:
     store = context.site.store
     run = store.find_run(given.runId)
-    results = {each.id for each in store.results(run.id)}
-    failed = [each for each in store.details(run.id) if each.attempt.id in results and each.attempt.status == "failed"]
+    failed = store.result_details(run.id, statuses=("failed",))
     return {
         "run": _run(run),
         "totalEvals": run.counts.total,
