@@ -37,20 +37,26 @@ def _to(
         assert task is not None
         relays.add(task)
         task.add_done_callback(relays.discard)
-        try:
-            answers, questions = await asyncio.open_connection(_LOOPBACK, port)
-        except BaseException as error:
-            writer.transport.abort()
-            if not isinstance(error, OSError):
-                raise
-            return
-        try:
-            await asyncio.gather(_copy(reader, questions), _copy(answers, writer))
-        finally:
-            questions.close()
-            writer.close()
+        # Python 3.11 prints a traceback for a connection whose task ends as cancelled.
+        with suppress(asyncio.CancelledError):
+            await _connect(reader, writer, port)
 
     return relay
+
+
+async def _connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, port: int) -> None:
+    try:
+        answers, questions = await asyncio.open_connection(_LOOPBACK, port)
+    except BaseException as error:
+        writer.transport.abort()
+        if not isinstance(error, OSError):
+            raise
+        return
+    try:
+        await asyncio.gather(_copy(reader, questions), _copy(answers, writer))
+    finally:
+        questions.close()
+        writer.close()
 
 
 async def _copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
