@@ -5,11 +5,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import pytest
 
+from convex_evals.pipeline.grading.kit import transport
 from convex_evals.pipeline.grading.kit.deployment import Deployment
 from convex_evals.pipeline.grading.kit.errors import CallTimedOut, DeploymentLost, Unreadable
+from convex_evals.pipeline.grading.kit.patience import Patience
 from convex_evals.pipeline.grading.kit.transport import Clock, Transport
 from convex_evals.pipeline.grading.python.recorder import classify
 
@@ -75,6 +78,27 @@ def test_a_response_that_trickles_ends_with_the_time_for_it() -> None:
         project.http.get("/it")
     assert time.monotonic() - started < 10
     assert classify(caught.value) == "failed"
+
+
+def test_a_machine_that_becomes_busy_while_a_response_is_awaited_gets_more_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pressure = tmp_path / "pressure"
+
+    def busy(seconds: float) -> None:
+        pressure.write_text(f"some avg10=0.00 avg60=0.00 avg300=0.00 total={round(seconds * 1e6)}\n")
+
+    def answer(connection: socket.socket) -> None:
+        for tenths in range(12):
+            busy(tenths / 10)
+            time.sleep(0.1)
+        connection.sendall(HEALTHY)
+
+    busy(0.0)
+    monkeypatch.setattr(transport, "PATIENCE", Patience(pressure))
+    with answering(answer) as project:
+        address = f"{project.transport.url}/it"
+        assert project.transport.request("GET", address, b"", {}, what="GET /it", seconds=0.6).text == "unknown"
 
 
 def test_a_deployment_with_an_internal_failure_is_lost() -> None:

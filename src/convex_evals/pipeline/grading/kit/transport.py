@@ -11,7 +11,7 @@ import signal
 import socket
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from email.message import Message
 from typing import Any, Final, Literal
@@ -109,12 +109,13 @@ class TooLarge(Exception):
 
 
 def exchange(method: str, url: str, body: bytes, headers: Headers, seconds: float) -> Response:
-    """Redirects are responses like any other. Raises TimeoutError when all of it took longer than `seconds`, TooLarge,
-    OSError when nobody answers, and HTTPException, ValueError when the response is not HTTP."""
+    """Redirects are responses like any other. Raises TimeoutError when all of it took longer than `seconds`, which last
+    longer while the machine is busy, TooLarge, OSError when nobody answers, and HTTPException, ValueError when the
+    response is not HTTP."""
     parts = urlsplit(url)
     kind = _TimedTls if parts.scheme == "https" else _Timed
-    connection = kind(parts.hostname or "", parts.port, timeout=seconds)
-    connection.response_class = _until(time.monotonic() + seconds)
+    connection = kind(parts.hostname or "", parts.port, timeout=PATIENCE.stretched(seconds))
+    connection.response_class = _until(PATIENCE.now() + seconds)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     try:
         connection.request(method, target, body or None, {"Connection": "close", **headers})
@@ -151,11 +152,11 @@ class _Stream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        remaining = self._deadline - time.monotonic()
-        if remaining <= 0:
-            raise TimeoutError
-        self._socket.settimeout(remaining)
-        return self._socket.recv_into(buffer)
+        while (remaining := self._deadline - PATIENCE.now()) > 0:
+            self._socket.settimeout(remaining)
+            with suppress(TimeoutError):
+                return self._socket.recv_into(buffer)
+        raise TimeoutError
 
     def close(self) -> None:
         super().close()
@@ -233,7 +234,7 @@ class Transport:
     ) -> Response:
         """One HTTP request. Redirects are answers like any other. When there is no valid HTTP response although the
         deployment is alive, it is the function's fault (Unreadable)."""
-        allowed = PATIENCE.stretched(self.clock.allow(seconds))
+        allowed = self.clock.allow(seconds)
         started = time.monotonic()
         self.clock.call = (self.name, what)
         try:
@@ -252,7 +253,7 @@ class Transport:
     def require_alive(self, what: str, cause: BaseException) -> None:
         """Raises DeploymentLost unless the deployment answers."""
         try:
-            answer = exchange("GET", self.url + HEALTH, b"", {}, PATIENCE.stretched(HEALTH_SECONDS))
+            answer = exchange("GET", self.url + HEALTH, b"", {}, HEALTH_SECONDS)
         except (OSError, ValueError, http.client.HTTPException) as error:
             raise DeploymentLost(self.name, f"{what}: {self.url} does not answer ({cause!r})") from error
         if answer.status >= 500:
