@@ -15,7 +15,8 @@ from convex_evals.core.settings import Settings
 INSTALL_SECONDS: Final = 600.0
 ROOT_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # dpkg insists on the sbin folders
 _OPTIONS: Final = ("-qq", "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=2", "-o", "Dpkg::Use-Pty=0")
-_INSTALL: Final = ("apt-get", "install", *_OPTIONS, "--yes", "--no-install-recommends", "chromium")
+_INSTALL: Final = ("apt-get", "install", *_OPTIONS, "--yes", "--no-install-recommends")
+_PACKAGES: Final = ("chromium-headless-shell", "chromium")  # older systems do not have the first
 # For the usual reasons why it fails: an installation that was interrupted, and an outdated list of packages.
 _REPAIRS: Final = (("dpkg", "--configure", "-a"), ("apt-get", "update", *_OPTIONS))
 
@@ -58,15 +59,24 @@ async def _install(settings: Settings, timeout: float, root_path: str) -> None:
     environment = base_environment(settings.home, extra, path=root_path)
     try:
         async with asyncio.timeout(timeout):
-            result = await _run(_INSTALL, environment)
+            result = await _install_one(environment)
             if not result.ok:
                 for repair in _REPAIRS:
                     await _run(repair, environment)
-                result = await _run(_INSTALL, environment)
+                result = await _install_one(environment)
     except TimeoutError:
         raise NoChromium(f"Chromium is not on PATH, and apt-get did not install it in {timeout:g} s.") from None
     if not result.ok:
         raise NoChromium(f"Chromium is not on PATH, and apt-get cannot install it: {_reason(result)}")
+
+
+async def _install_one(environment: Mapping[str, str]) -> ProcessResult:
+    """The first package that can be installed."""
+    for package in _PACKAGES:
+        result = await _run((*_INSTALL, package), environment)
+        if result.ok:
+            break
+    return result
 
 
 async def _run(command: tuple[str, ...], environment: Mapping[str, str]) -> ProcessResult:

@@ -70,6 +70,7 @@ def machine(tmp_path: Path, chromium_setup: Any) -> Machine:
         (["google-chrome"], "google-chrome"),
         (["google-chrome-stable"], "google-chrome-stable"),
         (["google-chrome", "chromium-browser", "chromium"], "chromium"),
+        (["chromium", "chromium-headless-shell"], "chromium-headless-shell"),
         (["firefox"], None),
         ([], None),
     ],
@@ -93,14 +94,22 @@ async def test_a_missing_browser_is_installed_once_however_many_ask(machine: Mac
     assert set(found) == {machine.browsers / "chromium"}
     [call] = machine.calls
     assert call.startswith("install -qq")
-    assert call.endswith("--yes --no-install-recommends chromium")
+    assert call.endswith("--yes --no-install-recommends chromium-headless-shell")
 
 
 @only_root
 async def test_an_outdated_list_of_packages_is_renewed(machine: Machine) -> None:
     machine.apt(NEEDS_AN_UPDATE)
     assert await machine.prepare() == machine.browsers / "chromium"
-    assert machine.calls == ["install", "dpkg --configure", "update", "install"]
+    assert machine.calls == ["install", "install", "dpkg --configure", "update", "install"]
+
+
+@only_root
+async def test_a_system_without_the_smaller_package_gets_the_whole_browser(machine: Machine) -> None:
+    machine.apt(f'case "$*" in *headless*) echo "E: Unable to locate package"; exit 100;; esac; {INSTALLS}')
+    assert await machine.prepare() == machine.browsers / "chromium"
+    [call] = machine.calls
+    assert call.endswith(" chromium")
 
 
 @only_root
