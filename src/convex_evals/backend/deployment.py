@@ -166,7 +166,9 @@ class Deployment:
         self.simulation: Simulation | None = None
         if settings.simulation:
             cleaner = Cleaner(self.functions, self.variables)
-            self.simulation = Simulation(clock, self.scheduler, self.runtime, self.sync, self.host.lockstep, cleaner)
+            self.simulation = Simulation(
+                clock, self.scheduler, self.runtime, self.sync, self.host.lockstep, self.host.turns.overlap, cleaner
+            )
 
     @classmethod
     @contextlib.asynccontextmanager

@@ -15,6 +15,7 @@ from convex_evals.backend.functions import (
     CallOutcome,
     FunctionRunner,
     Lockstep,
+    Overlap,
     cancel_jobs,
     delete_jobs,
     parse_path,
@@ -103,6 +104,7 @@ class Simulation:
     runtime: FunctionRuntime
     sync: SyncServer
     lockstep: Lockstep
+    overlap: Overlap
     cleaner: Cleaner
 
     async def advance(self, nanoseconds: int, seconds: float, hanging: int = 0) -> bool:

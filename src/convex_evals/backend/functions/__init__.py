@@ -38,7 +38,7 @@ from convex_evals.backend.functions.records import TRANSIENT_ERROR, record_failu
 from convex_evals.backend.functions.runner import FunctionRunner
 from convex_evals.backend.functions.system_calls import SystemCall
 from convex_evals.backend.functions.targets import find_target, parse_path
-from convex_evals.backend.functions.turns import Lockstep
+from convex_evals.backend.functions.turns import Lockstep, Overlap
 
 __all__ = [
     "ROUTABLE_METHODS",
@@ -58,6 +58,7 @@ __all__ = [
     "JobRow",
     "Lockstep",
     "MutationOutcome",
+    "Overlap",
     "QueryOutcome",
     "ScheduledJob",
     "Sdk",

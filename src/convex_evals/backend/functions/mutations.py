@@ -126,6 +126,8 @@ class MutationRunner:
                     return MutationOutcome(None, finished.failure, call.request_id, finished.log_lines)
                 if hook is not None:
                     hook.finish(attempt.transaction, finished)
+                if not alone:
+                    await self._host.turns.overlap.wait()
                 async with self._host.turns.commit(alone=alone):
                     ts = self._commit(attempt, finished, retry)
             finally:

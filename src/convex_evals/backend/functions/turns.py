@@ -4,7 +4,8 @@ A retry holds the turn from its snapshot to its commit. No other mutation commit
 A function that has lost a conflict is "hot" for a while: its calls, first attempts and retries alike, queue before they
 take their snapshot, instead of running twice each. A retry of a hot function waits in that queue, then for the turn.
 
-For graders there are races on purpose: in lockstep, actions that run at the same time take their steps together.
+For graders there are races on purpose: in lockstep, actions that run at the same time take their steps together, and
+mutations overlap: none commits until all have run.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ from typing import Final
 from convex_evals.backend.deployed import FunctionPath
 
 HOT_SECONDS = 1.0
+PATIENCE_SECONDS: Final = 2.0
 
 
 @dataclass(slots=True)
@@ -24,16 +26,50 @@ class _Line:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
+class Overlap:
+    """The next mutations, as many as are expected, have all run before the first of them commits, so that each
+    conflicts with what the others write. Whoever has waited long enough lets all commit: fewer may have come."""
+
+    def __init__(self) -> None:
+        self._expected = 0
+        self._seconds = PATIENCE_SECONDS
+        self._go = asyncio.Event()
+
+    def expect(self, mutations: int, seconds: float | None = None) -> None:
+        """0: none, and those that wait commit."""
+        self._go.set()
+        self._go = asyncio.Event()
+        self._expected = mutations
+        self._seconds = seconds or PATIENCE_SECONDS
+
+    @property
+    def is_expected(self) -> bool:
+        return self._expected > 0
+
+    async def wait(self) -> None:
+        if not self.is_expected:
+            return
+        self._expected -= 1
+        go = self._go
+        if self.is_expected:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._seconds):
+                    await go.wait()
+        if go is self._go:
+            self.expect(0)
+
+
 class Turns:
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
         self._hot: dict[FunctionPath, _Line] = {}
+        self.overlap = Overlap()
 
     @contextlib.asynccontextmanager
     async def attempt(self, path: FunctionPath, *, alone: bool) -> AsyncIterator[None]:
         """Held from before the snapshot is taken until after the commit."""
         async with contextlib.AsyncExitStack() as held:
-            line = self._line_of(path)
+            line = None if self.overlap.is_expected else self._line_of(path)
             if line is not None:
                 await held.enter_async_context(line)
             if alone:
@@ -69,9 +105,6 @@ class Turns:
             del self._hot[path]
             return None
         return line.lock
-
-
-PATIENCE_SECONDS: Final = 2.0
 
 
 class Lockstep:

@@ -33,6 +33,7 @@ class SimulationRoutes:
             Route("/api/simulation/clean", self._clean, methods=["POST"]),
             Route("/api/simulation/kill_actions", self._kill_actions, methods=["POST"]),
             Route("/api/simulation/lockstep", self._lockstep, methods=["POST"]),
+            Route("/api/simulation/overlap", self._overlap, methods=["POST"]),
             Route("/api/simulation/restart", self._restart, methods=["POST"]),
         ]
 
@@ -76,6 +77,13 @@ class SimulationRoutes:
         fields = await read_json(request)
         size, seconds = fields.optional_number("actions"), fields.optional_number("seconds")
         self._simulation.lockstep.set_size(int(size or 0), seconds)
+        return json_response(None)
+
+    async def _overlap(self, request: Request) -> Response:
+        await identify_admin(self._authenticator, request)
+        fields = await read_json(request)
+        mutations, seconds = fields.optional_number("mutations"), fields.optional_number("seconds")
+        self._simulation.overlap.expect(int(mutations or 0), seconds)
         return json_response(None)
 
     async def _restart(self, request: Request) -> Response:

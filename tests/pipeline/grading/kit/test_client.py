@@ -40,6 +40,23 @@ def test_a_race_between_two_transactions_shows_in_lockstep(project: Deployment) 
     assert len(project.documents("seats")) > 1
 
 
+@pytest.mark.parametrize(("function", "executions"), [("jobs:book", 2 * CLIENTS - 1), ("jobs:add", CLIENTS)])
+def test_mutations_that_overlap_are_executed_again_if_they_read_what_others_write(
+    project: Deployment, function: str, executions: int
+) -> None:
+    with project.trace() as work, project.overlapping(CLIENTS):
+        holder = {"holder": "x"} if function == "jobs:book" else {}
+        at_once([partial(project.mutation, function, name="1A", **holder) for _ in range(CLIENTS)])
+    assert [call.function for call in work.calls] == [function] * executions
+
+
+def test_mutations_do_not_wait_for_others_that_do_not_come(project: Deployment) -> None:
+    with project.overlapping(2):
+        project.mutation("jobs:add", name="a")
+        project.mutation("jobs:add", name="b")
+    assert project.query("jobs:byIndex", name="a") == 1
+
+
 def test_a_call_that_does_not_get_through_has_no_result(project: Deployment) -> None:
     def stumble() -> None:
         raise KeyError("a mistake of the grader")

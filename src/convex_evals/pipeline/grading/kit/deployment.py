@@ -156,6 +156,16 @@ class Deployment(Caller):
         finally:
             self._simulate("lockstep", {"actions": 0})
 
+    @contextmanager
+    def overlapping(self, mutations: int) -> Iterator[None]:
+        """The first mutations in the block, this many, have all run before any of them commits: those that read what
+        another one writes are executed again, on the fastest machine, too."""
+        self._simulate("overlap", {"mutations": mutations, "seconds": PATIENCE.stretched(LOCKSTEP_SECONDS)})
+        try:
+            yield
+        finally:
+            self._simulate("overlap", {"mutations": 0})
+
     def kill_actions(self) -> int:
         """Kills every action that is running; its caller is told that it failed. How many there were."""
         return int(self._simulate("kill_actions", {})["killed"])
