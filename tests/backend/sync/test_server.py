@@ -15,6 +15,9 @@ Deployment = Any
 class MemorySocket:
     """A wire without a wire, for what would take long or a lot over a real one."""
 
+    ip: str | None = None
+    user_agent: str | None = None
+
     def __init__(self) -> None:
         self.incoming: asyncio.Queue[str | None] = asyncio.Queue()
         self.outgoing: asyncio.Queue[dict[str, Any]] = asyncio.Queue()

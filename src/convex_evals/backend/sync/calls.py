@@ -12,6 +12,7 @@ from convex_evals.backend.errors import RequestError
 from convex_evals.backend.functions import Call, CallFailure, CallOutcome, MutationOutcome, QueryOutcome
 from convex_evals.backend.identity import Identity
 from convex_evals.backend.sync.client_messages import AddQuery, CallRequest
+from convex_evals.backend.sync.interfaces import Socket
 from convex_evals.backend.sync.server_messages import ActionResponse, Failure, MutationResponse
 
 BAD_REQUEST = 400
@@ -25,9 +26,10 @@ def query_call(request: AddQuery, identity: Identity) -> Call:
     return Call(path, request.args, identity, "SyncWorker", secrets.token_hex(8))
 
 
-def function_call(request: CallRequest, identity: Identity, session_id: str) -> Call:
+def function_call(request: CallRequest, identity: Identity, session_id: str, socket: Socket) -> Call:
     path = FunctionPath.parse(request.udf_path, request.component)
-    return Call(path, request.args, identity, "SyncWorker", request_id_of(session_id, request.request_id))
+    request_id = request_id_of(session_id, request.request_id)
+    return Call(path, request.args, identity, "SyncWorker", request_id, ip=socket.ip, user_agent=socket.user_agent)
 
 
 def request_id_of(session_id: str, request_id: int) -> str:

@@ -20,6 +20,16 @@ class Functions(Protocol):
 class Socket(Protocol):
     """One WebSocket, already accepted. Every method raises Disconnected when the client is gone."""
 
+    @property
+    def ip(self) -> str | None:
+        """Where the client connects from."""
+        ...
+
+    @property
+    def user_agent(self) -> str | None:
+        """What the client called itself when it connected."""
+        ...
+
     async def receive(self) -> str:
         """The next text frame; BrokenInvariant for a binary one."""
         ...

@@ -74,6 +74,8 @@ class SyncServer:
 class AcceptedSocket:
     def __init__(self, websocket: WebSocket) -> None:
         self._websocket = websocket
+        self.ip = websocket.client.host if websocket.client else None
+        self.user_agent = websocket.headers.get("user-agent")
 
     async def receive(self) -> str:
         message = await self._websocket.receive()

@@ -175,7 +175,7 @@ class Session:
     def _call_of(self, request: CallRequest) -> Call:
         assert self._connected is not None
         self._check_expiry()
-        return function_call(request, self._queries.identity, self._connected.session_id)
+        return function_call(request, self._queries.identity, self._connected.session_id, self._socket)
 
     def _check_expiry(self) -> None:
         user = user_of(self._queries.identity)

@@ -65,6 +65,13 @@ def test_a_call_that_does_not_get_through_has_no_result(project: Deployment) -> 
         at_once([stumble, lambda: 1])
 
 
+def test_functions_learn_where_a_client_calls_from_and_what_it_is(project: Deployment) -> None:
+    with project.clients(1) as (client,):
+        received = client.mutation("jobs:caller")
+    assert received["ip"] == "127.0.0.1"
+    assert "websockets" in received["userAgent"]
+
+
 def test_one_client_has_several_subscriptions_and_calls(project: Deployment) -> None:
     with project.clients(1) as (client,):
         first, second = (client.subscribe("jobs:byIndex", name=name) for name in ("a", "b"))

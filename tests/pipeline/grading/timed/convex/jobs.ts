@@ -98,3 +98,11 @@ export const bookInTwoSteps = action({
     return args.holder;
   },
 });
+
+export const caller = mutation({
+  args: {},
+  handler: async (ctx) => {
+    const { ip, userAgent } = await ctx.meta.getRequestMetadata();
+    return { ip, userAgent };
+  },
+});
