@@ -1,0 +1,3 @@
+import { part } from "../factory";
+
+export const { show, save, reset } = part();
