@@ -25,20 +25,20 @@ def controls(hello_suite: Callable[..., Path]) -> Path:
 
 
 def test_a_changed_copy_of_the_reference_answer_becomes_a_control(convex_evals: Command, controls: Path) -> None:
-    begun = convex_evals(*NEW, "wrong-moon")
-    draft = controls / "wrong-moon.draft"
-    assert "was copied to controls/000-basics/000-hello/wrong-moon.draft." in begun.stdout
-    assert "Nothing is changed yet" in convex_evals(*NEW, "wrong-moon").stdout
+    begun = convex_evals(*NEW, "wrong-to-the-moon")
+    draft = controls / "wrong-to-the-moon.draft"
+    assert "was copied to controls/000-basics/000-hello/wrong-to-the-moon.draft." in begun.stdout
+    assert "Nothing is changed yet" in convex_evals(*NEW, "wrong-to-the-moon").stdout
     (draft / "to.txt").write_text("moon\n")
     (draft / ".to.txt.swp").write_text("what an editor leaves behind")
-    refused = convex_evals(*NEW, "wrong-moon")
+    refused = convex_evals(*NEW, "wrong-to-the-moon")
     assert refused.returncode == 2
     assert "add --why TEXT" in refused.stderr
-    made = convex_evals(*NEW, "wrong-moon", "--why", "Somebody else is meant.")
+    made = convex_evals(*NEW, "wrong-to-the-moon", "--why", "Somebody else is meant.")
     assert made.returncode == 0, made.stderr
-    assert "wrong-moon.patch: fails at tests in test_says_it_to_the_right_one" in made.stdout
-    assert [path.name for path in controls.iterdir()] == ["wrong-moon.patch"]
-    assert (controls / "wrong-moon.patch").read_text() == (
+    assert "wrong-to-the-moon.patch: fails at tests in test_says_it_to_the_right_one" in made.stdout
+    assert [path.name for path in controls.iterdir()] == ["wrong-to-the-moon.patch"]
+    assert (controls / "wrong-to-the-moon.patch").read_text() == (
         "Step: tests\nTest: test_says_it_to_the_right_one\nWhy: Somebody else is meant.\n\n"
         "--- a/to.txt\n+++ b/to.txt\n@@ -1 +1 @@\n-world\n+moon\n"
     )

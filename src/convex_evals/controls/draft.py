@@ -13,7 +13,7 @@ from convex_evals.core.files import remove_folder
 from convex_evals.pipeline import Grade
 from convex_evals.suite import Eval, Suite, read_texts
 
-_NAME: Final = re.compile(r"(wrong|alternative)-[A-Za-z0-9_]+")
+_NAME: Final = re.compile(r"(wrong|alternative)-[A-Za-z0-9_][A-Za-z0-9_-]*")
 _NOT_WRITTEN_BY_HAND: Final = frozenset({"node_modules", "_generated"})
 
 
@@ -33,7 +33,7 @@ class Draft:
         name = name.removesuffix(SUFFIX)
         if not _NAME.fullmatch(name):
             raise UsageError(
-                f"A control is named wrong-… or alternative-…, with letters, digits and _ after it, but not {name!r}."
+                f"A control is named wrong-… or alternative-…, with letters, digits, _ and - after it, but not {name!r}."
             )
         place = controls_folder(suite.root) / eval.category / eval.name
         patch = place / f"{name}{SUFFIX}"
