@@ -14,8 +14,7 @@ from convex_evals.backend.functions import (
     Call,
     CallOutcome,
     FunctionRunner,
-    Lockstep,
-    Overlap,
+    Rendezvous,
     cancel_jobs,
     delete_jobs,
     parse_path,
@@ -103,8 +102,8 @@ class Simulation:
     scheduler: Scheduler
     runtime: FunctionRuntime
     sync: SyncServer
-    lockstep: Lockstep
-    overlap: Overlap
+    lockstep: Rendezvous
+    overlap: Rendezvous
     cleaner: Cleaner
 
     async def advance(self, nanoseconds: int, seconds: float, hanging: int = 0) -> bool:

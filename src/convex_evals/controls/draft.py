@@ -33,7 +33,7 @@ class Draft:
         name = name.removesuffix(SUFFIX)
         if not _NAME.fullmatch(name):
             raise UsageError(
-                f"A control is named wrong-… or alternative-…, with letters, digits, _ and - after it, but not {name!r}."
+                f"A control is named wrong-… or alternative-…, with letters, digits, _ and - after it, not {name!r}."
             )
         place = controls_folder(suite.root) / eval.category / eval.name
         patch = place / f"{name}{SUFFIX}"

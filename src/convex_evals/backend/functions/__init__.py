@@ -38,7 +38,7 @@ from convex_evals.backend.functions.records import TRANSIENT_ERROR, record_failu
 from convex_evals.backend.functions.runner import FunctionRunner
 from convex_evals.backend.functions.system_calls import SystemCall
 from convex_evals.backend.functions.targets import find_target, parse_path
-from convex_evals.backend.functions.turns import Lockstep, Overlap
+from convex_evals.backend.functions.turns import Rendezvous
 
 __all__ = [
     "ROUTABLE_METHODS",
@@ -56,10 +56,9 @@ __all__ = [
     "HttpActionRunner",
     "InlineQueries",
     "JobRow",
-    "Lockstep",
     "MutationOutcome",
-    "Overlap",
     "QueryOutcome",
+    "Rendezvous",
     "ScheduledJob",
     "Sdk",
     "SessionRequest",

@@ -9,7 +9,7 @@ from convex_evals.backend.deployed import Application, CurrentApplication
 from convex_evals.backend.environment import CanonicalUrls
 from convex_evals.backend.errors import SystemFailure
 from convex_evals.backend.functions.targets import Handles
-from convex_evals.backend.functions.turns import Lockstep, Turns
+from convex_evals.backend.functions.turns import Rendezvous, Turns
 from convex_evals.backend.logs import FunctionLog
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Host:
     handles: Handles = field(default_factory=Handles)
     turns: Turns = field(default_factory=Turns)
     clock: DeploymentClock = field(default_factory=DeploymentClock)
-    lockstep: Lockstep = field(default_factory=Lockstep)
+    lockstep: Rendezvous = field(default_factory=Rendezvous)
     is_closing: bool = False
     settle: Callable[[], Awaitable[None]] | None = None  # waits for scheduled mutations that are due
 

@@ -4,8 +4,8 @@ A retry holds the turn from its snapshot to its commit. No other mutation commit
 A function that has lost a conflict is "hot" for a while: its calls, first attempts and retries alike, queue before they
 take their snapshot, instead of running twice each. A retry of a hot function waits in that queue, then for the turn.
 
-For graders there are races on purpose: in lockstep, actions that run at the same time take their steps together, and
-mutations overlap: none commits until all have run.
+For graders there are races on purpose. In lockstep, actions that run at the same time wait for one another after each
+call, so that all of them have read before any of them writes. And mutations overlap: none commits until all have run.
 """
 
 import asyncio
@@ -26,44 +26,52 @@ class _Line:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-class Overlap:
-    """The next mutations, as many as are expected, have all run before the first of them commits, so that each
-    conflicts with what the others write. Whoever has waited long enough lets all commit: fewer may have come."""
+class Rendezvous:
+    """Whoever comes waits until as many have come as are expected, then all go on: each time, or `once`. Whoever has
+    waited long enough lets all go on: fewer may come."""
 
-    def __init__(self) -> None:
-        self._expected = 0
+    def __init__(self, *, once: bool = False) -> None:
+        self._once = once
+        self._size = 0
         self._seconds = PATIENCE_SECONDS
-        self._go = asyncio.Event()
+        self._waiting = 0
+        self._step = asyncio.Event()
 
-    def expect(self, mutations: int, seconds: float | None = None) -> None:
-        """0: none, and those that wait commit."""
-        self._go.set()
-        self._go = asyncio.Event()
-        self._expected = mutations
+    def expect(self, size: int, seconds: float | None = None) -> None:
+        """How many wait for one another, and how long; 0 or 1: none, and those that wait go on."""
+        self._go_on()
+        self._size = size
         self._seconds = seconds or PATIENCE_SECONDS
 
     @property
     def is_expected(self) -> bool:
-        return self._expected > 0
+        return self._size > 1
 
     async def wait(self) -> None:
         if not self.is_expected:
             return
-        self._expected -= 1
-        go = self._go
-        if self.is_expected:
+        self._waiting += 1
+        step = self._step
+        if self._waiting < self._size:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._seconds):
-                    await go.wait()
-        if go is self._go:
-            self.expect(0)
+                    await step.wait()
+        if step is self._step:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        self._waiting = 0
+        if self._once:
+            self._size = 0
+        self._step.set()
+        self._step = asyncio.Event()
 
 
 class Turns:
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
         self._hot: dict[FunctionPath, _Line] = {}
-        self.overlap = Overlap()
+        self.overlap = Rendezvous(once=True)
 
     @contextlib.asynccontextmanager
     async def attempt(self, path: FunctionPath, *, alone: bool) -> AsyncIterator[None]:
@@ -105,39 +113,3 @@ class Turns:
             del self._hot[path]
             return None
         return line.lock
-
-
-class Lockstep:
-    """After each call that an action makes, it waits until as many actions have come as far, so that all of them have
-    read before any of them writes. Whoever has waited long enough lets all go on: some may have ended by then."""
-
-    def __init__(self) -> None:
-        self._size = 0
-        self._seconds = PATIENCE_SECONDS
-        self._waiting = 0
-        self._step = asyncio.Event()
-
-    def set_size(self, size: int, seconds: float | None = None) -> None:
-        """How many actions wait for one another, and how long; 0 or 1: none."""
-        self._size = size
-        self._seconds = seconds or PATIENCE_SECONDS
-        self._go_on()
-
-    async def wait(self) -> None:
-        if self._size < 2:
-            return
-        self._waiting += 1
-        if self._waiting >= self._size:
-            self._go_on()
-            return
-        step = self._step
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self._seconds):
-                await step.wait()
-        if step is self._step:
-            self._go_on()
-
-    def _go_on(self) -> None:
-        self._waiting = 0
-        self._step.set()
-        self._step = asyncio.Event()

@@ -76,7 +76,7 @@ class SimulationRoutes:
         await identify_admin(self._authenticator, request)
         fields = await read_json(request)
         size, seconds = fields.optional_number("actions"), fields.optional_number("seconds")
-        self._simulation.lockstep.set_size(int(size or 0), seconds)
+        self._simulation.lockstep.expect(int(size or 0), seconds)
         return json_response(None)
 
     async def _overlap(self, request: Request) -> Response:
