@@ -202,6 +202,15 @@ def test_a_door_stands_three_wrong_pins_and_then_no_right_one(project: Deploymen
     assert tries(project, "front", "5") == "LOCKED"
 
 
+def test_a_door_is_opened_by_its_own_pin_and_not_by_that_of_another(project: Deployment) -> None:
+    for door, pin in (("front", "5"), ("back", "9")):
+        project.mutation("board:setPin", door=door, pin=pin)
+    assert [tries(project, "front", pin) for pin in "95"] == ["WRONG_PIN", "open"]
+    assert [tries(project, "back", pin) for pin in "59"] == ["WRONG_PIN", "open"]
+    project.mutation("board:setPin", door="back", pin="7")
+    assert [tries(project, "front", pin) for pin in "75"] == ["WRONG_PIN", "open"]
+
+
 def test_the_right_pin_forgives_the_wrong_ones(project: Deployment) -> None:
     project.mutation("board:setPin", door="front", pin="5")
     for _ in range(3):

@@ -85,6 +85,18 @@ def test_everything_is_deleted_in_transactions_of_bounded_size(project: Deployme
     assert len(writing) <= total / LEAST_DELETED + bookkeeping, "transactions that delete too little"
 
 
+def test_a_workspace_beside_a_large_one_is_erased_in_transactions_of_bounded_size(project: Deployment) -> None:
+    others = seed(project, "other", [MOST_DOCUMENTS, *[0] * MOST_DOCUMENTS])
+    total = seed(project, "w", [2] * 40)
+    with project.trace(scheduled=True) as work:
+        start(project)
+        project.advance(minutes=1)
+        wait(lambda: remaining(project, "w") == 0, "the end of the erasure")
+    finish(project, total)
+    assert remaining(project, "other") == others
+    assert max(call.documents_read for call in work.calls if call.kind != "action") <= MOST_DOCUMENTS
+
+
 def test_an_empty_workspace_is_done_soon(project: Deployment) -> None:
     assert progress(project) is None
     cancel(project)
@@ -198,6 +210,15 @@ def test_progress_is_known_without_counting(project: Deployment) -> None:
     seed(project, "w", [20] * 10)
     with project.trace() as work:
         progress(project)
+    assert work.documents_read <= 10
+
+
+def test_progress_is_known_without_a_look_at_other_erasures(project: Deployment) -> None:
+    for number in range(12):
+        start(project, f"w{number}")
+    finish(project, 0, "w0")
+    with project.trace() as work:
+        progress(project, "w0")
     assert work.documents_read <= 10
 
 

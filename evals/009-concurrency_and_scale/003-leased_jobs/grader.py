@@ -306,6 +306,7 @@ def test_claims_and_counts_do_not_read_other_jobs(project: Deployment) -> None:
     for number in range(30):
         enqueue(project, str(number), number % 3)
         enqueue(project, str(number), 9, delayMs=1_000_000)
+        enqueue(project, str(number), queue=f"other {number}")
     for number in range(28):
         job = claim(project)
         if number % 2:

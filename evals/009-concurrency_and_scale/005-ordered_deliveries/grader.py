@@ -308,7 +308,10 @@ def test_whatever_fails_every_event_arrives_in_order(project: Deployment, web_se
 def test_the_status_is_known_without_counting(project: Deployment, web_server: WebServer) -> None:
     endpoint = Endpoint(web_server, "/a", DOWN)
     publish(project, endpoint, *[str(number) for number in range(15)])
+    for number in range(12):
+        publish(project, Endpoint(web_server, f"/other-{number}", OK), "1")
     reaches(endpoint, 1)
+    quiet(project)
     with project.trace() as work:
         status(project, endpoint)
     assert work.documents_read <= 10

@@ -548,6 +548,21 @@ def test_paused_reminders_are_made_up_for(project: Deployment) -> None:
     assert [day for _, day in reminders(project, short)] == [days[0], days[4], days[3]]
 
 
+def test_reminders_are_sorted_by_their_moments_and_then_by_date(project: Deployment) -> None:
+    first, zone = tomorrow(project, 2), Zone("z", 0)
+    set_zone(project, zone)
+    rule = {"every": "day", "step": 1, "count": 3}
+    name = create(project, simple(zone, first, time=600, minutes=3000, remind=0, rule=rule))
+    days = [str(first + timedelta(days=number)) for number in range(3)]
+    project.mutation("calendar:pause")
+    project.mutation("calendar:move", seriesId=name, date=days[0], toDate=days[1], toTime=700)
+    project.mutation("calendar:move", seriesId=name, date=days[2], toDate=days[1], toTime=600)
+    start = local(first, 600) + DAY
+    advance_to(project, start + 2 * HOUR)
+    project.mutation("calendar:resume")
+    assert reminders(project, name) == [(start, days[1]), (start, days[2]), (start + 100 * MINUTE, days[0])]
+
+
 def test_reminders_after_a_split(project: Deployment) -> None:
     first, zone = tomorrow(project, 2), Zone("z", 0)
     set_zone(project, zone)
@@ -556,6 +571,7 @@ def test_reminders_after_a_split(project: Deployment) -> None:
     advance_to(project, local(first, 600) - 500 * MINUTE)
     assert [day for _, day in reminders(project, old)] == days[:2]
     new = project.mutation("calendar:split", seriesId=old, date=days[1], title="new", time=1200, minutes=5)
+    project.mutation("calendar:move", seriesId=old, date=days[0], toDate=days[3], toTime=600)
     advance_to(project, local(first, 600) + 10 * DAY)
     assert [day for _, day in reminders(project, old)] == days[:2], "what was written stays, and no more comes"
     expected = [(local(first + timedelta(days=number), 1200) - 2000 * MINUTE, days[number]) for number in (2, 3)]

@@ -5,15 +5,15 @@ import json
 import random
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import pytest
 
-from convex_evals.pipeline.grading.kit import CallFailed, Deployment, Reply, WebRequest, WebServer, at_once, wait_until
+from convex_evals.pipeline.grading.kit import Deployment, Reply, WebRequest, WebServer, wait_until
 
 COMPONENT: Final = "persistentTextStreaming"
 PATIENCE_SECONDS: Final = 30
@@ -186,10 +186,13 @@ def test_a_story_that_has_begun_is_not_begun_again_although_it_is_still_pending(
 
 
 def test_of_several_requests_at_the_same_time_one_writes(library: Library, project: Deployment) -> None:
-    story, source = library.start("One. ", "Two. ", "Three.")
-    with project.lockstep(3):
-        results = at_once([partial(library.write, story) for _ in range(3)])
-    responses = [result for result in results if not isinstance(result, CallFailed)]
+    story, source = library.start("One. ", "Two. ", "Three.", ready=0)
+    with ThreadPoolExecutor(3) as threads:
+        with project.lockstep(3):  # until one has begun: whoever goes on alone would wait for the others at each step
+            writers = [threads.submit(library.write, story) for _ in range(3)]
+            wait_until(lambda: source.requests, "a request to the source")
+        source.release()
+    responses = [writer.result() for writer in writers]
     assert sorted(status for status, _ in responses) == [200, 409, 409]
     assert [text for status, text in responses if status == 200] == ["One. Two. Three."]
     assert until_status(library, story, "done") == "One. Two. Three."
@@ -294,7 +297,9 @@ def test_removing_a_story_removes_all_of_it(library: Library, project: Deploymen
     short, _ = library.start("Short.", title="short")
     fresh, _ = library.start("Fresh.", title="fresh")
     for story in (long, short):
-        assert library.write(story)[0] == 200
+        with writing(project, story) as response:  # a long story may take long, as long as it goes on
+            assert response.status == 200
+            rest(response)
         until_status(library, story, "done")
     assert project.mutation("stories:remove", storyId=long) is True
     project.advance(seconds=5)

@@ -115,7 +115,7 @@ def exchange(method: str, url: str, body: bytes, headers: Headers, seconds: floa
     parts = urlsplit(url)
     kind = _TimedTls if parts.scheme == "https" else _Timed
     connection = kind(parts.hostname or "", parts.port, timeout=PATIENCE.stretched(seconds))
-    connection.response_class = _until(PATIENCE.now() + seconds)
+    connection.response_class = _until(Deadline.of(seconds))
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     try:
         connection.request(method, target, body or None, {"Connection": "close", **headers})
@@ -133,7 +133,23 @@ class _TimedTls(http.client.HTTPSConnection):
     response_class: Any
 
 
-def _until(deadline: float) -> Any:
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """The later of two: what the machine was like when the wait began decides, or what it has been like since."""
+
+    fixed: float
+    patient: float
+
+    @classmethod
+    def of(cls, seconds: float) -> "Deadline":
+        return cls(time.monotonic() + PATIENCE.stretched(seconds), PATIENCE.now() + seconds)
+
+    @property
+    def remaining(self) -> float:
+        return max(self.fixed - time.monotonic(), self.patient - PATIENCE.now())
+
+
+def _until(deadline: Deadline) -> Any:
     """A socket's timeout starts again with every byte, so a response that trickles would never end."""
 
     class TimedResponse(http.client.HTTPResponse):
@@ -145,14 +161,14 @@ def _until(deadline: float) -> Any:
 
 
 class _Stream(io.RawIOBase):
-    def __init__(self, sock: socket.socket, file: io.BufferedIOBase, deadline: float) -> None:
+    def __init__(self, sock: socket.socket, file: io.BufferedIOBase, deadline: Deadline) -> None:
         self._socket, self._file, self._deadline = sock, file, deadline
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        while (remaining := self._deadline - PATIENCE.now()) > 0:
+        while (remaining := self._deadline.remaining) > 0:
             self._socket.settimeout(remaining)
             with suppress(TimeoutError):
                 return self._socket.recv_into(buffer)
