@@ -44,6 +44,9 @@ def test_what_the_installed_package_does_not_have_is_found(code: str, missing: l
         SERVER + 'export const q = query(async (ctx) => (await ctx.db.query("a").collect()).map((a) => a.anything));',
         SERVER + "export const q = query(async (ctx: any) => ctx.db.whatever());",
         "const v = { tuple: () => 1 };\nexport const t = v.tuple();",
+        SERVER
+        + 'import { v } from "convex/values";\nconst rows = v.array(v.string());\n'
+        + "export const q = query({ args: { rows }, handler: async (ctx, { rows }) => rows.map((row) => row) });",
         'import { anything } from "./helpers";\nexport const x = anything.at.all();',
         "this is not even { code",
     ],

@@ -98,6 +98,8 @@ class Scopes:
         return NOTHING
 
     def _of_parameter(self, parameter: "Parameter", depth: int) -> Types:
+        if parameter.is_part:
+            return NOTHING
         if parameter.position != 0 or parameter.annotation is not None:
             return self._annotated(parameter.annotation)
         call = _call_with_handler(parameter.function)
@@ -119,11 +121,13 @@ class Scopes:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a function: the how-manieth, its type if one is written, and the function itself."""
+    """A parameter of a function: the how-manieth, its type if one is written, and the function itself. `is_part`: only
+    a part of the argument has this name, as in `{ name }`."""
 
     function: SgNode
     position: int
     annotation: SgNode | None
+    is_part: bool = False
 
     @property
     def is_direct(self) -> bool:
@@ -137,22 +141,32 @@ def _parameter(node: SgNode, name: str) -> Parameter | None:
     for around in node.ancestors():
         if around.kind() not in _FUNCTIONS:
             continue
-        for position, (parameter, annotation) in enumerate(_parameters(around)):
-            if parameter == name:
+        for position, (pattern, annotation) in enumerate(_parameters(around)):
+            if pattern.text() == name:
                 return Parameter(around, position, annotation)
+            if name in _parts(pattern):
+                return Parameter(around, position, None, is_part=True)
     return None
 
 
-def _parameters(function: SgNode) -> Iterator[tuple[str, SgNode | None]]:
+def _parameters(function: SgNode) -> Iterator[tuple[SgNode, SgNode | None]]:
     single = function.field("parameter")
     if single is not None:
-        yield single.text(), None
+        yield single, None
         return
     listed = function.field("parameters")
     for child in listed.children() if listed is not None else ():
-        if child.kind() in ("required_parameter", "optional_parameter"):
-            pattern = child.field("pattern")
-            yield ("" if pattern is None else pattern.text()), child.field("type")
+        pattern = child.field("pattern")
+        if child.kind() in ("required_parameter", "optional_parameter") and pattern is not None:
+            yield pattern, child.field("type")
+
+
+def _parts(pattern: SgNode) -> frozenset[str]:
+    """The names in `{ a, b: c, ...rest }` or `[a, b]`."""
+    if pattern.kind() not in ("object_pattern", "array_pattern"):
+        return frozenset()
+    kinds = ("identifier", "shorthand_property_identifier_pattern")
+    return frozenset(each.text() for kind in kinds for each in pattern.find_all(kind=kind))
 
 
 def _call_with_handler(function: SgNode) -> SgNode | None:
