@@ -41,7 +41,8 @@ def fill_and_clean(transport: Transport, components: list[str | None]) -> list[A
 
 
 @pytest.mark.parametrize("simulation", [True, False], ids=["at once", "step by step"])
-async def test_every_component_is_emptied(simulation: bool) -> None:
+async def test_every_component_is_emptied(simulation: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("convex_evals.backend.simulation.AT_ONCE", 2)
     async with Deployment.run(DeploymentSettings(simulation=simulation)) as deployment:
         components = await push_with_component(deployment)
         before, after, tables = await asyncio.to_thread(fill_and_clean, transport_to(deployment), components)

@@ -121,6 +121,7 @@ UNCHECKED = {"noCheck": True, "strict": False, "strictNullChecks": False}
             "convex/index.ts": f'import "../shared/wrong";\n{MODULE}',
             "convex/wrong.js": JAVASCRIPT,
             "convex/hidden_wrong.d.ts": 'import { Nope } from "./nowhere";\nexport declare const one: Nope;\n',
+            "convex/reference_wrong.d.ts": '/// <reference types="vite/client" />\n',
             "convex/lied_to.ts": NO_SUCH,
             "convex/lie_wrong.d.ts": 'declare module "convex/values" { export const v: { nothing(): number } }\n',
             "convex/wrong (1).ts": WRONG,

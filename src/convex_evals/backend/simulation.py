@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from convex_evals.backend.clock import DeploymentClock
 from convex_evals.backend.database import Transaction
@@ -29,7 +29,10 @@ from convex_evals.backend.values import Value, encode, loads
 POLL_SECONDS: Final = 0.002
 REST_SECONDS: Final = 5.0
 PAGE = 1000.0
+AT_ONCE: Final = 2000
 SOURCE = "_simulation"
+
+_Result = TypeVar("_Result")
 
 
 class Cleaner:
@@ -51,16 +54,12 @@ class Cleaner:
         await self._variables.update(VariableChange(name, None) for name in self._variables.all())
 
     async def _clear_tables(self, component: str) -> None:
-        options = {"numItems": PAGE, "cursor": None}
-        tables = await self._query("cli/tables", paginationOpts=options, componentId=component or None)
-        for table in tables["page"]:
-            cursor, has_more = None, True
-            while has_more:
-                page = await self._mutation(
-                    "frontend/clearTablePage", tableName=table["name"], cursor=cursor, componentId=component or None
-                )
-                cursor, has_more = page["continueCursor"], page["hasMore"]
+        for table in self._functions.host.database.begin().catalog(component).tables:
+            while self._delete_some(component, table):  # noqa: ASYNC110 - this is no waiting
                 await asyncio.sleep(0)  # others have their turn, too
+
+    def _delete_some(self, component: str, table: str) -> int:
+        return self._write(lambda transaction: transaction.clear(component, table, AT_ONCE))
 
     async def _delete_files(self) -> None:
         is_done = False
@@ -78,12 +77,13 @@ class Cleaner:
     async def _mutation(self, path: str, **args: Any) -> Any:
         return _value(await self._functions.mutation(_call(path, args)))
 
-    def _write(self, work: Callable[[Transaction], None]) -> None:
+    def _write(self, work: Callable[[Transaction], _Result]) -> _Result:
         """Cannot conflict, because nothing here awaits."""
         database = self._functions.host.database
         transaction = database.begin()
-        work(transaction)
+        result = work(transaction)
         database.commit(transaction, SOURCE)
+        return result
 
 
 def _call(path: str, args: dict[str, Value]) -> Call:

@@ -51,13 +51,40 @@ ANSWERS: dict[str, tuple[Mapping[str, str], set[str]]] = {
         {"TS6133"},
     ),
     "a declaration that is wrong": ({**RIGHT, "convex/b.d.ts": "export const b: Missing;\n"}, {"TS2304"}),
+    "a declaration that is not": ({**RIGHT, "convex/b.d.ts": 'interface ImportMeta { readonly b: "b" }\n'}, set()),
+    "a declaration that refers to nothing": (
+        {**RIGHT, "convex/b.d.ts": '/// <reference types="nothing" />\n'},
+        {"TS2688"},
+    ),
+    "a declaration with bad syntax": ({**RIGHT, "convex/b.d.ts": "export const = 1;\n"}, {"TS1134", "TS1046"}),
+    "a declaration that contradicts the language": (
+        {**RIGHT, "convex/b.d.ts": "interface Array<T, U> {}\n"},
+        {"TS2428"},
+    ),
+    "a declaration in no area": (
+        {
+            "convex/a.ts": 'import type { B } from "../b";\nexport const b: B = 1;\n',
+            "b.d.ts": "export type B = Missing;\n",
+        },
+        {"TS2304"},
+    ),
+    "declarations of two areas": (
+        {**RIGHT, "convex/b.d.ts": "export type B = number;\n", "src/b.d.ts": "export type B = Missing;\n"},
+        {"TS2304"},
+    ),
     "augmenting": ({"convex/a.ts": AUGMENTING}, set()),
     "relying on what another augmented": ({"convex/a.ts": "export const one = [1].first();\n"}, {"TS2339"}),
     "importing another answer": ({"convex/a.ts": 'export * from "../../../right/checked/convex/a";\n'}, {"TS2307"}),
     "right again": (RIGHT, set()),
 }
 ALWAYS = ("right", "type", "syntax", "unknown file", "in a file beside the folder", "an option that does not exist")
-ALWAYS += ("augmenting", "relying on what another augmented", "importing another answer", "right again")
+ALWAYS += (
+    "a declaration that is not",
+    "augmenting",
+    "relying on what another augmented",
+    "importing another answer",
+    "right again",
+)
 
 
 async def checked(tools: Tools, folder: Path, files: Mapping[str, str]) -> tuple[StepResult, str]:

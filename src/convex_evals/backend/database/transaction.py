@@ -1,5 +1,6 @@
 """What functions do with the database: every operation with its rules, its texts and its accounting."""
 
+from itertools import islice
 from typing import NamedTuple
 
 from convex_evals.backend.database.catalog import StoredSchema, schema_row
@@ -165,6 +166,14 @@ class Transaction(TransactionCore):
         self.count_write(target, 0)
         self.write(target, id, None)
         return old
+
+    def clear(self, namespace: str, table: str, most: int) -> int:
+        """Deletes documents that no function reads: nothing is recorded, counted or limited. How many there were."""
+        found = self.catalog(namespace).tables[table]
+        rows = [*islice(self.scan(found, found.by_id, EVERYTHING), most)]
+        for row in rows:
+            self.write(found, row.document.id, None)
+        return len(rows)
 
     def count_scheduled(self, args_size: int) -> None:
         """One more scheduled function. Not taken back by `rollback`."""

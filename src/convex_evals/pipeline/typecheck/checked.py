@@ -50,6 +50,9 @@ class CheckedCopy:
     declarations: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
 
+    def declarations_in(self, area: Area) -> tuple[str, ...]:
+        return tuple(name for name in self.declarations if name.startswith(f"{area.folder}/"))
+
 
 def make_checked_copy(workspace: Workspace) -> CheckedCopy:
     """Without what configures tools: dotfiles and tsconfigs, of which we have read what matters."""

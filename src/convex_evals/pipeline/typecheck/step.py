@@ -36,19 +36,22 @@ async def check_types(step: RunningStep, checked: CheckedCopy, compiler: Compile
     return step.failed("type-errors", _excerpt(list(diagnostics)), list(diagnostics)) if diagnostics else step.passed()
 
 
-async def _is_flawless(step: RunningStep, checked: CheckedCopy, area: Area, compiler: Compiler) -> bool:
-    """Whether a warm compiler finds no errors. If it does, the command says what they are."""
+async def _is_flawless(
+    step: RunningStep, checked: CheckedCopy, area: Area, compiler: Compiler, declarations: tuple[str, ...] = ()
+) -> bool:
+    """Whether a warm compiler finds no errors, or none in these declarations. If it does, the command says what they
+    are."""
     if compiler != "7":
         return False
     toolchain = step.tools.toolchain
     binary = toolchain.binary("tsc")
     packages = linked_packages(checked.folder, step.tools)
-    job = TscJob(binary, packages, (toolchain.packages.folder,), checked.folder, area.folder)
+    job = TscJob(binary, packages, (toolchain.packages.folder,), checked.folder, area.folder, declarations)
     compiled = await step.tools.tsc.do(job)
     if isinstance(compiled, str):
         step.say(compiled)
         return False
-    reply = f"{'errors' if compiled.errors else 'no errors'} in {area.folder}"
+    reply = f"{'errors' if compiled.errors else 'no errors'} in {', '.join(declarations) or area.folder}"
     step.record_request(
         (str(binary), "--api", "--project", f"./{area.folder}"), compiled.wall_ms, compiled.cpu_ms, reply
     )
@@ -71,13 +74,25 @@ def _place(match: re.Match[str]) -> Place:
 
 
 async def _in_declarations(step: RunningStep, checked: CheckedCopy, compiler: Compiler) -> list[Diagnostic]:
-    """`skipLibCheck` is for the declarations of packages: errors in the project's own count."""
-    if not checked.declarations:
-        return []
+    """`skipLibCheck` is for the declarations of packages: errors in the project's own count, by the rules of the area
+    that they lie in, or of all areas."""
     whole = ("--skipLibCheck", "false")
-    results = [await _compile(step, checked, area, compiler, whole) for area in checked.areas]
+    doubtful = await _areas_to_check(step, checked, compiler)
+    results = [await _compile(step, checked, area, compiler, whole) for area in doubtful]
     found = [diagnostic for result in results for diagnostic in _diagnostics(result)]
     return [diagnostic for diagnostic in found if diagnostic.file in checked.declarations]
+
+
+async def _areas_to_check(step: RunningStep, checked: CheckedCopy, compiler: Compiler) -> list[Area]:
+    """Those whose declarations may have errors."""
+    inside = {area: checked.declarations_in(area) for area in checked.areas}
+    if len(checked.declarations) > sum(map(len, inside.values())):
+        return [*checked.areas]
+    return [
+        area
+        for area, declarations in inside.items()
+        if declarations and not await _is_flawless(step, checked, area, compiler, declarations)
+    ]
 
 
 async def _compile(

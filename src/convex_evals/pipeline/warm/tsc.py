@@ -6,6 +6,7 @@ The compiler's own interface for editors and tools (`tsc --api`): JSON-RPC with 
 
 import asyncio
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -35,6 +36,8 @@ COMPLAINTS: Final = (
     "getSemanticDiagnostics",
     "getGlobalDiagnostics",
 )
+OF_ONE_FILE: Final = frozenset({"getSyntacticDiagnostics", "getBindDiagnostics", "getSemanticDiagnostics"})
+WITH_DECLARATIONS: Final = {"extends": "./tsconfig.json", "compilerOptions": {"skipLibCheck": False}}
 # A project of ours that stays open, so that what it is made of stays parsed.
 KEPT: Final = {
     "compilerOptions": {
@@ -54,13 +57,15 @@ KEPT_MODULES: Final = ("convex/server", "convex/values", "convex/react", "convex
 
 @dataclass(frozen=True, slots=True)
 class TscJob:
-    """The project in `area`, a folder of `folder` with a tsconfig.json of ours."""
+    """The project in `area`, a folder of `folder` with a tsconfig.json of ours; or only some of its declarations, by
+    their paths in `folder`, which `skipLibCheck` would leave out."""
 
     compiler: Path
     packages: tuple[Path, ...]
     read: tuple[Path, ...]
     folder: Path
     area: str
+    declarations: tuple[str, ...] = ()
 
     @property
     def setup(self) -> Setup:
@@ -80,13 +85,17 @@ class _WarmTsc(WarmProcess[TscJob, Compiled]):
     async def ask(self, job: TscJob, place: Path) -> Compiled:
         clock = asyncio.get_running_loop().time
         started, spent = clock(), self.cpu_ms
-        errors = await self.errors_of(place / job.area / "tsconfig.json")
+        config = place / job.area / "tsconfig.json"
+        if job.declarations:
+            config = config.with_name("tsconfig.declarations.json")
+            config.write_text(json.dumps(WITH_DECLARATIONS))
+        errors = await self.errors_of(config, [str(place / name) for name in job.declarations])
         if self.memory > MOST_MEMORY:
             self.retire()
         return Compiled(errors, (clock() - started) * 1000, self.cpu_ms - spent)
 
-    async def errors_of(self, config: Path, *, keep: bool = False) -> int:
-        """How many there are, at least: the first kind of complaint ends the search."""
+    async def errors_of(self, config: Path, files: Sequence[str] = (), *, keep: bool = False) -> int:
+        """How many there are, in all files or in some: the first complaints end the search."""
         opened = await self._request("updateSnapshot", {"openProjects": [str(config)]})
         try:
             project = next(each["id"] for each in opened["projects"] if each["configFileName"] == str(config))
@@ -95,7 +104,9 @@ class _WarmTsc(WarmProcess[TscJob, Compiled]):
         asked = {"snapshot": opened["snapshot"], "project": project}
         found = 0
         for method in COMPLAINTS:
-            if found := len(await self._request(method, asked) or ()):
+            parts = [{"file": file} for file in files] if files and method in OF_ONE_FILE else [{}]
+            found += sum([len(await self._request(method, {**asked, **part}) or ()) for part in parts])
+            if found:
                 break
         await self._request("release", {"snapshot": opened["snapshot"]})
         if not keep:
