@@ -134,6 +134,19 @@ def test_a_subscription_that_begins_now(project: Deployment) -> None:
     subscribe(project, project.now() + 30_000)
 
 
+def test_no_reminder_is_written_for_a_moment_that_has_passed(project: Deployment) -> None:
+    end = datetime.fromtimestamp(project.now() / 1000, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    end += timedelta(days=1 if (end + timedelta(days=2)).strftime("%m-%d") == "02-29" else 2)
+    start = instant(end.replace(year=end.year - 1, hour=13))
+    name = subscribe(project, start)
+    following = beginning(start, 0, 13)
+    assert invoices(project, name)[-1][1] == instant(end)
+    advance_to(project, instant(end) + LATE)
+    assert reminders(project, name) == []
+    advance_to(project, following - 63 * HOUR + LATE)
+    assert reminders(project, name) == [(following - 63 * HOUR, 100)]
+
+
 def test_a_cancelled_subscription_ends_with_its_period(project: Deployment) -> None:
     start, count = soon(project)
     end, name = beginning(start, 0, count), subscribe(project, start)

@@ -27,8 +27,8 @@ class _Line:
 
 
 class Rendezvous:
-    """Whoever comes waits until as many have come as are expected, then all go on: each time, or `once`. Whoever has
-    waited long enough lets all go on: fewer may come."""
+    """Whoever comes waits until as many have come as are expected, then all go on, in the order in which they came:
+    each time, or `once`. Whoever has waited long enough lets all go on: fewer may come."""
 
     def __init__(self, *, once: bool = False) -> None:
         self._once = once
@@ -58,6 +58,7 @@ class Rendezvous:
                     await step.wait()
         if step is self._step:
             self._go_on()
+            await asyncio.sleep(0)  # the others came first
 
     def _go_on(self) -> None:
         self._waiting = 0
