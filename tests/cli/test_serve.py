@@ -31,8 +31,10 @@ def test_another_port_is_taken_when_the_usual_one_is_not_free(monkeypatch: pytes
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7"])
-def test_who_may_read_must_be_decided_before_others_can_connect(convex_evals: Command, host: str) -> None:
+def test_who_may_read_must_be_decided_before_others_can_connect(
+    convex_evals: Command, tmp_path: Path, host: str
+) -> None:
     refused = convex_evals("serve", "--host", host)
     assert refused.returncode == 2
     assert f"With --host {host}, others can connect: choose who may read with --read open" in refused.stderr
-    assert not (Path.cwd() / "scores").exists()
+    assert not [*tmp_path.iterdir()]

@@ -8,8 +8,8 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
-import psutil
 import pytest
 
 from convex_evals.core.errors import ProcessError
@@ -259,7 +259,7 @@ async def test_scratch_is_bounded_and_gone_with_the_program(inside: Path) -> Non
     assert os.listdir(scratch) == []  # noqa: PTH208 - pathlib may not block here
 
 
-async def test_a_stopped_program_leaves_none_of_its_processes(inside: Path) -> None:
+async def test_a_stopped_program_leaves_none_of_its_processes(inside: Path, processes: Any) -> None:
     result = await run(
         ["sh", "-c", "trap '' TERM; (setsid sh -c 'sleep 300') & sleep 300"],
         cwd=inside,
@@ -269,8 +269,7 @@ async def test_a_stopped_program_leaves_none_of_its_processes(inside: Path) -> N
     )
     assert result.timed_out
     assert result.usage.wall < 5
-    mine = psutil.Process().children(recursive=True)
-    assert not [each for each in mine if "300" in each.cmdline()]
+    assert not processes.below_this_one(lambda each: "300" in processes.command(each))
 
 
 async def test_root_privileges_are_dropped(inside: Path) -> None:
