@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 SECONDS = 60
 BROWSER_SECONDS = 240
 PATIENCE_MS = 30_000
+# Only our own pages are visited, so they may share what each would start for itself.
+ONE_PROCESS = ("--renderer-process-limit=1", "--disable-site-isolation-trials", "--in-process-gpu")
 
 
 class NetworkError(Exception):
@@ -275,7 +277,7 @@ async def shared_chromium(chromium: Path, chromium_setup: Any) -> AsyncIterator[
     async with async_playwright() as playwright:
         launched = await playwright.chromium.launch(
             executable_path=chromium,
-            args=[*FLAGS, *ONLY_THIS_MACHINE],
+            args=[*FLAGS, *ONLY_THIS_MACHINE, *ONE_PROCESS],
             chromium_sandbox=chromium_setup.sandboxes_itself(),
         )
         yield Visitors(launched)

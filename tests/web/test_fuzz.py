@@ -26,7 +26,7 @@ from tests.scores.chaos import ServeProcess
 
 from convex_evals.scores import Benchmark, LabelRecord, ScoresStore, batch_of, encode
 
-FEW, MANY = 2, 100
+FEW, MANY = 1, 100
 ENDLESS = "/api/v1/events"
 CHECKS = [
     schemathesis.checks.not_a_server_error,

@@ -68,6 +68,7 @@ async def test_the_test_half_meets_the_goals(surface: Surface) -> None:
     assert score.calibration_error <= 0.08
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("name", "least"), [("development", 0.9), ("test", 0.8)])
 async def test_with_no_more_than_a_report_has_most_verdicts_stay_right(
     name: str, least: float, surface: Surface

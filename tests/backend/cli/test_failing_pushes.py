@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from tests.examples import examples
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -178,6 +179,7 @@ CASES = {
 # What the CLI finds out itself, or makes a request of that only it can make.
 NEVER_SENT = ("a syntax error", "a Node built-in without use node", "a convex config that is none")
 SHOWN = (*NEVER_SENT, "an exception at import")
+AT_ONCE = CASES.keys() - {"an endless loop at import"}
 
 SERVER = """
 export {
@@ -201,7 +203,7 @@ def bundled_sources(case: str) -> dict[str, str]:
     return files | {"_generated/server.ts": SERVER}
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case not in NEVER_SENT])
+@pytest.mark.parametrize("case", examples([case for case in CASES if case not in NEVER_SENT], AT_ONCE))
 async def test_the_deployment_answers_with_the_reason(
     deployed: Any, bundle: Callable[..., Any], http_push: Callable[..., Any], case: str
 ) -> None:

@@ -128,9 +128,7 @@ async def test_the_parity_corpus_has_the_same_findings_warm_and_cold(
 SERVICE = 'projectService: { allowDefaultProject: ["none.ts"] }'
 
 
-@pytest.mark.parametrize(
-    "options", ['project: "./convex/tsconfig.json"', *exhaustively(SERVICE, "projectService: true")]
-)
+@pytest.mark.parametrize("options", exhaustively('project: "./convex/tsconfig.json"', SERVICE, "projectService: true"))
 async def test_a_suites_own_configuration_finds_the_same_warm_and_cold(
     answers: Answers, cold: Answers, tmp_path: Path, options: str
 ) -> None:
