@@ -41,17 +41,6 @@ def fingerprint(of: str) -> str:
     return hashlib.sha256(of.encode()).hexdigest()
 
 
-def app(project: Deployment, signed_in_with: str) -> Caller:
-    """A client over HTTP."""
-    return Caller(project.transport, f"Bearer {signed_in_with}")
-
-
-def sign_in(client: Client, signed_in_with: str | None, times_before: int) -> None:
-    """Authenticates a WebSocket, for the first time or again."""
-    credentials = {"tokenType": "None"} if signed_in_with is None else {"tokenType": "User", "value": signed_in_with}
-    client._send({"type": "Authenticate", "baseVersion": times_before, **credentials})
-
-
 class Shop:
     def __init__(self, server: WebServer, status: int = 200) -> None:
         self.server, self.status = server, status
@@ -85,7 +74,7 @@ def test_an_order_is_made_with_the_token_of_the_call(project: Deployment, web_se
     shop = Shop(web_server)
     tokens = [token("ada"), token("ada"), token("ben", name="Ben", roles=["a", "b"]), token("cyd", note="x" * 3000)]
     for number, each in enumerate([*tokens, tokens[0]]):
-        order(app(project, each), shop, f"photo {number}")
+        order(project.with_token(each), shop, f"photo {number}")
     expected = [(f"Bearer {each}", {"photo": f"photo {number}"}) for number, each in enumerate([*tokens, tokens[0]])]
     assert shop.received == expected
     nothing_is_stored(project, tokens)
@@ -95,18 +84,18 @@ def test_a_renewed_token_counts_from_the_next_call_on(project: Deployment, web_s
     shop = Shop(web_server, 201)
     tokens = [token("ada"), token("ada"), token("ben")]
     with project.clients(1) as (client,):
-        for times, each in enumerate(tokens):
-            sign_in(client, each, times)
-            assert client.mutation("prints:checkIn", device=f"device {times}") == fingerprint(each)
+        for number, each in enumerate(tokens):
+            client.authenticate(each)
+            assert client.mutation("prints:checkIn", device=f"device {number}") == fingerprint(each)
             order(client, shop)
-        sign_in(client, None, len(tokens))
+        client.authenticate(None)
         for path, args in (("checkIn", {"device": "none"}), ("block", {"fingerprint": fingerprint(tokens[0])})):
             with project.fails(data=UNAUTHENTICATED):
                 client.mutation(f"prints:{path}", args)
         with project.fails(data=UNAUTHENTICATED):
             client.action("prints:order", photo="cat", url=shop.url)
     assert [header for header, _ in shop.received] == [f"Bearer {each}" for each in tokens]
-    assert app(project, token("ada")).query("prints:devices") == [
+    assert project.with_token(token("ada")).query("prints:devices") == [
         {"device": "device 0", "fingerprint": fingerprint(tokens[0])},
         {"device": "device 1", "fingerprint": fingerprint(tokens[1])},
     ]
@@ -116,16 +105,16 @@ def test_a_renewed_token_counts_from_the_next_call_on(project: Deployment, web_s
 def test_orders_at_the_same_time_are_not_mixed_up(project: Deployment, web_server: WebServer) -> None:
     shop, tokens = Shop(web_server), [token(user) for user in ("ada", "ada", "ben", "ada")]
     for each in tokens[:2]:
-        app(project, each).mutation("prints:checkIn", device="a")
+        project.with_token(each).mutation("prints:checkIn", device="a")
     with project.lockstep(4):
-        at_once([partial(order, app(project, each), shop, each[-20:]) for each in tokens])
+        at_once([partial(order, project.with_token(each), shop, each[-20:]) for each in tokens])
     expected = [(f"Bearer {each}", {"photo": each[-20:]}) for each in tokens]
     assert sorted(shop.received, key=str) == sorted(expected, key=str)
 
 
 def test_without_a_token_nothing_happens(project: Deployment, web_server: WebServer) -> None:
     shop, ada = Shop(web_server), token("ada")
-    app(project, ada).mutation("prints:checkIn", device="phone")
+    project.with_token(ada).mutation("prints:checkIn", device="phone")
     for caller in (project, project.as_user("ada"), project.admin):
         with project.fails(data=UNAUTHENTICATED):
             caller.action("prints:order", photo="cat", url=shop.url)
@@ -140,19 +129,19 @@ def test_without_a_token_nothing_happens(project: Deployment, web_server: WebSer
     assert project.query("prints:devices") == []
     expected = [{"device": "phone", "fingerprint": fingerprint(ada)}]
     assert project.as_user("ada").query("prints:devices") == expected
-    assert app(project, ada).query("prints:devices") == expected
+    assert project.with_token(ada).query("prints:devices") == expected
 
 
 def test_devices_are_those_of_the_user(project: Deployment) -> None:
     first, second, other = token("ada"), token("ada"), token("ben")
-    assert app(project, first).query("prints:devices") == []
+    assert project.with_token(first).query("prints:devices") == []
     for each, name in ((first, "phone"), (other, "phone"), (second, "laptop"), (first, "old phone")):
-        assert app(project, each).mutation("prints:checkIn", device=name) == fingerprint(each)
-    assert app(project, token("ada")).query("prints:devices") == [
+        assert project.with_token(each).mutation("prints:checkIn", device=name) == fingerprint(each)
+    assert project.with_token(token("ada")).query("prints:devices") == [
         {"device": "old phone", "fingerprint": fingerprint(first)},
         {"device": "laptop", "fingerprint": fingerprint(second)},
     ]
-    assert app(project, other).query("prints:devices") == [{"device": "phone", "fingerprint": fingerprint(other)}]
+    assert project.with_token(other).query("prints:devices") == [{"device": "phone", "fingerprint": fingerprint(other)}]
     nothing_is_stored(project, [first, second, other])
 
 
@@ -160,58 +149,58 @@ def test_a_blocked_token_is_good_for_nothing(project: Deployment, web_server: We
     shop = Shop(web_server)
     phone, laptop, other = token("ada"), token("ada"), token("ben")
     for each in (phone, laptop, other):
-        app(project, each).mutation("prints:checkIn", device="a")
+        project.with_token(each).mutation("prints:checkIn", device="a")
     for each in (fingerprint(other), fingerprint(token("ada")), "", phone, fingerprint(phone).upper()):
         with project.fails(data=NOT_FOUND):
-            app(project, laptop).mutation("prints:block", fingerprint=each)
-    assert app(project, laptop).mutation("prints:block", fingerprint=fingerprint(phone)) is None
+            project.with_token(laptop).mutation("prints:block", fingerprint=each)
+    assert project.with_token(laptop).mutation("prints:block", fingerprint=fingerprint(phone)) is None
     with project.fails(data=NOT_FOUND):
-        app(project, laptop).mutation("prints:block", fingerprint=fingerprint(phone))
+        project.with_token(laptop).mutation("prints:block", fingerprint=fingerprint(phone))
     with project.fails(data=BLOCKED):
-        app(project, phone).action("prints:order", photo="cat", url=shop.url)
+        project.with_token(phone).action("prints:order", photo="cat", url=shop.url)
     with project.fails(data=BLOCKED):
-        app(project, phone).mutation("prints:checkIn", device="b")
+        project.with_token(phone).mutation("prints:checkIn", device="b")
     for each in (fingerprint(laptop), "nonsense"):
         with project.fails(data=BLOCKED):
-            app(project, phone).mutation("prints:block", fingerprint=each)
-    with project.clients(1) as (client,):
-        sign_in(client, phone, 0)
-        with project.fails(data=BLOCKED):
-            client.action("prints:order", photo="cat", url=shop.url)
+            project.with_token(phone).mutation("prints:block", fingerprint=each)
+    with project.with_token(phone).clients(1) as (client,), project.fails(data=BLOCKED):
+        client.action("prints:order", photo="cat", url=shop.url)
     assert shop.received == []
     renewed = token("ada")
     for each in (laptop, other, renewed):
-        order(app(project, each), shop)
-    assert app(project, laptop).query("prints:devices") == [{"device": "a", "fingerprint": fingerprint(laptop)}]
-    assert app(project, renewed).mutation("prints:checkIn", device="new") == fingerprint(renewed)
-    assert app(project, laptop).mutation("prints:block", fingerprint=fingerprint(laptop)) is None
+        order(project.with_token(each), shop)
+    assert project.with_token(laptop).query("prints:devices") == [{"device": "a", "fingerprint": fingerprint(laptop)}]
+    assert project.with_token(renewed).mutation("prints:checkIn", device="new") == fingerprint(renewed)
+    assert project.with_token(laptop).mutation("prints:block", fingerprint=fingerprint(laptop)) is None
     with project.fails(data=BLOCKED):
-        app(project, laptop).action("prints:order", photo="cat", url=shop.url)
-    assert app(project, laptop).query("prints:devices") == [{"device": "new", "fingerprint": fingerprint(renewed)}]
+        project.with_token(laptop).action("prints:order", photo="cat", url=shop.url)
+    assert project.with_token(laptop).query("prints:devices") == [
+        {"device": "new", "fingerprint": fingerprint(renewed)}
+    ]
 
 
 def test_what_the_print_shop_refuses_is_refused(project: Deployment, web_server: WebServer) -> None:
     for number, status in enumerate((304, 401, 403, 500)):
         shop = Shop(web_server, status)
         with project.fails(data=REFUSED):
-            app(project, token("ada")).action("prints:order", photo="cat", url=shop.url)
+            project.with_token(token("ada")).action("prints:order", photo="cat", url=shop.url)
         assert len(shop.received) == number + 1
     with project.fails(data=UNAUTHENTICATED):
         project.action("prints:order", photo="cat", url=shop.url)
-    order(app(project, token("ada")), Shop(web_server, 299))
+    order(project.with_token(token("ada")), Shop(web_server, 299))
 
 
 def test_little_is_read(project: Deployment, web_server: WebServer) -> None:
     shop, mine = Shop(web_server), token("ada")
     for number in range(24):
         user = "ada" if number % 2 else "ben"
-        app(project, token(user)).mutation("prints:checkIn", device=str(number))
+        project.with_token(token(user)).mutation("prints:checkIn", device=str(number))
     for _ in range(2):
         with project.trace() as work:
-            app(project, mine).mutation("prints:checkIn", device="mine")
+            project.with_token(mine).mutation("prints:checkIn", device="mine")
         assert work.documents_read <= 5
     with project.trace() as work:
-        order(app(project, mine), shop)
+        order(project.with_token(mine), shop)
     assert work.documents_read <= 5
 
 
@@ -222,7 +211,7 @@ def test_whatever_happens_every_order_has_its_own_token(project: Deployment, web
     tokens, names, blocked, sent = list(users), dict[str, str](), set[str](), list[str]()
     for number in range(40):
         mine, other = chance.choice(tokens), chance.choice(tokens)
-        caller, act = app(project, mine), chance.choice(["order", "checkIn", "checkIn", "block"])
+        caller, act = project.with_token(mine), chance.choice(["order", "checkIn", "checkIn", "block"])
         expected: Any = None
         if mine in blocked:
             expected = BLOCKED
@@ -261,7 +250,7 @@ def test_clients_can_call_four_functions_only(project: Deployment) -> None:
         "prints:block": "mutation",
         "prints:devices": "query",
     }
-    caller = app(project, token("ada"))
+    caller = project.with_token(token("ada"))
     right = {"photo": "cat", "url": "http://localhost"}
     for wrong in ({"photo": 1}, {"url": 1}, {"token": "a"}):
         with project.fails("ArgumentValidationError"):

@@ -1,10 +1,13 @@
 """What graders can do with a deployment, each against a real one."""
 
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import jwt
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from convex_evals.pipeline.grading.kit import CallFailed, Deployment, Int64, Reply, Route, WebServer, trace, wait_until
 from convex_evals.pipeline.grading.kit.contents import clean, clean_step_by_step
@@ -71,6 +74,24 @@ def test_clients_cannot_call_internal_functions_and_administrators_can(project: 
 def test_users_have_the_identity_they_were_given(project: Deployment) -> None:
     assert project.query("messages:whoAmI") is None
     assert project.as_user("ada", name="Ada").query("messages:whoAmI") == {"subject": "ada", "name": "Ada"}
+
+
+def token(subject: str) -> str:
+    claims = {"iss": "https://sign-in.example", "aud": "tests", "sub": subject, "exp": int(time.time()) + 3000}
+    key = ec.derive_private_key(2026, ec.SECP256R1())  # its public half is in auth.config.ts
+    return jwt.encode({**claims, "iat": claims["exp"] - 3600}, key, "ES256", {"kid": "test"})
+
+
+def test_a_token_is_checked_by_the_deployment_and_can_be_exchanged(project: Deployment) -> None:
+    ada = project.with_token(token("ada"))
+    assert ada.query("messages:whoAmI")["subject"] == "ada"
+    with ada.clients(1) as (client,):
+        live = client.subscribe("messages:whoAmI")
+        assert live.value["subject"] == "ada"
+        client.authenticate(token("ben"))
+        live.wait_until(lambda who: who and who["subject"] == "ben", seconds=60)
+        client.authenticate(None)
+        live.wait_until(lambda who: who is None, seconds=60)
 
 
 def test_documents_are_inserted_listed_replaced_and_deleted(project: Deployment) -> None:

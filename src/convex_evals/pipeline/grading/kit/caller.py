@@ -16,6 +16,7 @@ _MISSING: Final = object()
 
 MOST_PAGES: Final = 1000
 FIELDS: Final = ("page", "isDone", "continueCursor")
+BEARER: Final = "Bearer "
 Arguments = Mapping[str, Any]
 
 
@@ -207,9 +208,18 @@ class Caller:
     @contextmanager
     def clients(self, count: int) -> Iterator[list[Client]]:
         """So many clients on WebSockets of their own, while the block runs."""
-        admin_key = self.transport.admin_key if self.authorization else None
         with ExitStack() as stack:
-            yield [stack.enter_context(Client.open(self.transport, admin_key, self.acting_as)) for _ in range(count)]
+            yield [stack.enter_context(Client.open(self.transport, self._credentials)) for _ in range(count)]
+
+    @property
+    def _credentials(self) -> dict[str, Any] | None:
+        """As a WebSocket takes them."""
+        if self.authorization is None:
+            return None
+        if self.authorization.startswith(BEARER):
+            return {"tokenType": "User", "value": self.authorization.removeprefix(BEARER)}
+        acting = {"impersonating": dict(self.acting_as)} if self.acting_as else {}
+        return {"tokenType": "Admin", "value": self.transport.admin_key, **acting}
 
     def _call(self, kind: Kind, path: str, args: Arguments | None, named: Arguments) -> Any:
         return self.transport.call(kind, path, {**(args or {}), **named}, self.authorization)

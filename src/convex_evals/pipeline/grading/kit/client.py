@@ -35,15 +35,14 @@ class Client:
     _queries: "list[LiveQuery]" = field(default_factory=list)
     _responses: dict[int, Message] = field(default_factory=dict)
     _requests: int = 0
+    _identity: int = 0
     _query_set: int = 0
     _shown_query_set: int = 0
     _lost: Exception | None = None
 
     @classmethod
     @contextmanager
-    def open(
-        cls, transport: Transport, admin_key: str | None = None, acting_as: Mapping[str, object] | None = None
-    ) -> "Iterator[Client]":
+    def open(cls, transport: Transport, credentials: Message | None = None) -> "Iterator[Client]":
         from websockets.sync.client import connect
 
         address = transport.url.replace("http", "ws", 1) + f"/api/{convex_versions.DEFAULT}/sync"
@@ -51,10 +50,16 @@ class Client:
             client = cls(transport, socket)
             reader = threading.Thread(target=client._read, daemon=True)
             reader.start()
-            for message in _greeting(admin_key, acting_as):
-                client._send(message)
+            client._send(_greeting())
+            if credentials is not None:
+                client._identify(credentials)
             yield client
         reader.join()
+
+    def authenticate(self, token: str | None) -> None:
+        """Logs in with a token that the deployment checks, again with another one, or out. One that it refuses ends the
+        connection."""
+        self._identify({"tokenType": "None"} if token is None else {"tokenType": "User", "value": token})
 
     def mutation(self, path: str, args: Arguments | None = None, /, **named: Any) -> Any:
         return self._call("Mutation", path, {**(args or {}), **named})
@@ -98,6 +103,10 @@ class Client:
         if response["success"]:
             return from_json(response["result"])
         raise _failure(self.transport.name, path, response["result"], response)
+
+    def _identify(self, credentials: Message) -> None:
+        base, self._identity = self._identity, self._identity + 1
+        self._send({"type": "Authenticate", "baseVersion": base, **credentials})
 
     def _modify(self, modifications: list[Message]) -> int:
         """The version of the query set that results."""
@@ -217,14 +226,11 @@ def _failure(deployment: str, path: str, text: str, told: Message) -> CallFailed
     return CallFailed(deployment, path, text, from_json(told["errorData"]) if has_data else None, has_data)
 
 
-def _greeting(admin_key: str | None, acting_as: Mapping[str, object] | None) -> Iterator[Message]:
-    yield {
+def _greeting() -> Message:
+    return {
         "type": "Connect",
         "sessionId": str(uuid.uuid4()),
         "connectionCount": 0,
         "lastCloseReason": "InitialConnect",
         "clientTs": 0,
     }
-    if admin_key is not None:
-        authenticate: Message = {"type": "Authenticate", "baseVersion": 0, "tokenType": "Admin", "value": admin_key}
-        yield authenticate | ({"impersonating": dict(acting_as)} if acting_as else {})

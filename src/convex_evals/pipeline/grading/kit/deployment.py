@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
-from convex_evals.pipeline.grading.kit.caller import Caller
+from convex_evals.pipeline.grading.kit.caller import BEARER, Caller
 from convex_evals.pipeline.grading.kit.contents import (
     CronJob,
     Document,
@@ -38,7 +38,7 @@ SETTLING_SHARE: Final = 0.9  # of the time for a call, so that the deployment an
 
 @dataclass(frozen=True)
 class Deployment(Caller):
-    """Calls are those of a client that nobody has logged in to; `admin` and `as_user` call as someone else."""
+    """Calls are those of a client that nobody has logged in to; `admin`, `as_user` and `with_token` call as someone."""
 
     # ------------------------------------------------------------------ who calls
 
@@ -55,6 +55,10 @@ class Deployment(Caller):
         identity = {"issuer": "https://issuer.example", "subject": subject, **claims}
         payload = base64.b64encode(json.dumps(identity).encode()).decode()
         return Caller(self.transport, f"{self.transport.admin}:{payload}", identity)
+
+    def with_token(self, token: str) -> Caller:
+        """Whoever has this token, which the deployment checks by the project's `auth.config.ts`."""
+        return Caller(self.transport, f"{BEARER}{token}")
 
     # ------------------------------------------------------------------ documents
 
