@@ -175,6 +175,19 @@ def test_seats_whose_holds_end_together_become_free_together(project: Deployment
     assert (held(project, "ben"), held(project, "dan"), states(project)["A1"]) == (["B2"], ["B3"], "free")
 
 
+def test_holds_of_several_customers_that_end_together_become_free_together(project: Deployment) -> None:
+    call(project, "hold", *SEATS)
+    wait(project, "ben", 1)
+    wait(project, "cem", 1)
+    call(project, "release", "B2", "B1")
+    assert (held(project, "ben"), held(project, "cem")) == (["B2"], ["B1"])
+    call(project, "buy", "B3", "A2", "A1")
+    wait(project, "dan", 2)
+    call(project, "release", "A3")
+    project.advance(minutes=11)
+    assert (held(project, "dan"), states(project)["A3"]) == (["B2", "B1"], "free")
+
+
 def test_every_show_has_a_line_of_its_own(project: Deployment) -> None:
     project.mutation("seats:wait", show="macbeth", customer="cem", count=3)
     wait(project, "ben", 1)

@@ -139,7 +139,7 @@ def test_heartbeats_do_not_make_subscribed_queries_run_again(
             for user in USERS:
                 if user != "ada" or path != "presence:lastHeartbeat":
                     beat(project, user)
-                beat(project, user, "bar")
+                    beat(project, user, "bar")
         assert live.executions() == 1
 
 

@@ -13,6 +13,7 @@ export default defineSchema({
     .index("by_seat", ["show", "seat"])
     .index("by_position", ["show", "position"])
     .index("by_state", ["show", "state", "position"])
+    .index("by_until", ["show", "state", "until"])
     .index("by_customer", ["show", "customer", "state", "position"]),
   waiting: defineTable({
     show: v.string(),

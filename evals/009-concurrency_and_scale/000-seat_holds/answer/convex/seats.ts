@@ -115,14 +115,17 @@ export const heldBy = query({
 });
 
 export const expire = internalMutation({
-  args: { show: v.string(), seatIds: v.array(v.id("seats")), until: v.number() },
-  handler: async (ctx, { show, seatIds, until }) => {
-    for (const seatId of seatIds) {
-      const seat = await ctx.db.get("seats", seatId);
-      // The seat may have been sold, released, or held anew in the meantime.
-      if (seat?.state === "held" && seat.until === until) {
-        await free(ctx, seatId);
-      }
+  args: { show: v.string(), until: v.number() },
+  handler: async (ctx, { show, until }) => {
+    // Holds of several customers may end at the same moment. Those that were bought, released or renewed are not found.
+    const ended = await ctx.db
+      .query("seats")
+      .withIndex("by_until", (q) =>
+        q.eq("show", show).eq("state", "held").lte("until", until),
+      )
+      .collect();
+    for (const { _id } of ended) {
+      await free(ctx, _id);
     }
     await serveLine(ctx, show);
     return null;
@@ -155,11 +158,8 @@ async function give(
   for (const { _id } of seats) {
     await ctx.db.patch("seats", _id, { state: "held", customer, until });
   }
-  await ctx.scheduler.runAt(until, internal.seats.expire, {
-    show: seats[0]?.show ?? "",
-    seatIds: seats.map(({ _id }) => _id),
-    until,
-  });
+  const show = seats[0]?.show ?? "";
+  await ctx.scheduler.runAt(until, internal.seats.expire, { show, until });
   return until;
 }
 
