@@ -167,7 +167,14 @@ class Deployment:
         if settings.simulation:
             cleaner = Cleaner(self.functions, self.variables)
             self.simulation = Simulation(
-                clock, self.scheduler, self.runtime, self.sync, self.host.lockstep, self.host.turns.overlap, cleaner
+                clock,
+                self.functions,
+                self.scheduler,
+                self.runtime,
+                self.sync,
+                self.host.lockstep,
+                self.host.turns.overlap,
+                cleaner,
             )
 
     @classmethod

@@ -99,6 +99,7 @@ def _value(outcome: CallOutcome) -> Any:
 @dataclass(frozen=True, slots=True)
 class Simulation:
     clock: DeploymentClock
+    functions: FunctionRunner
     scheduler: Scheduler
     runtime: FunctionRuntime
     sync: SyncServer
@@ -148,6 +149,9 @@ class Simulation:
         """Empties it; the code stays. A clock that was stopped is started."""
         self.start_clock()
         await self.cleaner.clean()
+
+    def forget_results(self) -> None:
+        self.functions.forget_results()
 
     async def restart(self) -> None:
         """As if the deployment had crashed and been started again: what is committed is there, and nothing else is.

@@ -70,6 +70,10 @@ class QueryCache:
         while len(self._entries) > MAX_ENTRIES or self._characters > MAX_CHARACTERS:
             self._forget(next(iter(self._entries)))
 
+    def clear(self) -> None:
+        self._entries.clear()
+        self._characters = 0
+
     def _lookup(self, slot: tuple[QueryKey, str | None], at: int) -> QueryOutcome | None:
         entry = self._entries.get(slot)
         if entry is None or entry.outcome.ts > at:
@@ -114,6 +118,9 @@ class QueryRunner:
         self._host = host
         self._cache = QueryCache(host.database.changed_since, host.clock.monotonic)
         self._running: dict[_Slot, asyncio.Task[QueryOutcome]] = {}
+
+    def forget_results(self) -> None:
+        self._cache.clear()
 
     async def run(self, call: Call, at: int | None = None, journal: str | None = None) -> QueryOutcome:
         ts = self._host.database.latest if at is None else at

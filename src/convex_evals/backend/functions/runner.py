@@ -39,6 +39,10 @@ class FunctionRunner:
         self._actions = ActionRunner(host, self)
         self._system = SystemCalls(host)
 
+    def forget_results(self) -> None:
+        """From now on no query is answered without being run."""
+        self._queries.forget_results()
+
     async def query(self, call: Call, *, at: int | None = None, journal: str | None = None) -> QueryOutcome:
         """At the latest snapshot, or at `at`. `journal` is that of the previous run of the same query."""
         call = _identified(call)

@@ -31,6 +31,7 @@ class SimulationRoutes:
             Route("/api/simulation/stop_clock", self._stop_clock, methods=["POST"]),
             Route("/api/simulation/start_clock", self._start_clock, methods=["POST"]),
             Route("/api/simulation/clean", self._clean, methods=["POST"]),
+            Route("/api/simulation/forget_results", self._forget_results, methods=["POST"]),
             Route("/api/simulation/kill_actions", self._kill_actions, methods=["POST"]),
             Route("/api/simulation/lockstep", self._lockstep, methods=["POST"]),
             Route("/api/simulation/overlap", self._overlap, methods=["POST"]),
@@ -66,6 +67,11 @@ class SimulationRoutes:
     async def _clean(self, request: Request) -> Response:
         await identify_admin(self._authenticator, request)
         await self._simulation.clean()
+        return json_response(None)
+
+    async def _forget_results(self, request: Request) -> Response:
+        await identify_admin(self._authenticator, request)
+        self._simulation.forget_results()
         return json_response(None)
 
     async def _kill_actions(self, request: Request) -> Response:

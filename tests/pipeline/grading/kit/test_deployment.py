@@ -9,7 +9,17 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from convex_evals.pipeline.grading.kit import CallFailed, Deployment, Int64, Reply, Route, WebServer, trace, wait_until
+from convex_evals.pipeline.grading.kit import (
+    CallFailed,
+    Deployment,
+    Int64,
+    Reply,
+    Route,
+    WebServer,
+    contents,
+    trace,
+    wait_until,
+)
 from convex_evals.pipeline.grading.kit.contents import clean, clean_step_by_step
 from convex_evals.pipeline.grading.kit.errors import CallTimedOut, DeploymentLost, EvalBroken, Refused
 from convex_evals.pipeline.grading.kit.transport import Clock, Transport
@@ -257,6 +267,17 @@ def test_work_is_measured(project: Deployment) -> None:
         project.query("messages:scan", channel="a")
     assert (work.documents_read, work.indexes) == (10, {"messages.by_creation_time"})
     assert work.bytes_read > 0
+
+
+@pytest.mark.parametrize("is_ordinary", [False, True], ids=["simulated", "ordinary"])
+def test_functions_cannot_tell_that_they_are_measured(
+    project: Deployment, is_ordinary: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contents, "_ordinary", {project.transport.url} if is_ordinary else set())
+    for _ in range(2):
+        with project.trace() as work:
+            assert project.query("messages:variable", name=trace.VARIABLE) is None
+        assert [call.function for call in work.calls] == ["messages:variable"]
 
 
 def test_reads_that_are_under_way_together_are_one_round_trip(project: Deployment) -> None:

@@ -252,20 +252,26 @@ def _plain(part: object) -> object:
     return int(part) if isinstance(part, Int64) else part
 
 
-_ordinary: set[str] = set()  # addresses of deployments that cannot empty themselves
+_ordinary: set[str] = set()  # addresses of deployments that can do what they can in production, and no more
+
+
+def simulates(transport: Transport, what: str) -> bool:
+    """Asks for what only a simulated deployment can do; False if this is an ordinary one."""
+    if transport.url in _ordinary:
+        return False
+    try:
+        transport.administer(f"/api/simulation/{what}", {})
+    except Refused as error:
+        if error.status != NOT_FOUND:
+            raise
+        _ordinary.add(transport.url)
+    return transport.url not in _ordinary
 
 
 def clean(transport: Transport) -> None:
     """In one request where the deployment can do it, which most of the time of a short test would otherwise go into."""
-    if transport.url not in _ordinary:
-        try:
-            transport.administer("/api/simulation/clean", {})
-            return
-        except Refused as error:
-            if error.status != NOT_FOUND:
-                raise
-            _ordinary.add(transport.url)
-    clean_step_by_step(transport)
+    if not simulates(transport, "clean"):
+        clean_step_by_step(transport)
 
 
 def clean_step_by_step(transport: Transport) -> None:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from convex_evals.pipeline.grading.kit.contents import function_name
+from convex_evals.pipeline.grading.kit.contents import function_name, simulates
 from convex_evals.pipeline.grading.kit.errors import CallTimedOut, EvalBroken
 from convex_evals.pipeline.grading.kit.transport import Transport
 
@@ -117,9 +117,14 @@ def trace(transport: Transport, *, scheduled: bool = False) -> Iterator[Work]:
 
 
 def _forget_results(transport: Transport) -> None:
-    """Results of queries depend on the environment variables, so a change of one makes them run again."""
-    change = {"name": VARIABLE, "value": str(time.monotonic_ns())}
-    transport.administer("/api/update_environment_variables", {"changes": [change]})
+    """Functions cannot see it: they must not know when they are measured.
+
+    On an ordinary deployment a variable comes and goes: results depend on all variables.
+    """
+    if not simulates(transport, "forget_results"):
+        for value in (str(time.monotonic_ns()), None):
+            change = {"name": VARIABLE, "value": value}
+            transport.administer("/api/update_environment_variables", {"changes": [change]})
 
 
 def _entries(transport: Transport, cursor: float, requests: list[str]) -> list[dict[str, Any]]:
