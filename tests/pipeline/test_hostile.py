@@ -121,6 +121,7 @@ UNCHECKED = {"noCheck": True, "strict": False, "strictNullChecks": False}
             "convex/index.ts": f'import "../shared/wrong";\n{MODULE}',
             "convex/wrong.js": JAVASCRIPT,
             "convex/hidden_wrong.d.ts": 'import { Nope } from "./nowhere";\nexport declare const one: Nope;\n',
+            "convex/hidden_wrong.d.x.ts": "export declare const two: Nope;\n",
             "convex/reference_wrong.d.ts": '/// <reference types="vite/client" />\n',
             "convex/lied_to.ts": NO_SUCH,
             "convex/lie_wrong.d.ts": 'declare module "convex/values" { export const v: { nothing(): number } }\n',
@@ -192,7 +193,8 @@ HIDDEN = {
     ".oxlintrc.json": '{"ignorePatterns": ["**/*"]}',
     ".gitignore": "convex",
 }
-OVERLOOKED = {"convex/stop.min.js": DEBUG}
+# oxlint leaves out what looks minified, and counts files of other frameworks.
+OVERLOOKED = {"convex/stop_loud.min.js": DEBUG, "convex/decoy.vue": "<script>\n</script>\n"}
 HIDDEN_TOO = {
     "convex/oxlint_loud.ts": f"/* oxlint-disable no-debugger */\n{DEBUG}",
     "convex/oxlint_line_loud.ts": "export function stop() {\n  debugger; // oxlint-disable-line no-debugger\n}\n",
@@ -228,6 +230,11 @@ async def test_linter_directives_are_noted_and_text_about_directives_is_ignored(
     )
     assert grade.status == "passed", shown(grade)
     assert step_of(grade, "eslint").notes == ("convex/a.ts(1,1): eslint-disable is ignored",)
+
+
+async def test_a_name_that_oxlint_leaves_out_is_allowed(grade_files: GradeFiles) -> None:
+    grade = await grade_files({**PLAIN, "convex/get_min.ts": "export const one = 1;\n"}, only="eslint")
+    assert step_of(grade, "eslint").status == "passed", shown(grade)
 
 
 async def test_declarations_of_ones_own_are_allowed(grade_files: GradeFiles) -> None:

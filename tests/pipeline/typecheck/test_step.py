@@ -41,6 +41,7 @@ def test_an_error_comes_with_the_lines_that_explain_it() -> None:
         ('console.log("panic: out of memory"); process.exit(2);', "infrastructure", "tool-crashed"),
         ("process.abort();", "infrastructure", "tool-crashed"),
         ("if (bomb) process.abort();", "failed", "tool-overwhelmed"),
+        ('if (bomb && process.argv.includes("--skipLibCheck")) process.abort();', "failed", "tool-overwhelmed"),
         ('if (bomb) { console.log("panic: stack overflow"); process.exit(2); }', "failed", "tool-overwhelmed"),
     ],
 )
@@ -56,7 +57,7 @@ async def test_a_compiler_that_dies_is_the_models_failure_only_if_it_works_on_ot
     step = RunningStep("tsc", workspace, replace(tools, toolchain=toolchain))
     (workspace.project / "convex").mkdir()
     (workspace.project / "convex/bomb.ts").write_text("")
-    checked = CheckedCopy(workspace.project, (Area("convex", "convex", "{}"),), ())
+    checked = CheckedCopy(workspace.project, (Area("convex", "convex", "{}"),), (), declarations=("convex/a.d.ts",))
     result = await check_types(step, checked, "7")
     assert (result.status, result.failure) == (status, failure)
 

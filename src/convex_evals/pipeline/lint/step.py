@@ -24,7 +24,7 @@ async def lint(step: RunningStep, eval: Eval, checked: CheckedCopy, linter: Lint
     for note in checked.ignored:
         step.note(note)
     try:
-        found = await asyncio.gather(*(_lint_area(step, eval, checked, area, linter) for area in checked.areas))
+        found = await _lint_areas(step, eval, checked, linter)
     except LintAccident as accident:
         kind = await blame(
             step,
@@ -33,8 +33,8 @@ async def lint(step: RunningStep, eval: Eval, checked: CheckedCopy, linter: Lint
             f"{linter} {eval.path.parents[1]}",
             lambda trial: _works(trial, eval, linter),
         )
-        return step.failed(kind, str(accident) or ending_of(kind, linter, accident.result))
-    findings = in_order(finding for area in found for finding in area if finding.name not in eval.lint_off)
+        return step.failed(kind, ending_of(kind, linter, accident.result))
+    findings = in_order(finding for finding in found if finding.name not in eval.lint_off)
     for rule in eval.lint_off:
         step.note(f"{rule} does not count in this eval")
     for finding in findings:
@@ -42,6 +42,17 @@ async def lint(step: RunningStep, eval: Eval, checked: CheckedCopy, linter: Lint
     if not findings:
         return step.passed()
     return step.failed("lint-findings", excerpt_of(findings), list(dict.fromkeys(findings)))
+
+
+async def _lint_areas(step: RunningStep, eval: Eval, checked: CheckedCopy, linter: Linter) -> list[Diagnostic]:
+    """All of them have come to an end when it raises LintAccident: what still ran would write to the log of the step."""
+    areas = (_lint_area(step, eval, checked, area, linter) for area in checked.areas)
+    found: list[Diagnostic] = []
+    for ended in await asyncio.gather(*areas, return_exceptions=True):
+        if isinstance(ended, BaseException):
+            raise ended
+        found += ended
+    return found
 
 
 async def _lint_area(

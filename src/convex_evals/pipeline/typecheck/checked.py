@@ -26,6 +26,7 @@ from convex_evals.pipeline.workspace import Workspace
 SOURCES: Final = frozenset(SUFFIXES)
 _REACT_CONFIGS: Final = ("src/tsconfig.json", "tsconfig.app.json", "tsconfig.json")
 _TSCONFIG: Final = re.compile(r"(?:ts|js)config(?:\..*)?\.json", re.IGNORECASE)
+_OTHER_FRAMEWORKS: Final = (".vue", ".svelte", ".astro")
 _DECLARATION: Final = re.compile(r"(?P<stem>.+)\.d(?P<suffix>\.[mc]?)ts", re.IGNORECASE)
 
 
@@ -79,13 +80,15 @@ def make_checked_copy(workspace: Workspace) -> CheckedCopy:
 
 
 def _left_out(folder: str, names: list[str]) -> list[str]:
-    """A link can only be there by mistake: nobody follows it."""
+    """A link can only be there by mistake: nobody follows it. Files of other frameworks count for oxlint, and for nobody
+    else."""
     return [
         name
         for name in names
         if name == "node_modules"
         or name.startswith(".")
         or _TSCONFIG.fullmatch(name)
+        or name.lower().endswith(_OTHER_FRAMEWORKS)
         or (Path(folder) / name).is_symlink()
     ]
 
@@ -98,7 +101,9 @@ def _sources(copy: Path) -> Iterator[Path]:
 
 
 def _is_declaration(path: Path) -> bool:
-    return path.exists() and _DECLARATION.fullmatch(path.name) is not None
+    """To the compiler, `a.d.b.ts` declares what `a.b` exports."""
+    name = path.name.lower()
+    return path.exists() and (_DECLARATION.fullmatch(name) is not None or (".d." in name and name.endswith(".ts")))
 
 
 def _remove_shadows(copy: Path, sources: list[Path]) -> Iterator[str]:

@@ -17,6 +17,7 @@ from convex_evals.pipeline.warm import TscJob
 _ERROR: Final = re.compile(r"(?:(?P<file>\S.*?)\((?P<line>\d+),(?P<column>\d+)\): )?error (?P<code>TS\d+): ")
 _QUOTED: Final = 10
 _QUOTED_LINES: Final = 5
+WITH_DECLARATIONS: Final = ("--skipLibCheck", "false")
 
 
 async def check_types(step: RunningStep, checked: CheckedCopy, compiler: Compiler) -> StepResult:
@@ -24,16 +25,19 @@ async def check_types(step: RunningStep, checked: CheckedCopy, compiler: Compile
         step.note(note)
     for area in checked.areas:
         step.say(f"{area.folder}/tsconfig.json:\n{area.tsconfig}")
-    diagnostics = dict.fromkeys(checked.errors)  # each once, however many areas it was found in
     doubtful = [area for area in checked.areas if not await _is_flawless(step, checked, area, compiler)]
-    for result in await asyncio.gather(*(_compile(step, checked, area, compiler) for area in doubtful)):
-        found = _diagnostics(result)
-        if not result.ok and (accident := step.accident(result) or (None if found else "tool-crashed")):
+    results = await asyncio.gather(*(_compile(step, checked, area, compiler) for area in doubtful))
+    # `skipLibCheck` is for the declarations of packages: errors in the project's own count.
+    declaring = await _areas_to_check(step, checked, compiler)
+    declared = [await _compile(step, checked, area, compiler, WITH_DECLARATIONS) for area in declaring]
+    for result in (*results, *declared):
+        if not result.ok and (accident := step.accident(result) or (None if _diagnostics(result) else "tool-crashed")):
             kind = await blame(step, accident, result, f"tsc {compiler}", lambda trial: _works(trial, compiler))
             return step.failed(kind, ending_of(kind, "tsc", result))
-        diagnostics.update(dict.fromkeys(found))
-    diagnostics.update(dict.fromkeys(await _in_declarations(step, checked, compiler)))
-    return step.failed("type-errors", _excerpt(list(diagnostics)), list(diagnostics)) if diagnostics else step.passed()
+    found = [each for result in results for each in _diagnostics(result)]
+    found += [each for result in declared for each in _diagnostics(result) if each.file in checked.declarations]
+    diagnostics = [*dict.fromkeys((*checked.errors, *found))]  # each once, however many areas it was found in
+    return step.failed("type-errors", _excerpt(diagnostics), diagnostics) if diagnostics else step.passed()
 
 
 async def _is_flawless(
@@ -73,18 +77,8 @@ def _place(match: re.Match[str]) -> Place:
     return Place(match["file"], int(match["line"]), int(match["column"])) if match["file"] else NOWHERE
 
 
-async def _in_declarations(step: RunningStep, checked: CheckedCopy, compiler: Compiler) -> list[Diagnostic]:
-    """`skipLibCheck` is for the declarations of packages: errors in the project's own count, by the rules of the area
-    that they lie in, or of all areas."""
-    whole = ("--skipLibCheck", "false")
-    doubtful = await _areas_to_check(step, checked, compiler)
-    results = [await _compile(step, checked, area, compiler, whole) for area in doubtful]
-    found = [diagnostic for result in results for diagnostic in _diagnostics(result)]
-    return [diagnostic for diagnostic in found if diagnostic.file in checked.declarations]
-
-
 async def _areas_to_check(step: RunningStep, checked: CheckedCopy, compiler: Compiler) -> list[Area]:
-    """Those whose declarations may have errors."""
+    """Those whose declarations may have errors: each by the rules of the area it lies in, or of all areas."""
     inside = {area: checked.declarations_in(area) for area in checked.areas}
     if len(checked.declarations) > sum(map(len, inside.values())):
         return [*checked.areas]
