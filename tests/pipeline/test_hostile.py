@@ -194,7 +194,7 @@ HIDDEN = {
     ".gitignore": "convex",
 }
 # oxlint leaves out what looks minified, and counts files of other frameworks.
-OVERLOOKED = {"convex/stop_loud.min.js": DEBUG, "convex/decoy.vue": "<script>\n</script>\n"}
+OVERLOOKED = {"convex/stop_loud.min.ts": DEBUG, "convex/decoy.vue": "<script>\n</script>\n"}
 HIDDEN_TOO = {
     "convex/oxlint_loud.ts": f"/* oxlint-disable no-debugger */\n{DEBUG}",
     "convex/oxlint_line_loud.ts": "export function stop() {\n  debugger; // oxlint-disable-line no-debugger\n}\n",

@@ -45,7 +45,7 @@ async def lint(step: RunningStep, eval: Eval, checked: CheckedCopy, linter: Lint
 
 
 async def _lint_areas(step: RunningStep, eval: Eval, checked: CheckedCopy, linter: Linter) -> list[Diagnostic]:
-    """All of them have come to an end when it raises LintAccident: what still ran would write to the log of the step."""
+    """All of them have come to an end when it raises LintAccident: what still ran would write to the step's log."""
     areas = (_lint_area(step, eval, checked, area, linter) for area in checked.areas)
     found: list[Diagnostic] = []
     for ended in await asyncio.gather(*areas, return_exceptions=True):

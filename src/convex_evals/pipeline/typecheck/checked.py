@@ -80,8 +80,7 @@ def make_checked_copy(workspace: Workspace) -> CheckedCopy:
 
 
 def _left_out(folder: str, names: list[str]) -> list[str]:
-    """A link can only be there by mistake: nobody follows it. Files of other frameworks count for oxlint, and for nobody
-    else."""
+    """A link can only be there by mistake: nobody follows it. Files of other frameworks count for oxlint alone."""
     return [
         name
         for name in names
