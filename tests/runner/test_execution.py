@@ -18,6 +18,7 @@ from convex_evals.models.providers import DeadlineError, OutageError, RequestRef
 from convex_evals.pipeline.types import Assignment, Grade, GradingOptions
 from convex_evals.runner import (
     ActiveRun,
+    Budget,
     Event,
     Execution,
     Finished,
@@ -311,6 +312,25 @@ async def test_a_model_whose_key_is_refused_is_asked_no_more_while_other_runs_co
     assert await bench.carry_out(ActiveRun(record.id, CountingModel(), rest.options, rest.work))
     record = bench.store.find_run(record.id)
     assert (record.status, record.reason, record.counts.passed) == ("completed", None, 4)
+
+
+async def test_what_a_halted_run_does_not_ask_any_more_is_no_burden_on_the_budget(
+    bench: Bench, make_suite: MakeSuite
+) -> None:
+    """The second question of the first run is admitted when the first one has been refused."""
+
+    class SlowlyRefusedModel(RefusedModel):
+        async def generate(self, asked: Eval, trial: int) -> Generation:
+            await asyncio.sleep(0.05)
+            return await super().generate(asked, trial)
+
+    suite = make_suite(2)
+    runs = [bench.begin(SlowlyRefusedModel(troubles=1), suite), bench.begin(CountingModel(), suite)]
+    budget = Budget(1.0, lambda run, item: 0.6 if run is runs[0] else 0.5)
+    context = RunContext(bench.store, bench.settings, bench.folder, 1, lambda event: None, budget=budget)
+    async with asyncio.timeout(60):
+        assert await Execution(runs, context).carry_out()
+    assert [bench.store.find_run(run.id).counts.passed for run in runs] == [0, 2]
 
 
 async def test_a_run_of_which_everything_was_refused_at_once_has_failed(bench: Bench, make_suite: MakeSuite) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
+from convex_evals.core.errors import ProcessError
 from convex_evals.core.settings import Settings, read_settings
 from convex_evals.core.steps import StepResult
 from convex_evals.pipeline.types import Assignment, Grade, GradingOptions
@@ -86,6 +87,20 @@ async def test_a_worker_has_no_keys(make_suite: MakeSuite, tmp_path: Path, monke
         for process in (process_of(worker), *process_of(worker).children(recursive=True)):
             environment = str(process.environ())
             assert not [text for text in ("sk-key", "token-of", "key-of") if text in environment]
+
+
+async def test_a_worker_that_cannot_be_started_is_a_grading_without_a_verdict(
+    make_suite: MakeSuite, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start_piped(*_: object, **__: object) -> None:
+        raise ProcessError("Cannot start python: this machine has no room for another process (EAGAIN)")
+
+    async with grading_worker(settings, tmp_path / "worker") as worker:
+        with monkeypatch.context() as patch:
+            patch.setattr("convex_evals.runner.worker.start_piped", start_piped)
+            step = broken_step(await worker.grade(assignment(make_suite(1), tmp_path / "1"), ignore))
+        assert (step.failure, "EAGAIN" in step.excerpt) == ("worker-died", True)
+        assert (await worker.grade(assignment(make_suite(1), tmp_path / "2"), ignore)).status == "passed"
 
 
 async def test_a_worker_that_is_killed_is_replaced_by_the_next_grading(

@@ -22,6 +22,11 @@ def test_mcnemar_is_the_binomial_test_of_what_flipped(differences: list[float]) 
     assert mcnemar(differences) == pytest.approx(min(1.0, expected), abs=1e-12)
 
 
+def test_mcnemar_takes_thousands_of_flips() -> None:
+    assert mcnemar([1.0] * 1_600 + [-1.0] * 1_400) == pytest.approx(scipy.stats.binomtest(1_600, 3_000).pvalue)
+    assert mcnemar([1.0] * 5_000) == 0.0
+
+
 @given(some.lists(some.sampled_from([-1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0]), min_size=2, max_size=10))
 def test_sign_flips_are_what_scipy_says(differences: list[float]) -> None:
     values = numpy.array(differences)

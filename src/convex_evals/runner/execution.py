@@ -109,7 +109,10 @@ class Execution:
         budget = self._context.budget
         if budget is not None and run.halted is None and not await budget.admit(run, item):
             self._attempts.halt(run, Halt("stopped", budget.exhausted))
-        return not self._stop.requested and (run.halted is None or item.stored is not None)
+        begins = not self._stop.requested and (run.halted is None or item.stored is not None)
+        if budget is not None and not begins:
+            budget.settle(item, None)  # others wait for what it was expected to cost
+        return begins
 
     async def _grade(self, run: ActiveRun, answer: RecordedAnswer, pool: GradingPool) -> bool:
         """False when that is left to whoever resumes the run."""

@@ -70,6 +70,8 @@ class GradingWorker:
             grade = await self._converse(await self._running(assignment.options.sandbox), assignment, note, done)
         except _Accident as accident:
             grade = await self._broken_down(assignment, done, accident)
+        except ProcessError as error:  # this machine has no room for it, at the moment
+            grade = await self._broken_down(assignment, done, _Accident("worker-died", str(error)))
         if grade.status == "infrastructure" or await asyncio.to_thread(self._has_overflown):
             await self.discard()
         return grade

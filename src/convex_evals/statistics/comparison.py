@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 RESAMPLES: Final = 10_000
 SEED: Final = 20_260_101
 SIGNIFICANT: Final = 0.05
+_AT_ONCE: Final = 500  # resamples, which must divide all of them: their places take more room than their counts
 _MOST_EXACT: Final = 14  # evals that differ, up to which every assignment of signs is tried
 
 Verdict = Literal["better", "worse", "cannot tell"]
@@ -85,15 +86,18 @@ def bootstrap_interval(differences: Sequence[float]) -> Interval:
     return Interval(float(low), float(high))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=4)  # 200 MB for 10,000 evals
 def _resamples(evals: int) -> "NDArray[Any]":
     """How often each eval is in each resample: the same for all comparisons of this many evals."""
     import numpy
 
-    chosen = numpy.random.default_rng(SEED).integers(0, evals, size=(RESAMPLES, evals))
-    places = chosen + numpy.arange(RESAMPLES)[:, None] * evals
-    counts = numpy.bincount(places.ravel(), minlength=RESAMPLES * evals).reshape(RESAMPLES, evals)
-    return counts.astype(numpy.int16)
+    chance = numpy.random.default_rng(SEED)
+    counts = numpy.empty((RESAMPLES, evals), numpy.int16)
+    for first in range(0, RESAMPLES, _AT_ONCE):
+        chosen = chance.integers(0, evals, size=(_AT_ONCE, evals))
+        places = chosen + numpy.arange(_AT_ONCE)[:, None] * evals
+        counts[first : first + _AT_ONCE] = numpy.bincount(places.ravel(), minlength=chosen.size).reshape(chosen.shape)
+    return counts
 
 
 def _product(rows: "NDArray[Any]", values: "NDArray[float64]") -> "NDArray[float64]":
@@ -110,8 +114,8 @@ def mcnemar(differences: Sequence[float]) -> float:
     flipped = sum(change != 0 for change in differences)
     if flipped == 0:
         return 1.0
-    tail = sum(math.comb(flipped, k) for k in range(min(up, flipped - up) + 1))
-    return min(1.0, tail / 2.0 ** (flipped - 1))
+    tail: int = sum(math.comb(flipped, k) for k in range(min(up, flipped - up) + 1))
+    return float(min(1.0, tail / 2 ** (flipped - 1)))  # of integers: as numbers with a point they would be too large
 
 
 def sign_flip(differences: Sequence[float]) -> float:

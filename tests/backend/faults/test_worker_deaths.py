@@ -9,6 +9,8 @@ import psutil
 import pytest
 
 from convex_evals.backend.deployment import Deployment
+from convex_evals.backend.errors import WorkerLost
+from convex_evals.backend.runtime.program import Program
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -45,6 +47,27 @@ async def test_a_mutation_whose_worker_is_killed_has_one_effect(
     assert (await call).value == '"once"'
     assert gate.passed == 2
     assert (await deployment.query("notes:list")).value == '["once"]'
+
+
+@pytest.mark.parametrize("kind", ["query", "mutation"])
+async def test_a_call_fails_if_no_worker_can_be_started(
+    deployment: Deployment, workers: Workers, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    async def start(command: object) -> None:
+        raise WorkerLost("cannot start: this machine has no room for another process")
+
+    await deployment.mutation("notes:add", {"text": "here"})
+    with monkeypatch.context() as patch:
+        patch.setattr(Program, "start", start)
+        kill(workers, "functions")
+        with pytest.raises(WorkerLost):
+            async with asyncio.timeout(20):
+                await (deployment.query("notes:echo", {"value": 1.0}) if kind == "query" else add(deployment))
+    assert (await add(deployment)).succeeded
+
+
+async def add(deployment: Deployment) -> Any:
+    return await deployment.mutation("notes:add", {"text": "there"})
 
 
 async def test_clients_do_not_notice_that_the_worker_was_killed(

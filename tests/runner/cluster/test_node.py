@@ -45,6 +45,7 @@ async def test_a_worker_grades_an_eval_that_came_as_a_value(make_suite: MakeSuit
     try:
         files = {"hello.txt": "hello\n"}
         answered = await worker.grade(Assignment(gone, files, GradingOptions(), tmp_path / "unused"), parcel)
+        assert worker._folder is not None and not (worker._folder / "1").exists()
     finally:
         await worker._stack.aclose()
     assert (answered.grade.eval, answered.grade.status) == (each.id, "passed")

@@ -94,6 +94,8 @@ class MutationRunner:
             try:
                 return await self._attempt(call, hook, retry, suspect)
             except WorkerLost:
+                if suspect:
+                    raise
                 suspect = True
                 continue
             except Conflict as conflict:

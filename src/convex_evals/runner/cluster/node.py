@@ -3,6 +3,7 @@
 Everything comes and goes as values: the suite, the answer, the grade with its logs. Ray imports this module there.
 """
 
+import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from tempfile import gettempdir
 from typing import Self
 
 from convex_evals import __version__
+from convex_evals.core.files import remove_folder
 from convex_evals.core.machine import SandboxSupport, probe_sandbox
 from convex_evals.core.settings import Settings, read_settings
 from convex_evals.core.steps import StepResult
@@ -94,8 +96,10 @@ class NodeWorker:
         grading = folder / str(self._number)
         grading.mkdir()
         here = moved(assignment.eval, suite.unpack(Path(gettempdir()) / SUITES))
-        grade = await worker.grade(replace(assignment, eval=here, folder=grading), ignore_step)
-        return RemoteGrade.of(grade)
+        try:
+            return RemoteGrade.of(await worker.grade(replace(assignment, eval=here, folder=grading), ignore_step))
+        finally:
+            await asyncio.to_thread(remove_folder, grading)
 
     async def _ready(self) -> tuple[GradingWorker, Path]:
         if self._worker is None or self._folder is None:

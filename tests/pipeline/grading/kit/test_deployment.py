@@ -341,6 +341,8 @@ def test_a_deployment_that_is_gone_is_nobodys_mistake(clock: Clock) -> None:
     gone = Deployment(Transport("project", "http://127.0.0.1:9", "http://127.0.0.1:9", "key", clock))
     with pytest.raises(DeploymentLost):
         gone.query("messages:list")
+    with pytest.raises(DeploymentLost), gone.clients(1):
+        pass
 
 
 def test_a_request_that_makes_no_sense_is_refused(project: Deployment) -> None:

@@ -108,6 +108,22 @@ def test_a_deployment_with_an_internal_failure_is_lost() -> None:
 
 
 @pytest.mark.parametrize(
+    ("status", "code", "error"),
+    [(500, "InternalServerError", DeploymentLost), (503, "OptimisticConcurrencyControlFailure", Unreadable)],
+)
+def test_a_failure_of_the_deployment_is_not_that_of_the_function(
+    status: int, code: str, error: type[Exception]
+) -> None:
+    body = b'{"code":"%s","message":"no"}' % code.encode()
+
+    def answer(connection: socket.socket) -> None:
+        connection.sendall(b"HTTP/1.1 %d Oh\r\nContent-Length: %d\r\n\r\n" % (status, len(body)) + body)
+
+    with answering(answer) as project, pytest.raises(error):
+        project.query("a:b")
+
+
+@pytest.mark.parametrize(
     "body",
     [b"[" * 100_000, b"NaN", b"[Infinity]", b"1" * 10_000, b'"\xff"', b""],
     ids=["deep", "not a number", "infinite", "long number", "not UTF-8", "empty"],

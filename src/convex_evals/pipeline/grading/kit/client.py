@@ -43,10 +43,7 @@ class Client:
     @classmethod
     @contextmanager
     def open(cls, transport: Transport, credentials: Message | None = None) -> "Iterator[Client]":
-        from websockets.sync.client import connect
-
-        address = transport.url.replace("http", "ws", 1) + f"/api/{convex_versions.DEFAULT}/sync"
-        with connect(address, max_size=LARGEST_BODY, compression=None) as socket:
+        with _connect(transport) as socket:
             client = cls(transport, socket)
             reader = threading.Thread(target=client._read, daemon=True)
             reader.start()
@@ -224,6 +221,21 @@ def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
 def _failure(deployment: str, path: str, text: str, told: Message) -> CallFailed:
     has_data = "errorData" in told
     return CallFailed(deployment, path, text, from_json(told["errorData"]) if has_data else None, has_data)
+
+
+def _connect(transport: Transport) -> "ClientConnection":
+    from websockets.exceptions import WebSocketException
+    from websockets.sync.client import connect
+
+    address = transport.url.replace("http", "ws", 1) + f"/api/{convex_versions.DEFAULT}/sync"
+    seconds = PATIENCE.stretched(transport.clock.allow(None))
+    try:
+        return connect(address, max_size=LARGEST_BODY, compression=None, open_timeout=seconds)
+    except TimeoutError as error:
+        raise CallTimedOut(transport.name, "a WebSocket", seconds) from error
+    except (OSError, WebSocketException) as error:
+        transport.require_alive("a WebSocket", error)
+        raise Unreadable(transport.name, "a WebSocket", f"{type(error).__name__}: {error}") from error
 
 
 def _greeting() -> Message:

@@ -39,6 +39,7 @@ HEALTH: Final = "/version"
 HEALTH_SECONDS: Final = 5.0
 LONGEST_TEXT: Final = 2000
 SYSTEM: Final = "_system/"
+OUR_FAILURE: Final = '"code":"InternalServerError"'  # no function can bring this about, unless it breaks the deployment
 
 
 @dataclass(slots=True)
@@ -232,7 +233,10 @@ class Transport:
             headers["Authorization"] = authorization
         response = self.request("POST", self.url + path, json.dumps(body).encode(), headers, what=what)
         if of_function and response.status >= 500:
-            raise Unreadable(self.name, what, f"{response.status} {response.text[:LONGEST_TEXT]}")
+            text = f"{response.status} {response.text[:LONGEST_TEXT]}"
+            if OUR_FAILURE in text:
+                raise DeploymentLost(self.name, f"{what}: {text}")
+            raise Unreadable(self.name, what, text)
         return json.loads(self._accepted(response, what).body or b"null")
 
     def administer(self, path: str, body: object = None, *, seconds: float | None = None) -> Any:
