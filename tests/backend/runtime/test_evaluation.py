@@ -1,5 +1,8 @@
 """Evaluating pushed modules: what they export, and what they may not do."""
 
+import asyncio
+import os
+import signal
 from typing import Any
 
 import pytest
@@ -84,3 +87,26 @@ async def test_definitions_can_be_imported(stage: Stage) -> None:
     """
     facts = await evaluate(stage, source, "definition", env={}, definitions=(definition,))
     assert facts["export"]["text"] == '["../components/counter","counter",{"name":"counter"}]'
+
+
+async def test_a_module_that_has_no_processor_for_most_of_its_time_is_not_refused(stage: Stage) -> None:
+    busy = "let sum = 0; for (let n = 0; n < 2e7; n++) sum += n; export const f = { isQuery: true };"
+    await evaluate(stage, "export {};")  # the worker runs
+    throttled = asyncio.create_task(throttle(stage.runtime._functions._process.result().pid, share=0.1))
+    try:
+        facts = await evaluate(stage, busy, user_seconds=0.15)
+    finally:
+        throttled.cancel()
+        await asyncio.wait([throttled])
+    assert [export["name"] for export in facts["exports"]] == ["f"]
+
+
+async def throttle(process: int, share: float) -> None:
+    try:
+        while True:
+            os.kill(process, signal.SIGSTOP)
+            await asyncio.sleep(0.01 * (1 - share) / share)
+            os.kill(process, signal.SIGCONT)
+            await asyncio.sleep(0.01)
+    finally:
+        os.kill(process, signal.SIGCONT)
