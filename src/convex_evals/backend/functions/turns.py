@@ -1,6 +1,7 @@
 """The order of commits. First attempts run optimistically; an attempt that has lost a conflict runs alone.
 
-A retry holds the turn from its snapshot to its commit. No other mutation commits in that time, so it cannot lose again.
+A retry holds the turn from its snapshot to its commit. No other mutation commits in that time, so it can only lose to
+what the deployment itself writes: files that are uploaded, variables, pushes.
 A function that has lost a conflict is "hot" for a while: its calls, first attempts and retries alike, queue before they
 take their snapshot, instead of running twice each. A retry of a hot function waits in that queue, then for the turn.
 
