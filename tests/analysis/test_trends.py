@@ -25,6 +25,13 @@ def test_recurring_causes_come_first_and_resolved_ones_are_reported(
     assert (gone.cause, gone.present, gone.actions) == ("test:x", False, ("2026-02-12: Said so in the guidelines.",))
 
 
+def test_what_fails_more_evals_comes_first(make_report: MakeReport, make_failure: MakeFailure) -> None:
+    failures = [
+        make_failure(f"a/{number}", causes=(cause,)) for number, cause in enumerate(("lint:any", "test:x", "test:x"))
+    ]
+    assert [each.cause for each in find_trends([make_report(*failures)])] == ["test:x", "lint:any"]
+
+
 def test_the_newest_report_of_each_run_counts(make_report: MakeReport, tmp_path: Path) -> None:
     for day in ("2026-02-12", "2026-02-13"):
         report = make_report(date=day)

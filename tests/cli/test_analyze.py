@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pexpect
 import pytest
@@ -71,6 +72,40 @@ def test_a_run_is_analysed_and_the_report_ends_with_a_question(
     trends = convex_evals("analyze", "trends", "--model", "reference")
     assert "1 of 1" in trends.stdout
     assert "The task says it." in trends.stdout
+
+
+def test_an_analyst_that_never_answers_is_named_and_the_rules_get_the_credit(
+    convex_evals: Command, record_run: Callable[..., str], provider_server: Any
+) -> None:
+    run = record_run({"000-a": "failed", "001-b": "failed"})
+    provider_server.script(*[provider_server.refuses(401)] * 2)
+    options = ("--engine", "both", "--analyst", "local/x", "--base-url", provider_server.url)
+    result = convex_evals("analyze", run, "--no-probe", "--json", "-", *options)
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["engine"] == "rules"
+    assert "to be classified by rules and the analyst local/x" in result.stderr.splitlines()[0]
+    [warning] = [line for line in result.stderr.splitlines() if line.startswith("Warning: ")]
+    assert warning.startswith("Warning: the analyst local/x did not classify 2 of 2 failures, so rules did: ")
+    assert "401" in warning
+
+
+def test_an_analyst_that_answers_is_in_the_report(
+    convex_evals: Command, record_run: Callable[..., str], provider_server: Any
+) -> None:
+    run = record_run({"000-a": "failed"})
+    said = {
+        "fault": "model",
+        "documented": False,
+        "confidence": 0.9,
+        "decidedBy": "it",
+        "summary": "s",
+        "reasoning": "r",
+    }
+    provider_server.script(*[provider_server.says(json.dumps(said))] * 2)
+    options = ("--engine", "both", "--analyst", "local/x", "--base-url", provider_server.url)
+    result = convex_evals("analyze", run, "--no-probe", "--json", "-", *options)
+    assert json.loads(result.stdout)["engine"] == "both"
+    assert "Warning" not in result.stderr
 
 
 def test_the_report_says_when_nothing_failed(

@@ -124,7 +124,7 @@ def test_only_what_failed_last_time_runs_again(convex_evals: Command, hello_suit
     assert verdicts(again) == [("001-hello", "passed", None)]
     nothing = convex_evals("run", "-m", "reference", "--failed")
     assert nothing.returncode == 0
-    assert "None of the selected evals failed in the last run of" in nothing.stderr
+    assert "None of the selected evals failed when" in nothing.stderr
 
 
 def test_runs_of_some_evals_and_checks_do_not_hide_what_failed(convex_evals: Command, hello_suite: MakeSuite) -> None:

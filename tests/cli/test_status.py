@@ -108,6 +108,25 @@ def test_the_last_run_of_a_model_is_one_of_all_evals(convex_evals: Command, hell
     assert [row.split()[0] for row in rows] == ["000-basics/001-hello"]
 
 
+@pytest.mark.parametrize("selection", [[], ["--filter", "00[0-2]"]])
+def test_a_smaller_run_hides_no_failure_of_other_evals(
+    convex_evals: Command, hello_suite: Callable[..., Path], selection: list[str]
+) -> None:
+    hello_suite(4, wrong=(1, 2))
+    convex_evals("run", "-m", "reference", *selection)
+    convex_evals("run", "-m", "reference", "--name", "000-hello")
+    convex_evals("run", "-m", "reference", "--name", "001-hello")
+    listed = json.loads(convex_evals("status", "--failed", "--json").stdout)["runs"]
+    assert [[each["eval"] for each in run["evals"]] for run in listed] == [
+        ["000-basics/001-hello"],
+        ["000-basics/002-hello"],
+    ]
+    planned = convex_evals("run", "-m", "reference", "--failed", "--dry-run").stdout.splitlines()
+    rows = [line.split()[1] for line in planned if line.startswith("reference")]
+    assert rows == ["000-basics/001-hello", "000-basics/002-hello"]
+    assert "Not listed: 1 that a later run has a verdict on." in convex_evals("status", "--failed").stdout
+
+
 @pytest.mark.parametrize(
     ("options", "models"),
     [
@@ -159,5 +178,8 @@ def test_validations_are_listed_only_when_asked_for(convex_evals: Command, hello
     hello_suite(1)
     assert convex_evals("validate").returncode == 0
     assert json.loads(convex_evals("status", "--json").stdout)["runs"] == []
+    only = "There are no runs but those of `validate`; `convex-evals status --all` lists them.\n"
+    assert convex_evals("status").stdout == convex_evals("status", "--failed").stdout == only
+    assert convex_evals("status", "--experiment", "other").stdout.startswith("No such run was found;")
     [run] = json.loads(convex_evals("status", "--json", "--all").stdout)["runs"]
     assert run["labels"] == ["validate"]

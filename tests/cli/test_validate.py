@@ -3,6 +3,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 Command = Callable[..., subprocess.CompletedProcess[str]]
 MakeSuite = Callable[..., Path]
 
@@ -52,6 +54,29 @@ def test_broken_evals_are_reported_and_the_others_are_checked(convex_evals: Comm
     assert f"broken: {suite / '000-basics' / '001-hello'}: has no TASK.txt;" in result.stderr
     assert "1 of 2 passed, 0 failed, 1 without verdict" in result.stdout
     assert "000-basics/002-hello  broken: " in result.stdout
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\xff\xfe"])
+def test_if_only_a_broken_eval_matches_it_is_named(
+    convex_evals: Command, hello_suite: MakeSuite, content: bytes | None
+) -> None:
+    suite = hello_suite(2)
+    task = suite / "000-basics" / "001-hello" / "TASK.txt"
+    task.unlink() if content is None else task.write_bytes(content)
+    broken, sentence = convex_evals("validate", "-f", "001-hello").stderr.splitlines()
+    assert broken.startswith("broken: ")
+    assert sentence == (
+        "convex-evals: The only eval that matches, 000-basics/001-hello, is broken; "
+        "`convex-evals list` says what is wrong."
+    )
+
+
+def test_a_syntax_error_of_a_grader_is_shown_with_its_place(convex_evals: Command, hello_suite: MakeSuite) -> None:
+    suite = hello_suite(1)
+    (suite / "000-basics" / "000-hello" / "grader.py").write_text("import os\n\ndef test_it(:\n    pass\n")
+    result = convex_evals("validate")
+    assert result.returncode == 1
+    assert "broken: the grader cannot be loaded · grader.py:3: SyntaxError: invalid syntax" in result.stdout
 
 
 def test_broken_evals_that_were_not_selected_do_not_matter(convex_evals: Command, hello_suite: MakeSuite) -> None:

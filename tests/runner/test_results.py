@@ -10,7 +10,7 @@ from convex_evals.runner import (
     VALIDATE,
     RunScore,
     last_failures,
-    last_run,
+    last_verdicts,
     scored_runs,
     tallies,
     why_no_score,
@@ -80,30 +80,34 @@ def test_the_newest_complete_run_of_each_model_counts(store: ScoresStore, suite:
     assert {model: run.id for model, run in scored_runs(store, suite).items()} == {"m": newest, "other": other}
 
 
+def runs_of_failures(store: ScoresStore) -> dict[str, frozenset[str]]:
+    return {each.run.id: each.failed for each in last_verdicts(store, "m", "default") if each.failed}
+
+
 def test_what_failed_last_is_that_of_the_last_run_of_all_evals_and_what_was_run_since(
     store: ScoresStore, suite: Suite
 ) -> None:
     first, second, third = (each.id for each in suite.evals)
-    assert last_failures(store, "m", "default") is None and last_run(store, "m", "default") is None
+    assert last_failures(store, "m", "default") is None and last_verdicts(store, "m", "default") == ()
     record(store, suite, "fff")
     whole = record(store, suite, "pff")
     record(store, suite, "f--", labels=(CHECK,))
     record(store, suite, "---", options=FILTERED)
     assert last_failures(store, "m", "default") == {second, third}
-    record(store, suite, "fp", options=FILTERED)
+    some = record(store, suite, "fp", options=FILTERED)
     assert last_failures(store, "m", "default") == {first, third}
-    found = last_run(store, "m", "default")
-    assert found is not None and found.id == whole
+    assert runs_of_failures(store) == {some: {first}, whole: {third}}
+    record(store, suite, "i", options=FILTERED)
+    assert last_failures(store, "m", "default") == {first, third}
     assert last_failures(store, "m", "no_guidelines") is None
 
 
 def test_where_nobody_ran_all_evals_what_was_run_counts(store: ScoresStore, suite: Suite) -> None:
     second = suite.evals[1].id
-    record(store, suite, "ff", options=FILTERED)
-    newest = record(store, suite, "p", options=FILTERED)
+    earlier = record(store, suite, "ff", options=FILTERED)
+    record(store, suite, "p", options=FILTERED)
     assert last_failures(store, "m", "default") == {second}
-    found = last_run(store, "m", "default")
-    assert found is not None and found.id == newest
+    assert runs_of_failures(store) == {earlier: {second}}
 
 
 def test_an_eval_failed_when_one_of_its_trials_failed(store: ScoresStore, suite: Suite) -> None:

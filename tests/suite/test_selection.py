@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,18 @@ def test_an_impossible_selection_says_why(suite: Suite, selection: Selection, se
     with pytest.raises(UsageError) as raised:
         select(suite, selection)
     assert str(raised.value).startswith(sentence)
+
+
+@pytest.mark.parametrize("selection", [Selection(pattern="second"), Selection(names=["second"])])
+def test_broken_evals_that_match_are_named(suite: Suite, selection: Selection) -> None:
+    problem = Problem(suite.root / "000-basics" / "001-second" / "TASK.txt", "is empty", "write it")
+    for others in ((suite.evals[0],), ()):
+        with pytest.raises(UsageError) as raised:
+            select(replace(suite, evals=others, problems=(problem,)), selection)
+        assert str(raised.value).startswith("The only eval that matches, 000-basics/001-second, is broken;")
+    both = (problem, replace(problem, path=suite.root / "000-basics" / "009-second"))
+    with pytest.raises(UsageError, match="All 2 evals that match are broken"):
+        select(replace(suite, evals=suite.evals[:1], problems=both), selection)
 
 
 @pytest.mark.parametrize(

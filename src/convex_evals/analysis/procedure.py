@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from convex_evals.analysis.changes import recommend_changes
-from convex_evals.analysis.classification import Engine
+from convex_evals.analysis.classification import Engine, EngineName
 from convex_evals.analysis.counterfactuals import read_neighbours
 from convex_evals.analysis.health import suite_health
 from convex_evals.analysis.investigation import Investigated, Investigator
@@ -133,7 +133,7 @@ def _collate(store: "ScoresStore", request: Request, prior: PriorReports, failur
     return Report(
         run=_facts(request.run, RunScore.of(request.run, store.results(request.run.id))),
         date=request.today.isoformat(),
-        engine=request.engine.name,
+        engine=_engine_name(request.engine, failures),
         prior=prior.listed(),
         failures=tuple(failures),
         infrastructure=tuple(
@@ -147,6 +147,11 @@ def _collate(store: "ScoresStore", request: Request, prior: PriorReports, failur
             each for each in suite_health(store, {failure.eval for failure in failures}) if each.is_suspicious
         ),
     )
+
+
+def _engine_name(engine: Engine, failures: Sequence[FailureReport]) -> EngineName:
+    """That of the rules if the analyst never answered."""
+    return engine.name if any(each.classification.engine != "rules" for each in failures) else "rules"
 
 
 def _facts(run: RunRecord, found: RunScore) -> RunFacts:

@@ -34,10 +34,10 @@ def read_reports(root: Path, model: str, provider: str | None = None) -> tuple[R
 
 
 def find_trends(reports: Sequence[Report]) -> tuple[Trend, ...]:
-    """What recurs comes first, then what the newest report has."""
+    """What recurs comes first, then what the newest report has, then what most evals fail by."""
     causes = dict.fromkeys(cause for report in reports for failure in report.failures for cause in _main(failure))
     trends = [_trend(cause, reports) for cause in causes]
-    return tuple(sorted(trends, key=lambda each: (-each.reports, not each.present, each.title)))
+    return tuple(sorted(trends, key=lambda each: (-each.reports, not each.present, -len(each.evals), each.title)))
 
 
 def _folders(root: Path, model: str) -> list[Path]:

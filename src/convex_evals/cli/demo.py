@@ -68,7 +68,7 @@ def next_commands(
     if failed:
         name = failed[0].attempt.eval
         yield NextCommand(f"show {this} {name}", "one failure: what each step said, and the files")
-        yield NextCommand("status --failed", "what failed in the last run of each model, and why")
+        yield NextCommand("status --failed", "what failed when each model was last run, and why")
         yield NextCommand(f"analyze {this}", "the same report, with the cause of each failure found by experiment")
     earlier = _run_before(store, run)
     if second is not None:

@@ -152,7 +152,9 @@ Experiment = Annotated[str | None, experiment_option("How models are prompted (d
 Guidelines = Annotated[
     Path | None, typer.Option("--guidelines", metavar="FILE", help="Use these guidelines instead of ours.")
 ]
-BaseUrl = Annotated[str | None, base_url_option("Where local/NAME is served (OpenAI's chat protocol).")]
+BaseUrl = Annotated[
+    str | None, base_url_option("Where local/NAME is served (OpenAI's chat protocol; usually ends in /v1).")
+]
 Budget = Annotated[float | None, budget_option("Stop generating once this many dollars are spent.")]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, help="Answers to grade in parallel (default: one per core).")

@@ -113,24 +113,35 @@ def scored_runs(store: "ScoresStore", suite: Suite) -> dict[str, RunRecord]:
     return newest
 
 
-def last_run(store: "ScoresStore", model: str, experiment: str) -> RunRecord | None:
-    """The newest run of all evals that has a result; only where there is none, of some."""
-    runs = _runs_with_results(store, model, experiment)
-    return next((run for run in runs if not is_filtered(run)), runs[0] if runs else None)
+@dataclass(frozen=True, slots=True)
+class LastVerdicts:
+    """The evals of a run that have no verdict in a later one."""
+
+    run: RunRecord
+    evals: Mapping[str, Standing]
+
+    @property
+    def failed(self) -> frozenset[str]:
+        return frozenset(name for name, each in self.evals.items() if each.failed)
+
+
+def last_verdicts(store: "ScoresStore", model: str, experiment: str) -> tuple[LastVerdicts, ...]:
+    """The last run of all evals and what was run since, newest first; if nobody ran all evals, every run."""
+    found: list[LastVerdicts] = []
+    later: set[str] = set()
+    for run in _runs_with_results(store, model, experiment):
+        known = {name: each for name, each in standings(store.results(run.id)).items() if each.verdicts}
+        found.append(LastVerdicts(run, {name: each for name, each in known.items() if name not in later}))
+        later |= known.keys()
+        if not is_filtered(run):
+            break
+    return tuple(found)
 
 
 def last_failures(store: "ScoresStore", model: str, experiment: str) -> frozenset[str] | None:
-    """Evals that failed when they were last run; None when there is no run.
-
-    That is the last run of all evals, and what was run again of it since.
-    """
-    runs = _runs_with_results(store, model, experiment)
-    latest: dict[str, Standing] = {}
-    for run in runs:
-        latest = {**standings(store.results(run.id)), **latest}
-        if not is_filtered(run):
-            break
-    return frozenset(name for name, each in latest.items() if each.failed) if runs else None
+    """Evals that failed when they were last run; None when there is no run."""
+    found = last_verdicts(store, model, experiment)
+    return frozenset().union(*(each.failed for each in found)) if found else None
 
 
 def _runs_with_results(store: "ScoresStore", model: str, experiment: str) -> list[RunRecord]:

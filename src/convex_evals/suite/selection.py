@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from convex_evals.core.errors import UsageError
 from convex_evals.suite.eval import Eval
-from convex_evals.suite.files import Problem
+from convex_evals.suite.files import Problem, printable
 from convex_evals.suite.suite import Suite
 
 
@@ -26,14 +26,18 @@ class Selection:
 
     def takes(self, candidate: Eval) -> bool:
         is_tagged = not self.tags or not set(self.tags).isdisjoint(candidate.tags.names)
-        return is_tagged and self._takes(candidate.category, candidate.name)
+        return is_tagged and self.takes_name(candidate.category, candidate.name)
 
     def takes_problem(self, suite: Suite, problem: Problem) -> bool:
         """Whether it keeps a selected eval from being loaded, or concerns the suite as a whole."""
-        parts = problem.path.relative_to(suite.root).parts if problem.path.is_relative_to(suite.root) else ()
-        return len(parts) < 2 or self._takes(parts[0], parts[1])
+        broken = _broken_eval(suite, problem)
+        return broken is None or self.takes_name(*broken)
 
-    def _takes(self, category: str, name: str) -> bool:
+    @property
+    def is_everything(self) -> bool:
+        return not (self.categories or self.pattern or self.names or self.tags)
+
+    def takes_name(self, category: str, name: str) -> bool:
         return (
             (not self.categories or not _category_spellings(category).isdisjoint(self.categories))
             and (not self.names or not spellings(category, name).isdisjoint(self.names))
@@ -44,13 +48,34 @@ class Selection:
 def select(suite: Suite, selection: Selection) -> tuple[Eval, ...]:
     """The selected evals in the suite's order; an unknown category or name, or no match at all, is a usage error."""
     _check_pattern(selection.pattern)
-    _check_known("category", selection.categories, (_category_spellings(each.category) for each in suite.evals))
-    _check_known("eval", selection.names, (spellings(each.category, each.name) for each in suite.evals))
+    broken = dict.fromkeys(each for problem in suite.problems if (each := _broken_eval(suite, problem)) is not None)
+    named = [*((each.category, each.name) for each in suite.evals), *broken]
+    _check_known("category", selection.categories, (_category_spellings(category) for category, _ in named))
+    _check_known("eval", selection.names, (spellings(*each) for each in named))
     _check_known("tag", selection.tags, (set(names) for names in suite.tags.values()))
     chosen = tuple(filter(selection.takes, suite.evals))
-    if suite.evals and not chosen:
-        raise UsageError(f"No eval matches; `convex-evals list` without filters shows all {len(suite.evals)}.")
+    if not chosen and not selection.is_everything:
+        matching = [] if selection.tags else ["/".join(each) for each in broken if selection.takes_name(*each)]
+        _refuse(suite, matching)
     return chosen
+
+
+def _refuse(suite: Suite, broken: Sequence[str]) -> None:
+    """`broken` would match if they could be loaded. A suite without any eval is for the caller to speak about."""
+    if len(broken) == 1:
+        raise UsageError(
+            f"The only eval that matches, {printable(broken[0])}, is broken; `convex-evals list` says what is wrong."
+        )
+    if broken:
+        raise UsageError(f"All {len(broken)} evals that match are broken; `convex-evals list` says what is wrong.")
+    if suite.evals:
+        raise UsageError(f"No eval matches; `convex-evals list` without filters shows all {len(suite.evals)}.")
+
+
+def _broken_eval(suite: Suite, problem: Problem) -> tuple[str, str] | None:
+    """Category and name of the eval that it keeps from being loaded; None: it concerns the suite as a whole."""
+    parts = problem.path.relative_to(suite.root).parts if problem.path.is_relative_to(suite.root) else ()
+    return (parts[0], parts[1]) if len(parts) > 1 else None
 
 
 def _category_spellings(category: str) -> set[str]:

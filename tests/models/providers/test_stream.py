@@ -84,6 +84,14 @@ NO_TOKENS = {"prompt_tokens": 11, "completion_tokens": 0, "total_tokens": 11}
         ("refuses", [402, "Pay first"], ModelUnusableError, "no credit or quota left for this key (402): Pay first"),
         ("refuses", [429, "All gone", "insufficient_quota"], ModelUnusableError, "no credit or quota left"),
         ("refuses", [404, "No such model", "model_not_found"], ModelUnusableError, "has no model 'tiny' (404)"),
+        ("refuses", [404, "tiny is gone"], ModelUnusableError, "has no model 'tiny' (404): tiny is gone."),
+        (
+            "sends",
+            ['{"detail": "Not Found"}', "application/json", 404],
+            ModelUnusableError,
+            "has nothing there (404): Not Found; the address (--base-url, or base_url in models.toml) may be wrong.",
+        ),
+        ("sends", ['{"odd": [1]}', "application/json", 400], RequestRefusedError, 'request (400): {"odd": [1]}.'),
         ("refuses", [400, "Too\nlong."], RequestRefusedError, "refuses the request (400): Too long."),
         ("refuses", [422, "Odd"], RequestRefusedError, "refuses the request (422): Odd."),
         ("refuses", [429, "Slowly"], BusyError, "is overloaded or limits our rate (429): Slowly."),
@@ -116,6 +124,16 @@ async def test_an_unreadable_response_is_one_sentence_and_never_the_models_fault
     assert "\n" not in str(raised.value)
     assert str(raised.value).startswith("local/tiny: ")
     assert raised.value.__cause__ is None and raised.value.__context__ is None
+
+
+async def test_an_address_without_its_version_gets_advice(provider_server: Any, asker: Any) -> None:
+    entry = asker.entry(base_url=provider_server.url.removesuffix("/v1"))
+    provider_server.script(provider_server.sends('{"detail": "Not Found"}', "application/json", 404))
+    with pytest.raises(ModelUnusableError) as raised:
+        await asker.ask(entry, tries=1)
+    assert str(raised.value).endswith(
+        " (404): Not Found; the address (--base-url, or base_url in models.toml) may be wrong: it usually ends in /v1."
+    ), str(raised.value)
 
 
 async def test_a_server_that_is_not_there_is_named(asker: Any) -> None:

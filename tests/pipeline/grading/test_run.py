@@ -144,10 +144,15 @@ BAD: dict[str, Case] = {
     "a grader that cannot be imported is broken": Case(
         "import no_such_module\ndef test_it(): pass",
         "grader-broken",
-        "No module named 'no_such_module'",
+        "the grader cannot be loaded\ngrader.py:1: ModuleNotFoundError: No module named 'no_such_module'",
         total=0,
     ),
-    "a grader with a syntax error is broken": Case("def test_it(:", "grader-broken", "SyntaxError", total=0),
+    "a grader with a syntax error is broken": Case(
+        "x = 1\ndef test_it(:",
+        "grader-broken",
+        "the grader cannot be loaded\ngrader.py:2: SyntaxError: invalid syntax\ndef test_it(:",
+        total=0,
+    ),
     "a grader without tests is broken": Case(
         "def check_it(): pass", "grader-broken", "the grader has no tests", total=0
     ),

@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from convex_evals.analysis.classification import Classification
+from convex_evals.analysis.report import FailureReport, Recommendations, Report, RunFacts, keep_report, report_paths
 from convex_evals.cli import main
 from convex_evals.scores import Benchmark, Fingerprints, ScoresStore
+from convex_evals.web import Site, create_app
 
 DOCUMENTED = Path(__file__).parents[3] / "docs" / "web.md"
 PRINTS = Fingerprints(pipeline="pipeline", toolchain="toolchain", prompt="prompt")
@@ -150,6 +153,39 @@ def test_a_model_has_its_runs_categories_and_causes(client: TestClient, run: Run
     assert [each["failed"] for each in client.get("/model/acme/tiny.json").json()["runs"]] == [0, 1]
     assert client.get("/model/acme/ti", follow_redirects=False).headers["location"] == "/model/acme/tiny"
     assert client.get("/model/acme/nobody").status_code == 404
+
+
+def write_report(folder: Path, causes: list[str]) -> None:
+    """On acme/tiny, with a failure for each of the causes."""
+    judged = Classification("MODEL_FAULT", 0.9, "It is wrong.", "It is wrong.")
+    failures = [
+        FailureReport(
+            *(f"000-basics/{number:03}-x", 1, "tests", "", "", "", "stated", "", judged, (), (), (cause,)),
+            repeat=False,
+            history="",
+            cure="",
+        )
+        for number, cause in enumerate(causes)
+    ]
+    run = RunFacts(
+        *("a" * 32, "2026-02-11", "acme", "acme/tiny", None, "default", "completed", 0, len(causes), len(causes)),
+        low=0.0,
+        high=0.1,
+        evals=len(causes),
+        pass_rate=0.0,
+    )
+    report = Report(run, "2026-02-12", "rules", (), tuple(failures), (), (), Recommendations(), "All wrong.")
+    keep_report(report, report_paths(folder, "acme", "acme/tiny", run.id, report.date))
+
+
+def test_the_most_frequent_causes_come_first_and_the_others_are_counted(site: Site, run: Run) -> None:
+    run()
+    client = TestClient(create_app(site), base_url="http://127.0.0.1")
+    write_report(site.reports, [*(f"lint:rule-{number:02}" for number in range(16)), *["test:zebra"] * 2])
+    text = client.get("/model/acme/tiny").text
+    assert text.index("zebra") < text.index("rule-00")
+    assert "rule-13" in text and "rule-14" not in text
+    assert "The 15 most frequent of 17 causes" in text
 
 
 def test_an_eval_shows_who_passes_it_and_what_fails(client: TestClient, run: Run) -> None:

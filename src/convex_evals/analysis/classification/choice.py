@@ -59,6 +59,17 @@ def _tagged(models: "Iterable[ModelEntry]", settings: Settings) -> "ModelEntry":
     return next((entry for entry in tagged if has_key(entry, settings)), tagged[0])
 
 
+def analyst_of(engine: Engine) -> "LlmEngine | None":
+    """The language model that takes part in it."""
+    if engine.name == "rules":
+        return None
+    from convex_evals.analysis.classification.both import BothEngine
+    from convex_evals.analysis.classification.llm import LlmEngine
+
+    asked = engine.analyst if isinstance(engine, BothEngine) else engine
+    return asked if isinstance(asked, LlmEngine) else None
+
+
 def compared_engines(engine: Engine) -> tuple[Engine, ...]:
     """The engine, and those that a comparison shows beside it: what a language model adds is seen against the rules."""
     if engine.name == "rules":

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from convex_evals.analysis import Request, analyse, run_reference, suite_health
-from convex_evals.analysis.classification import choose_engine
+from convex_evals.analysis.classification import Engine, analyst_of, choose_engine
 from convex_evals.analysis.evidence import Evidence
 from convex_evals.analysis.investigation import Investigated
 from convex_evals.analysis.prior import read_prior_reports
@@ -80,6 +80,7 @@ def perform(asked: AnalysisOptions) -> None:
             report = asyncio.run(analyse(store, settings, replace(request, evals=evals), progress))
     out = sys.stderr if json == "-" else sys.stdout
     _print(report, request, out)
+    _warn_unanswered(request.engine, len(report.failures))
     if json is not None:
         write_json(report_json(report), json)
     if report.failures:
@@ -104,8 +105,27 @@ def _announce(request: Request, total: int) -> None:
     run = request.run
     probes = f"at most {request.probe_seconds:g} s of probes each" if request.probe_seconds else "without new probes"
     if total:
-        how = f"classified by {request.engine.name}, {probes}"
+        how = f"to be classified by {_judges(request.engine)}, {probes}"
         remark(f"{count(total, 'failure')} of run {prefix(run.id)} ({run.model}), {how}")
+
+
+def _judges(engine: Engine) -> str:
+    analyst = analyst_of(engine)
+    if analyst is None:
+        return "rules"
+    return f"{'rules and ' if engine.name == 'both' else ''}the analyst {analyst.model}"
+
+
+def _warn_unanswered(engine: Engine, total: int) -> None:
+    analyst = analyst_of(engine)
+    if analyst is None or not analyst.unanswered:
+        return
+    missing, [(why, _), *others] = analyst.unanswered.total(), analyst.unanswered.most_common()
+    more = f" (and {count(len(others), 'other reason')}, which the report gives)" if others else ""
+    remark(
+        f"Warning: the analyst {analyst.model} did not classify {missing} of {count(total, 'failure')}, so rules did: "
+        f"{why.removesuffix('.')}{more}."
+    )
 
 
 def _print(report: Report, request: Request, out: TextIO) -> None:
@@ -205,6 +225,8 @@ def _failure_lines(found: Investigated) -> Iterator[str]:
     evidence, report, judged = found.evidence, found.report, found.classification
     yield f"{evidence.eval} failed at {evidence.failed_step}: {report.failure_class} ({judged.confidence:.0%})"
     yield f"  {judged.reasoning}"
+    if judged.note:
+        yield f"  {judged.note[:1].upper()}{judged.note[1:]}"
     if report.label is not None:
         label = report.label
         yield f"  Labelled {label.failure_class} by {label.author} on {label.date}: {label.why}"

@@ -65,8 +65,9 @@ def show(
     from convex_evals.cli.runs.evidence import Wanted, print_evidence
     from convex_evals.cli.runs.exports import run_csv, run_markdown, runs_junit
     from convex_evals.cli.runs.lookup import existing_scores, find_attempt, find_run
-    from convex_evals.cli.runs.status import print_failures
+    from convex_evals.cli.runs.status import Failures, print_failures
     from convex_evals.core.errors import UsageError
+    from convex_evals.core.ids import prefix
 
     only_one(json=json, csv=csv, markdown=markdown, junit=junit)
     wanted = Wanted(log, files, prompt, response, reference, diff, evals)
@@ -84,7 +85,8 @@ def show(
             elif json:
                 print_json(run_json(store, record, failed=failed))
             elif failed:
-                print_failures(store, (record,), "text")
+                nothing = f"No eval failed in run {prefix(record.id)} of {record.model}."
+                print_failures(store, (Failures.of(store, record),), "text", nothing)
             else:
                 print_run(store, record)
             return

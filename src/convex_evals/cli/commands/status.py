@@ -11,7 +11,7 @@ from convex_evals.cli.options import EvalsFolder, TableOptions, experiment_optio
 def status(
     options: TableOptions,
     failed: Annotated[
-        bool, typer.Option("--failed", help="List the evals that failed in the last run of each model.")
+        bool, typer.Option("--failed", help="List the evals of each model that failed when they were last run.")
     ] = False,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Number of runs to show, newest first.")] = 20,
     model: Annotated[str | None, model_option("Only runs of this model.")] = None,
@@ -29,8 +29,9 @@ def status(
 ) -> None:
     """Show the latest runs: counts, scores, state and how to resume them, and what has not been sent to services yet.
 
-    Only complete runs of the suite have a score. The last run of a model is its newest of all evals or, if there is
-    none, of some; those of `validate`, `models check` and `ablate` do not count.
+    Only complete runs of the suite have a score. --failed, like `run --failed`, takes a model's last run of all evals
+    and, for evals that have been run again since, the later verdict; if no run is of all evals, the last verdict on
+    each eval. Runs of `validate`, `models check` and `ablate` do not count.
 
     Examples:
       convex-evals status
@@ -48,10 +49,11 @@ def status(
     shape = options.shape
     wanted = Wanted(model, experiment, status, since, everything, hidden)
     with existing_scores(options.scores) as store:
-        runs = tuple(wanted.last_of_each_model(store) if failed else islice(wanted.runs(store), limit))
-        if not runs and shape == "text":
+        failures = tuple(wanted.last_failures(store)) if failed else ()
+        runs = tuple(islice(wanted.runs(store), 0 if failed else limit))
+        if not failures and not runs and shape == "text":
             print_lines([wanted.nothing_found(store)])
         elif failed:
-            print_failures(store, runs, shape)
+            print_failures(store, failures, shape, "No eval failed when it was last run.")
         else:
             print_runs(store, runs, evals, shape)

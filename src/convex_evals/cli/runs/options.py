@@ -99,7 +99,9 @@ class RunOptions:
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="S", help="With --sample: the same number draws the same evals.")
     ] = None
-    failed: Annotated[bool, typer.Option("--failed", help="Only evals that failed in the model's last run.")] = False
+    failed: Annotated[bool, typer.Option("--failed", help="Only evals that failed when the model last ran them.")] = (
+        False
+    )
     experiment: Experiment = None
     guidelines: Guidelines = None
     base_url: BaseUrl = None

@@ -170,7 +170,7 @@ def _failed(model: str, request: Request, store: ScoresStore) -> tuple[Eval, ...
         raise UsageError(f"--failed needs an earlier run of {model} ({experiment}), and there is none.")
     evals = tuple(each for each in request.evals if each.id in failed)
     if not evals:
-        remark(f"None of the selected evals failed in the last run of {model}.")
+        remark(f"None of the selected evals failed when {model} last ran it.")
     return evals
 
 

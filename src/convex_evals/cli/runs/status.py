@@ -1,10 +1,10 @@
 """Which runs `status` lists, and how it prints them and their failures: text, JSON, CSV and Markdown."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from convex_evals.cli.options import Shape
 from convex_evals.cli.output import csv_text, markdown_table, print_json, print_lines, print_table, table, write_text
@@ -21,7 +21,7 @@ from convex_evals.cli.runs.summaries import (
 )
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
-from convex_evals.runner import VALIDATE, RunScore, Spending, last_run, why_no_score
+from convex_evals.runner import VALIDATE, RunScore, Spending, last_verdicts, why_no_score
 from convex_evals.scores import AttemptDetails, RunFilter, RunRecord, ScoresStore
 from convex_evals.statistics import Score
 from convex_evals.suite import find_suite, load_suite
@@ -38,6 +38,7 @@ COLUMNS: Final = (
     *("score", "low", "high", "cost_usd", "started_at", LABELS),
 )
 NO_RUN: Final = "No such run was found; `convex-evals status --all --hidden` lists every run."
+ONLY_VALIDATIONS: Final = "There are no runs but those of `validate`; `convex-evals status --all` lists them."
 FAILURES: Final = ("run", "model", "experiment", "eval", "trial", "why")
 
 
@@ -55,20 +56,37 @@ def print_runs(store: ScoresStore, runs: Sequence[RunRecord], evals: Path | None
             _print_runs(store, runs, scores)
 
 
-def print_failures(store: ScoresStore, runs: Sequence[RunRecord], shape: Shape) -> None:
-    """What failed in each run, and why."""
-    failed = {run.id: _failed(store, run) for run in runs}
-    rows = [_failure_row(run, details) for run in runs for details in failed[run.id]]
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """Trials that failed in a run. `repeated` evals failed in it, too, but have been run again since."""
+
+    run: RunRecord
+    trials: tuple[AttemptDetails, ...]
+    repeated: int = 0
+
+    @classmethod
+    def of(cls, store: ScoresStore, run: RunRecord, last: Collection[str] | None = None) -> Self:
+        """All, or of those evals that were last run in it."""
+        trials = store.result_details(run.id, statuses=("failed",))
+        if last is None:
+            return cls(run, trials)
+        kept = tuple(each for each in trials if each.attempt.eval in last)
+        return cls(run, kept, len({each.attempt.eval for each in trials} - set(last)))
+
+
+def print_failures(store: ScoresStore, failures: Sequence[Failures], shape: Shape, nothing: str) -> None:
+    """What failed in each run, and why; `nothing` is said to people if nothing did."""
+    rows = [_failure_row(each.run, details) for each in failures for details in each.trials]
     match shape:
         case "json":
-            found = ((run, [eval_json(store, details) for details in failed[run.id]]) for run in runs)
+            found = ((each.run, [eval_json(store, details) for details in each.trials]) for each in failures)
             print_json({"runs": [{"run": run_summary_json(run), "evals": evals} for run, evals in found]})
         case "csv":
             write_text(csv_text(FAILURES, rows), "-")
         case "markdown":
             write_text(markdown_table(FAILURES, rows), "-")
         case "text":
-            _print_failures(runs, failed)
+            _print_failures(failures, nothing)
 
 
 def _print_runs(store: ScoresStore, runs: Sequence[RunRecord], scores: dict[str, Score]) -> None:
@@ -126,31 +144,29 @@ def _scores(store: ScoresStore, runs: Sequence[RunRecord], evals: Path | None) -
     return {run: score for run, score in found if score is not None}
 
 
-def _failed(store: ScoresStore, run: RunRecord) -> tuple[AttemptDetails, ...]:
-    return store.result_details(run.id, statuses=("failed",))
-
-
 def _failure_row(run: RunRecord, details: AttemptDetails) -> tuple[str, ...]:
     attempt = details.attempt
     return (prefix(run.id), run.model, run.experiment, attempt.eval, str(attempt.trial), reason(details))
 
 
-def _print_failures(runs: Sequence[RunRecord], failed: Mapping[str, Sequence[AttemptDetails]]) -> None:
+def _print_failures(failures: Sequence[Failures], nothing: str) -> None:
     """Run by run: its headline, and a table."""
-    told = [run for run in runs if failed[run.id]]
-    for number, run in enumerate(told):
-        print_lines([*([""] if number else []), headline(run)])
-        several = run.counts.total > run.evals
-        rows = table(["eval", *(["trial"] if several else []), "why"], fold="why")
-        for details in failed[run.id]:
-            trial = [str(details.attempt.trial)] if several else []
-            rows.add_row(details.attempt.eval, *trial, reason(details))
-        print_table(rows)
-    if told:
-        return
-    last = runs[0] if len(runs) == 1 else None
-    where = f"run {prefix(last.id)} of {last.model}" if last else "the last run of any model"
-    print_lines([f"No eval failed in {where}."])
+    told = [each for each in failures if each.trials]
+    for number, each in enumerate(told):
+        print_lines([*([""] if number else []), headline(each.run)])
+        _print_table(each)
+        if each.repeated:
+            print_lines([f"Not listed: {each.repeated} that a later run has a verdict on."])
+    if not told:
+        print_lines([nothing])
+
+
+def _print_table(failures: Failures) -> None:
+    several = failures.run.counts.total > failures.run.evals
+    rows = table(["eval", *(["trial"] if several else []), "why"], fold="why")
+    for details in failures.trials:
+        rows.add_row(details.attempt.eval, *([str(details.attempt.trial)] if several else []), reason(details))
+    print_table(rows)
 
 
 def _runs_json(store: ScoresStore, runs: Sequence[RunRecord], scores: dict[str, Score]) -> dict[str, Any]:
@@ -191,16 +207,24 @@ class Wanted:
             yield from (run for run in batch if self._has(run, store))
             chosen = replace(chosen, older_than=batch[-1])
 
-    def last_of_each_model(self, store: ScoresStore) -> Iterator[RunRecord]:
-        names = dict.fromkeys((run.model, run.experiment) for run in self.runs(store))
-        return (run for each in names if (run := last_run(store, *each)) is not None)
+    def last_failures(self, store: ScoresStore) -> Iterator[Failures]:
+        """Of each model, what failed when it was last run; its newest run is among them even if nothing failed."""
+        for model, experiment in dict.fromkeys((run.model, run.experiment) for run in self.runs(store)):
+            for number, last in enumerate(last_verdicts(store, model, experiment)):
+                if last.failed or not number:
+                    yield Failures.of(store, last.run, last.evals)
 
     def nothing_found(self, store: ScoresStore) -> str:
         """What is said to people when there are no such runs."""
         runs = store.runs(RunFilter(hidden=True))
-        if self.model is None or any(is_of(run, self.model) for run in runs):
+        if self.model is not None and not any(is_of(run, self.model) for run in runs):
+            return f"No run of {self.model} was found; {model_advice(self.model, runs)}"
+        if not runs:
+            return "There are no runs yet; `convex-evals run` makes one."
+        if any((self.model, self.experiment, self.status, self.since)):
             return NO_RUN
-        return f"No run of {self.model} was found; {model_advice(self.model, runs)}"
+        shown = store.runs()
+        return ONLY_VALIDATIONS if shown and all(VALIDATE in run.labels for run in shown) else NO_RUN
 
     def _has(self, run: RunRecord, store: ScoresStore) -> bool:
         return (

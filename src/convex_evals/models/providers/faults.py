@@ -1,5 +1,6 @@
 """From what the libraries raise to one sentence that says what is to be done, without the key."""
 
+import json
 import re
 from dataclasses import dataclass
 from typing import Final
@@ -31,6 +32,8 @@ class Redaction:
         return _CREDENTIALS.sub(lambda match: f"{match[1]}{match[2]}{MASK}", said)
 
 
+_MESSAGES: Final = ("message", "detail")
+"""Where a description of an error has its words: at most providers, and at servers that are made with FastAPI."""
 LATER = frozenset({408, 409, 425})  # other statuses of 4xx come again however often one asks
 
 
@@ -49,7 +52,7 @@ class Faults:
             case raised.ModelQuotaExceededError():
                 return errors.ModelUnusableError(self._sentence("has no credit or quota left for this key", error))
             case raised.ModelNotFoundError():
-                return errors.ModelUnusableError(self._sentence(f"has no model {self.entry.model!r}", error))
+                return errors.ModelUnusableError(self._not_found(error))
             case raised.ModelRateLimitError() | raised.ModelUnavailableError():
                 return errors.BusyError(self._sentence("is overloaded or limits our rate", error), error.retry_after)
             case raised.ModelServerError():
@@ -72,6 +75,15 @@ class Faults:
         advice = "check it" if self.redaction.key is not None else f"set {variables}"
         return f"{self.entry.slug}: {self._who} refuses {held}{_status(error)}; {advice}."
 
+    def _not_found(self, error: raised.ModelNotFoundError) -> str:
+        """Whether it is the model or the whole address that the server does not know, its words tell."""
+        about_model = rf"model|\b{re.escape(self.entry.model)}\b"
+        if self.entry.base_url is None or re.search(about_model, f"{error.body or ''}", re.IGNORECASE):
+            return self._sentence(f"has no model {self.entry.model!r}", error)
+        usual = "" if self.entry.base_url.rstrip("/").endswith("/v1") else ": it usually ends in /v1"
+        found = self._sentence("has nothing there", error).removesuffix(".")
+        return f"{found}; the address (--base-url, or base_url in models.toml) may be wrong{usual}."
+
     def _sentence(self, what: str, error: Exception) -> str:
         said = self.redaction.quote(_words(error)).rstrip(".")
         return f"{self.entry.slug}: {self._who} {what}{_status(error)}{f': {said}' if said else ''}."
@@ -89,7 +101,10 @@ def _words(error: Exception) -> str:
     """The provider's own, if it has any."""
     body = error.body if isinstance(error, raised.ModelAPIError) else None
     inner = body.get("error", body) if isinstance(body, dict) else body
-    message = inner.get("message") if isinstance(inner, dict) else inner
-    if isinstance(message, str) and message.strip():
-        return message
-    return str(body or error) or type(error).__name__
+    messages = [inner.get(name) for name in _MESSAGES] if isinstance(inner, dict) else [inner]
+    for message in messages:
+        if isinstance(message, str) and message.strip():
+            return message
+    if body:
+        return json.dumps(body, ensure_ascii=False, default=str)
+    return str(error) or type(error).__name__

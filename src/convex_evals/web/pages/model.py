@@ -24,6 +24,7 @@ from convex_evals.web.site import Site, site_of
 
 router = APIRouter()
 MOST_RUNS: Final = 50
+MOST_CAUSES: Final = 15
 MOST_MOMENTS: Final = 40
 COLUMNS: Final = (
     *("run", "experiment", "status", "started_at", "finished_at", "passed", "failed", "infrastructure", "planned"),
@@ -79,6 +80,7 @@ def model(
         categories=drawn.categories,
         guided=drawn.guided,
         trends=find_trends(read_reports(site.reports, name, provider)),
+        most_causes=MOST_CAUSES,
         reports=_reports(site, provider, name),
     )
 

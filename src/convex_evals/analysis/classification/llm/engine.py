@@ -1,6 +1,7 @@
 """Asks the analyst about each failure; whatever it cannot say, the rules say, and the result tells so."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
@@ -18,7 +19,10 @@ TRIES: Final = 2
 
 
 class LlmEngine:
-    """`budget` is in US dollars, for all failures together. An analyst that cannot be used is asked only once."""
+    """`budget` is in US dollars, for all failures together. An analyst that cannot be used is asked only once.
+
+    `unanswered` has the failures that the rules classified instead, by the reason.
+    """
 
     name: EngineName = "llm"
 
@@ -27,6 +31,7 @@ class LlmEngine:
     ) -> None:
         self.model = model
         self.spent = 0.0
+        self.unanswered = Counter[str]()
         self._transport, self._settings, self._budget = transport, settings or AskSettings(), budget
         self._turns = asyncio.Semaphore(AT_ONCE)
         self._unusable: str | None = None
@@ -76,6 +81,7 @@ class LlmEngine:
 
     async def _by_rules(self, evidence: Evidence, why: str) -> Classification:
         found = await self._rules.classify(evidence)
+        self.unanswered[shortened(why, 200)] += 1
         note = f"classified by rules, because the analyst {self.model} did not: {shortened(why, 200)}"
         return replace(found, note=note.replace("  ", " "))
 

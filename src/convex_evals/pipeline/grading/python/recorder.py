@@ -1,5 +1,6 @@
 """Writes the report while pytest runs, and says whose fault it is that a test did not pass."""
 
+import traceback
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -47,9 +48,14 @@ class Recorder:
         self._ended: set[str] = set()
         self._problems: list[str] = []
 
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        report = yield
         if report.failed:
-            self._problems.append(str(report.longrepr))
+            raised: pytest.CallInfo[None] | None = getattr(report, "call", None)  # pytest takes it away afterwards
+            error = raised.excinfo.value.__cause__ if raised is not None and raised.excinfo is not None else None
+            self._problems.append(str(report.longrepr) if error is None else self._located(error))
+        return report
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self._collected = [_name(item.nodeid) for item in session.items]
@@ -86,6 +92,18 @@ class Recorder:
     def pytest_sessionfinish(self) -> None:
         tests = tuple(test for test in self._tests.values() if test.name in self._ended)
         Report(tuple(self._collected), tests, "\n".join(self._problems)).write(self._path)
+
+    def _located(self, error: BaseException) -> str:
+        """What happened while the grader was imported, with its place there; the log has the traceback."""
+        frames = [each for each in traceback.extract_tb(error.__traceback__) if Path(each.filename) == self._grader]
+        line = frames[-1].lineno if frames else None
+        file, text = self._grader, frames[-1].line if frames else None
+        message = f"{type(error).__name__}: {error}"
+        if isinstance(error, SyntaxError):
+            file, line, text = Path(error.filename or file), error.lineno, error.text
+            message = f"{type(error).__name__}: {error.msg}"
+        place = f"{file.name}:{line}" if line else file.name
+        return "\n".join(filter(None, (f"{place}: {message}", (text or "").strip())))
 
     def _record(self, name: str, report: pytest.TestReport, call: pytest.CallInfo[None], *, meets_answer: bool) -> None:
         known = self._tests.get(name)
