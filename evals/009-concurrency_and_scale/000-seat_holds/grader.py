@@ -58,6 +58,8 @@ def test_all_seats_are_held_or_none(project: Deployment) -> None:
         call(project, "hold", "A2", "A3", customer="ben")
     with project.fails(data={"code": "UNKNOWN_SEAT"}):
         call(project, "hold", "A2", "Q9", customer="cem")
+    with project.fails(data={"code": "UNKNOWN_SEAT"}):
+        call(project, "hold", "A3", "B1", "Q9", customer="cem")
     assert held(project, "cem") == []
     assert states(project) == {"B2": "free", "B1": "held", "B3": "free", "A2": "free", "A1": "held", "A3": "sold"}
 

@@ -11,7 +11,7 @@ import pytest
 from convex_evals.pipeline.grading.kit import Deployment, Reply, WebRequest, WebServer, at_once, wait_until
 
 OK, DOWN = Reply.json({"indexed": True}, 201), Reply.text("down", 500)
-HANG_SECONDS = 30.0
+HANG_SECONDS = 300.0
 patience = [10.0]
 hanging: list[threading.Event] = []
 QUIET_MS, LONGEST_MS, RETRY_MS = 60_000, 600_000, 120_000
@@ -187,7 +187,7 @@ def test_an_index_that_cannot_be_reached_is_asked_again(project: Deployment, web
 
 @pytest.mark.parametrize(
     ("seconds", "moments"),
-    [(20, ((30, 1), (20, 2))), (100, ((0, 2),))],
+    [(20, ((50, 1), (70, 2))), (100, ((100, 2),))],
     ids=["not due yet", "overdue"],
 )
 def test_an_edit_during_a_request_leads_to_another_one(
@@ -199,6 +199,7 @@ def test_an_edit_during_a_request_leads_to_another_one(
     hang(project, index, 1)
     edit(project, index, "b")
     edit(project, index, "c")
+    edited = project.now()
     project.advance(seconds=seconds)
     assert (index.texts, read(project)) == (["a"], ("c", None))
     silence.over.set()
@@ -206,9 +207,10 @@ def test_an_edit_during_a_request_leads_to_another_one(
     quiet(project)
     if len(index.received) == 1:
         assert read(project) == ("c", "a")
-    for more, count in moments:
-        project.advance(seconds=more)
-        assert len(index.received) == count
+    for moment, count in moments:
+        # The calls since the edit have taken up some of the time.
+        project.advance(seconds=max(0.0, moment - (project.now() - edited) / 1000))
+        assert len(index.received) == count, f"{moment} seconds after the edit"
     assert (index.texts, read(project)) == (["a", "c"], ("c", "c"))
     project.advance(hours=1)
     assert len(index.received) == 2

@@ -256,6 +256,11 @@ def test_few_documents_are_read(project: Deployment) -> None:
         with project.trace() as work:
             call()
         assert work.documents_read <= most
+    for number in range(40):
+        release(project, f"m{number}")
+    with project.trace() as work:
+        assert project.query("handles:search", prefix="man") == [f"many{number}" for number in range(40, 50)]
+    assert work.documents_read <= 30
 
 
 class Truth:

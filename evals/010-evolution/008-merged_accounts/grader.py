@@ -485,6 +485,33 @@ def test_old_documents_without_the_newer_fields_are_merged_too(given: GivenDeplo
     assert karma["Kay K."] == 2
 
 
+def test_accounts_with_200_documents_of_a_kind_are_merged(given: GivenDeployment) -> None:
+    world = World.begin(given)
+    task = {"state": "done", "assigneeIds": [], "votes": 1, "comments": 1, "minutes": 0}
+    for name, where in zip(("kay", "kim"), world.projects, strict=True):
+        author = {"authorId": world.members[name], "authorName": name}
+        numbered = [{"number": number, "title": f"{name} {number}"} for number in range(100, 298)]
+        made = given.insert_many("tasks", [{"projectId": where, **task, **author, **each} for each in numbered])
+        own = [{"taskId": each, "memberId": world.members[name]} for each in made]
+        given.insert_many("votes", own)
+        given.insert_many("watchers", [{**each, "muted": False} for each in own])
+        comment = {**author, "body": "…", "mentions": [], "reactions": {}}
+        given.insert_many("comments", [{"taskId": each, **comment} for each in made])
+    after = merged(world.documents(), world.members["kay"], world.members["kim"])
+    project = given.upgrade()
+    world.merge(project)
+    olga, expected = world.members["olga"], expected_sight(after)
+    assert project.query("members:list", actorId=olga) == expected["members"]
+    for where in world.projects:
+        shown = project.query("tasks:list", actorId=olga, projectId=where)
+        authors = {each["taskId"]: each["author"] for each in shown}
+        assert authors == {each: expected["tasks"][each]["author"] for each in authors}
+    for table in ("comments", "votes", "watchers"):
+        assert len(project.documents(table)) == len(after[table]), table
+    written = [each["authorName"] for each in project.documents("comments")]
+    assert written == ["kay"] * 396
+
+
 def test_votes_for_ones_own_tasks_give_no_points(given: GivenDeployment) -> None:
     world = World.begin(given)
     for number, voters in enumerate([("kim", "max"), ("kay", "kim"), ("kay", "kim", "max"), ("olga",), ("kim",)]):
@@ -679,6 +706,8 @@ def test_the_kept_account_gets_the_higher_role_if_there_is_a_seat(given: GivenDe
     listed = {each["name"]: (each["role"], each["active"]) for each in project.query("members:list", actorId=olga)}
     assert listed["pat2"] == ("guest", True)
     assert listed["ann"] == ("admin", False)
+    with project.fails(data={"code": "NO_SEATS"}):
+        project.mutation("members:reactivate", actorId=olga, memberId=world.members["ann"])
 
 
 def test_access_of_guests_is_kept(given: GivenDeployment) -> None:

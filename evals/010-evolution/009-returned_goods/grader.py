@@ -237,7 +237,7 @@ class Shop:
         self.books.audit.append(("return.reject", found.order.id))
         found.status = "rejected"
 
-    def advance(self, **duration: int) -> None:
+    def advance(self, **duration: float) -> None:
         self.done.append(("advance", duration))
         self.project.advance(**duration)
         for each in self.returns:
@@ -418,6 +418,20 @@ def test_goods_can_be_returned_for_30_days(project: Deployment) -> None:
         shop.request(order, {order.lines[0].id: 1})
     shop.receive(found, {order.lines[0].id: (1, 0)})
     shop.check()
+
+
+def test_the_last_moment_of_the_30_days_counts(project: Deployment) -> None:
+    shop = Shop.open(project)
+    order = shop.deliver(shop.place(pen=2))
+    pens = order.lines[0].id
+    last = project.documents("orders")[0]["deliveredAt"] + 30 * DAY
+    with project.stopped_clock():
+        for moment in (last - 1000, last):
+            shop.advance(seconds=(moment - project.now()) / 1000)
+        shop.request(order, {pens: 1})
+        shop.advance(seconds=1)
+        with project.fails(data={"code": "WRONG_STATUS"}):
+            shop.request(order, {pens: 1})
 
 
 def test_old_orders_can_be_returned_too(given: GivenDeployment) -> None:

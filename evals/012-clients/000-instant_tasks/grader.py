@@ -1,12 +1,14 @@
 """A page on which everything the user does is visible at once, and what the server refuses is taken back."""
 
+import json
 import random
 import re
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 
 from convex_evals.pipeline.grading.kit import App, Deployment, Sources, wait_until
 
@@ -81,6 +83,32 @@ def check_frames(states: list[dict[str, Any]], current: str) -> None:
         open_ = len(state["tasks"]) - done
         assert state["status"] == f"{open_} open, {done} done", f"a frame contradicts itself: {state}"
         assert f"{current} ({open_})" in state["projects"], f"a frame contradicts itself: {state}"
+
+
+@dataclass
+class SlowLine:
+    """A page's connection: once the page has sent a mutation, whatever else it sends waits until it may go on."""
+
+    is_slow: bool = True
+    is_blocked: bool = False
+    waiting: list[tuple[WebSocketRoute, str | bytes]] = field(default_factory=list)
+
+    def connect(self, near: WebSocketRoute) -> None:
+        far = near.connect_to_server()
+
+        def send(message: str | bytes) -> None:
+            if self.is_blocked:
+                self.waiting.append((far, message))
+            else:
+                far.send(message)
+                self.is_blocked = self.is_slow and json.loads(message)["type"] == "Mutation"
+
+        near.on_message(send)
+
+    def go_on(self) -> None:
+        self.is_slow = self.is_blocked = False
+        for far, message in self.waiting:
+            far.send(message)
 
 
 def test_the_page_uses_the_functions_of_the_given_backend(files: Sources) -> None:
@@ -243,7 +271,9 @@ def test_all_tasks_are_finished_also_those_that_are_not_loaded(app: App, project
 
 def test_what_was_done_after_something_that_is_refused_still_counts_once(app: App, project: Deployment) -> None:
     ids = create(project, Home="a b c")
-    page = app.open()
+    page, line = app.blank(), SlowLine()
+    page.route_web_socket("**/sync", line.connect)
+    page.goto(app.url)
     expect_page(page, "c b a", "3 open, 0 done")
     with app.frames(page, STATE) as states:
         with app.holding(page):
@@ -256,6 +286,9 @@ def test_what_was_done_after_something_that_is_refused_still_counts_once(app: Ap
             box(page, "b").click()
             expect_page(page, "c! b! a", "1 open, 2 done", "Home (1)")
         expect(page.get_by_role("alert")).to_have_text("c is locked")
+        expect_page(page, "c b! a", "2 open, 1 done", "Home (2)")
+        line.go_on()
+        wait_until(lambda: listed(page)[::-1] == home(project, ids["Home"]) == ["a", "b!", "c"], "the last change")
         expect_page(page, "c b! a", "2 open, 1 done", "Home (2)")
     check_frames(states, "Home")
 

@@ -11,6 +11,7 @@ from convex_evals.pipeline.grading.kit import Deployment, at_once
 
 LONG = 800  # an append of so many changes takes long enough for others to overtake it
 MOST_POLLS = 60
+MOST_CHANGES, LARGEST_PAGE, LONGEST_TEXT = 2000, 1000, 200
 Pair = tuple[str, str]
 
 
@@ -79,6 +80,24 @@ def test_a_page_has_as_many_changes_as_it_may(project: Deployment) -> None:
         append(project, str(number), 3)
     follower = Follower(project)
     assert [len(follower.poll(limit)) for limit in (1, 4, 5, 2, 3, 100)] == [1, 4, 5, 2, 3, 3]
+
+
+def test_the_longest_append_comes_in_the_largest_pages(project: Deployment) -> None:
+    texts = [f"{number} ".ljust(LONGEST_TEXT, "x") for number in range(MOST_CHANGES)]
+    cuts = [(0, 50, 100, LONGEST_TEXT)[number % 4] for number in range(MOST_CHANGES)]
+    expected = [(text[:cut], text[cut:]) for text, cut in zip(texts, cuts, strict=True)]
+    changes = [{"key": key, "value": value} for key, value in expected]
+    for topic in ("news", "sport"):
+        assert project.mutation("feed:append", topic=topic, changes=changes) is None
+    append(project, "last")
+    follower = Follower(project)
+    assert [len(follower.poll(LARGEST_PAGE)) for _ in range(4)] == [LARGEST_PAGE, LARGEST_PAGE, 1, 0]
+    different = [number for number in range(MOST_CHANGES) if follower.received[number] != expected[number]]
+    assert different[:3] == [], f"{len(different)} changes are different, or in another place"
+    assert follower.received[-1] == ("last", "0")
+    with project.trace() as work:
+        Follower(project).poll(LARGEST_PAGE)
+    assert work.documents_read <= LARGEST_PAGE + 1
 
 
 def test_changes_are_there_when_append_returns(project: Deployment) -> None:

@@ -192,9 +192,11 @@ def test_what_the_print_shop_refuses_is_refused(project: Deployment, web_server:
 
 def test_little_is_read(project: Deployment, web_server: WebServer) -> None:
     shop, mine = Shop(web_server), token("ada")
-    for number in range(24):
-        user = "ada" if number % 2 else "ben"
-        project.with_token(token(user)).mutation("prints:checkIn", device=str(number))
+    tokens = [token(user) for user in ("ada", "ben") for _ in range(20)]
+    for number, each in enumerate(tokens):
+        project.with_token(each).mutation("prints:checkIn", device=str(number))
+    for each in tokens[:8]:
+        project.with_token(mine).mutation("prints:block", fingerprint=fingerprint(each))
     for _ in range(2):
         with project.trace() as work:
             project.with_token(mine).mutation("prints:checkIn", device="mine")

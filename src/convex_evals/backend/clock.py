@@ -6,6 +6,12 @@ from dataclasses import dataclass
 TICK_NS = 1_000_000
 
 
+def milliseconds(nanoseconds: int) -> float:
+    """To the microsecond. Nanoseconds since 1970 are too large a number to be divided exactly: whole milliseconds would
+    become a little less."""
+    return nanoseconds // 1000 / 1000
+
+
 @dataclass
 class DeploymentClock:
     """Functions, timestamps, the scheduler and cron jobs go by it. It never goes back.
@@ -20,7 +26,7 @@ class DeploymentClock:
         return time.time_ns() + self.ahead_ns if self.stopped_at_ns is None else self.stopped_at_ns
 
     def now_ms(self) -> float:
-        return self.now_ns() / 1e6
+        return milliseconds(self.now_ns())
 
     def monotonic(self) -> float:
         """Seconds since some moment; also moved ahead, but not when the machine's clock is set."""

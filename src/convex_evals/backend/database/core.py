@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from sortedcontainers import SortedDict
 
+from convex_evals.backend.clock import milliseconds
 from convex_evals.backend.database.catalog import CATALOG_TABLES, Catalog
 from convex_evals.backend.database.commits import CommitLog, ReadSet
 from convex_evals.backend.database.documents import Document
@@ -129,7 +130,7 @@ class TransactionCore:
         self.usage = Usage()
         self.read_set = ReadSet()
         self.pending = PendingWrites()
-        self.started_ms = snapshot.now / 1e6
+        self.started_ms = milliseconds(snapshot.now)
         self._next_creation_time = self.started_ms
         self._catalogs = dict(snapshot.catalogs)
         self._recorded: set[tuple[str, str]] = set()
