@@ -95,12 +95,13 @@ async def test_a_worker_that_cannot_be_started_is_a_grading_without_a_verdict(
     def start_piped(*_: object, **__: object) -> None:
         raise ProcessError("Cannot start python: this machine has no room for another process (EAGAIN)")
 
+    suite = make_suite(1)
     async with grading_worker(settings, tmp_path / "worker") as worker:
         with monkeypatch.context() as patch:
             patch.setattr("convex_evals.runner.worker.start_piped", start_piped)
-            step = broken_step(await worker.grade(assignment(make_suite(1), tmp_path / "1"), ignore))
+            step = broken_step(await worker.grade(assignment(suite, tmp_path / "1"), ignore))
         assert (step.failure, "EAGAIN" in step.excerpt) == ("worker-died", True)
-        assert (await worker.grade(assignment(make_suite(1), tmp_path / "2"), ignore)).status == "passed"
+        assert (await worker.grade(assignment(suite, tmp_path / "2"), ignore)).status == "passed"
 
 
 async def test_a_worker_that_is_killed_is_replaced_by_the_next_grading(

@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Final
 
+from convex_evals.backend.runtime.evaluation import runtime_fingerprint
 from convex_evals.core.settings import read_settings
 from convex_evals.core.toolchain import prepare_toolchain
 from convex_evals.scores import Generation, Outcome, PlannedEval, RunPlan, ScoresStore
@@ -183,9 +184,9 @@ def open_world(person: Person, *, downloads: bool = True, prepared: Path | None 
 
 
 def kept_cache() -> Path:
-    """Of the honest answers of this suite, graded with this toolchain."""
+    """Of the honest answers of this suite, graded with this toolchain and this deployment."""
     toolchain = asyncio.run(prepare_toolchain(read_settings()))
-    named = sha256(toolchain.packages.folder.name.encode())
+    named = sha256(toolchain.packages.folder.name.encode() + runtime_fingerprint().encode())
     for path in sorted(path for path in SUITE.rglob("*") if path.is_file() and path.suffix != ".pyc"):
         named.update(str(path.relative_to(SUITE)).encode() + path.read_bytes())
     return read_settings().cache_folder / "tests" / f"corpus-{named.hexdigest()}"

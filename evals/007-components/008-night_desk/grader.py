@@ -357,7 +357,18 @@ def test_clients_can_call_these_functions_and_no_others_and_arguments_are_valida
     assert public == {name: kind for name, (kind, _) in FUNCTIONS.items()}
     for name, (kind, arguments) in FUNCTIONS.items():
         call_ = project.query if kind == "query" else project.mutation
-        for argument in arguments:
-            for rejected in ({**arguments, argument: 1}, {key: arguments[key] for key in arguments if key != argument}):
-                with project.fails("ArgumentValidationError"):
-                    call_(name, rejected)
+        for rejected in ({**arguments, "more": 1}, *rejected_values(arguments)):
+            with project.fails("ArgumentValidationError"):
+                call_(name, rejected)
+
+
+def rejected_values(arguments: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for argument in arguments:
+        yield {**arguments, argument: 1}
+        yield {key: arguments[key] for key in arguments if key != argument}
+
+
+def test_the_tables_have_the_fields_of_the_task(project: Deployment, answer: Deployment) -> None:
+    for table, names in {"bookings": ("guest", "room", "nights"), "taxis": ("guest", "threadId", "time")}.items():
+        received, described = project.schema().table(table).fields, answer.schema().table(table).fields
+        assert {name: received.get(name) for name in names} == {name: described[name] for name in names}
