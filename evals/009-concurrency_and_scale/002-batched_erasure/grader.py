@@ -64,6 +64,16 @@ def finish(project: Deployment, total: int, workspace: str = "w") -> None:
     assert remaining(project, workspace) == 0
 
 
+def erase(project: Deployment, total: int) -> list[Any]:
+    """All that was executed for it."""
+    with project.trace(scheduled=True) as work:
+        start(project)
+        project.advance(minutes=1)
+        wait(lambda: remaining(project, "w") == 0, "the end of the erasure")
+    finish(project, total)
+    return work.calls
+
+
 MANY_NOTES = [0, 1, 0, 2, 5] * 40
 ONE_NOTE = [420, 0, 1]
 
@@ -72,14 +82,10 @@ ONE_NOTE = [420, 0, 1]
 def test_everything_is_deleted_in_transactions_of_bounded_size(project: Deployment, comments: list[int]) -> None:
     total = seed(project, "w", comments)
     others = seed(project, "other", [3, 0])
-    with project.trace(scheduled=True) as work:
-        start(project)
-        project.advance(minutes=1)
-        wait(lambda: remaining(project, "w") == 0, "the end of the erasure")
-    finish(project, total)
+    calls = erase(project, total)
     assert remaining(project, "other") == others
-    writing = [call for call in work.calls if call.kind == "mutation" and call.documents_written]
-    assert max(call.documents_read for call in work.calls if call.kind != "action") <= MOST_DOCUMENTS
+    writing = [call for call in calls if call.kind == "mutation" and call.documents_written]
+    assert max(call.documents_read for call in calls if call.kind != "action") <= MOST_DOCUMENTS
     assert max(call.documents_written for call in writing) <= MOST_DOCUMENTS
     bookkeeping = 3
     assert len(writing) <= total / LEAST_DELETED + bookkeeping, "transactions that delete too little"
@@ -88,13 +94,9 @@ def test_everything_is_deleted_in_transactions_of_bounded_size(project: Deployme
 def test_a_workspace_beside_a_large_one_is_erased_in_transactions_of_bounded_size(project: Deployment) -> None:
     others = seed(project, "other", [MOST_DOCUMENTS, *[0] * MOST_DOCUMENTS])
     total = seed(project, "w", [2] * 40)
-    with project.trace(scheduled=True) as work:
-        start(project)
-        project.advance(minutes=1)
-        wait(lambda: remaining(project, "w") == 0, "the end of the erasure")
-    finish(project, total)
+    calls = erase(project, total)
     assert remaining(project, "other") == others
-    assert max(call.documents_read for call in work.calls if call.kind != "action") <= MOST_DOCUMENTS
+    assert max(call.documents_read for call in calls if call.kind != "action") <= MOST_DOCUMENTS
 
 
 def test_an_empty_workspace_is_done_soon(project: Deployment) -> None:

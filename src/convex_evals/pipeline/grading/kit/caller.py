@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from convex_evals.pipeline.grading.kit.assertions import assert_same, show
-from convex_evals.pipeline.grading.kit.client import Client, LiveQuery
+from convex_evals.pipeline.grading.kit.client import Client, LiveQuery, user_credentials
 from convex_evals.pipeline.grading.kit.errors import CallFailed, Mismatch
 from convex_evals.pipeline.grading.kit.transport import Headers, Kind, Response, Transport
 
@@ -217,7 +217,7 @@ class Caller:
         if self.authorization is None:
             return None
         if self.authorization.startswith(BEARER):
-            return {"tokenType": "User", "value": self.authorization.removeprefix(BEARER)}
+            return user_credentials(self.authorization.removeprefix(BEARER))
         acting = {"impersonating": dict(self.acting_as)} if self.acting_as else {}
         return {"tokenType": "Admin", "value": self.transport.admin_key, **acting}
 

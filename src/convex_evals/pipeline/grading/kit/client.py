@@ -56,7 +56,7 @@ class Client:
     def authenticate(self, token: str | None) -> None:
         """Logs in with a token that the deployment checks, again with another one, or out. One that it refuses ends the
         connection."""
-        self._identify({"tokenType": "None"} if token is None else {"tokenType": "User", "value": token})
+        self._identify({"tokenType": "None"} if token is None else user_credentials(token))
 
     def mutation(self, path: str, args: Arguments | None = None, /, **named: Any) -> Any:
         return self._call("Mutation", path, {**(args or {}), **named})
@@ -221,6 +221,10 @@ def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
 def _failure(deployment: str, path: str, text: str, told: Message) -> CallFailed:
     has_data = "errorData" in told
     return CallFailed(deployment, path, text, from_json(told["errorData"]) if has_data else None, has_data)
+
+
+def user_credentials(token: str) -> Message:
+    return {"tokenType": "User", "value": token}
 
 
 def _connect(transport: Transport) -> "ClientConnection":
