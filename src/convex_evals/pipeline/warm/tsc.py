@@ -36,6 +36,7 @@ COMPLAINTS: Final = (
     "getSemanticDiagnostics",
     "getGlobalDiagnostics",
 )
+WHOLE_PROGRAM: Final = "getGlobalDiagnostics"  # it checks every file first, those of packages too
 OF_ONE_FILE: Final = frozenset({"getSyntacticDiagnostics", "getBindDiagnostics", "getSemanticDiagnostics"})
 WITH_DECLARATIONS: Final = {"extends": "./tsconfig.json", "compilerOptions": {"skipLibCheck": False}}
 # A project of ours that stays open, so that what it is made of stays parsed.
@@ -95,7 +96,8 @@ class _WarmTsc(WarmProcess[TscJob, Compiled]):
         return Compiled(errors, (clock() - started) * 1000, self.cpu_ms - spent)
 
     async def errors_of(self, config: Path, files: Sequence[str] = (), *, keep: bool = False) -> int:
-        """How many there are, in all files or in some: the first complaints end the search."""
+        """How many there are: the first complaints end the search. With `files`, those that are about none of them do not
+        matter."""
         opened = await self._request("updateSnapshot", {"openProjects": [str(config)]})
         try:
             project = next(each["id"] for each in opened["projects"] if each["configFileName"] == str(config))
@@ -104,6 +106,8 @@ class _WarmTsc(WarmProcess[TscJob, Compiled]):
         asked = {"snapshot": opened["snapshot"], "project": project}
         found = 0
         for method in COMPLAINTS:
+            if files and method == WHOLE_PROGRAM:
+                continue
             parts = [{"file": file} for file in files] if files and method in OF_ONE_FILE else [{}]
             found += sum([len(await self._request(method, {**asked, **part}) or ()) for part in parts])
             if found:
