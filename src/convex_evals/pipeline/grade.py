@@ -175,7 +175,7 @@ class Grading:
 
     @cached_property
     def _checked(self) -> CheckedCopy:
-        return make_checked_copy(self._workspace)
+        return make_checked_copy(self._workspace.project, self._workspace.checked)
 
     async def _check_types(self, step: RunningStep, backends: Backends | None) -> StepResult:
         return await check_types(step, self._checked, self._options.compiler)

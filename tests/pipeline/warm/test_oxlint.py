@@ -27,7 +27,7 @@ OTHERS: tuple[Mapping[str, str], ...] = (
 async def linted(tools: Tools, folder: Path, files: Mapping[str, str]) -> tuple[list[Diagnostic], str]:
     """What oxlint finds in an answer, and the log."""
     workspace = written(tools, folder, files)
-    step, copy = RunningStep("eslint", workspace, tools), make_checked_copy(workspace)
+    step, copy = RunningStep("eslint", workspace, tools), make_checked_copy(workspace.project, workspace.checked)
     found = await run_oxlint(step, copy.folder, copy.areas[0])
     return sorted(found, key=lambda each: (each.file, each.line, each.column, each.name)), step.log.read_text()
 

@@ -93,7 +93,7 @@ async def checked(tools: Tools, folder: Path, files: Mapping[str, str]) -> tuple
     """What the step says of an answer, and its log."""
     workspace = written(tools, folder, files)
     step = RunningStep("tsc", workspace, tools)
-    return await check_types(step, make_checked_copy(workspace), "7"), step.log.read_text()
+    return await check_types(step, make_checked_copy(workspace.project, workspace.checked), "7"), step.log.read_text()
 
 
 def codes(result: StepResult) -> set[str]:

@@ -128,6 +128,14 @@ class WrittenReply:
     crashed: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class TypeCheckReply:
+    """The errors in each snippet of a grader, unless the compiler `crashed`, which is not their fault."""
+
+    errors: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    crashed: str = ""
+
+
 def read_report(path: Path) -> Report | None:
     """The report, or None when the grader's process has not come to writing one."""
     try:

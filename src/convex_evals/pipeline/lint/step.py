@@ -67,7 +67,7 @@ async def _lint_area(
 
 
 async def _works(trial: RunningStep, eval: Eval, linter: Linter) -> bool:
-    checked = make_checked_copy(trial.workspace)
+    checked = make_checked_copy(trial.workspace.project, trial.workspace.checked)
     try:
         return not await _lint_area(trial, eval, checked, checked.areas[0], linter)
     except LintAccident:

@@ -21,7 +21,6 @@ from convex_evals.pipeline.typecheck.tsconfig import (
     read_options,
     rebased_paths,
 )
-from convex_evals.pipeline.workspace import Workspace
 
 SOURCES: Final = frozenset(SUFFIXES)
 _REACT_CONFIGS: Final = ("src/tsconfig.json", "tsconfig.app.json", "tsconfig.json")
@@ -55,9 +54,8 @@ class CheckedCopy:
         return tuple(name for name in self.declarations if name.startswith(f"{area.folder}/"))
 
 
-def make_checked_copy(workspace: Workspace) -> CheckedCopy:
+def make_checked_copy(project: Path, copy: Path) -> CheckedCopy:
     """Without what configures tools: dotfiles and tsconfigs, of which we have read what matters."""
-    project, copy = workspace.project, workspace.checked
     shutil.copytree(project, copy, ignore=_left_out)
     (copy / "node_modules").symlink_to((project / "node_modules").resolve(), target_is_directory=True)
     sources = [*_sources(copy)]

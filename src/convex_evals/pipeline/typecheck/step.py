@@ -7,6 +7,7 @@ from typing import Final
 from convex_evals.core.diagnostics import NOWHERE, Diagnostic, Place, type_error
 from convex_evals.core.processes import ProcessResult
 from convex_evals.core.steps import StepResult
+from convex_evals.core.toolchain import Toolchain
 from convex_evals.pipeline.step import RunningStep, output_of
 from convex_evals.pipeline.tools import linked_packages
 from convex_evals.pipeline.trial import blame, ending_of
@@ -89,21 +90,25 @@ async def _areas_to_check(step: RunningStep, checked: CheckedCopy, compiler: Com
     ]
 
 
+def compiler_command(toolchain: Toolchain, compiler: Compiler) -> list[str]:
+    """What it prints, `parse_diagnostics` reads."""
+    native = [str(toolchain.binary("tsc")), "--singleThreaded"]
+    return [*(native if compiler == "7" else toolchain.node_command("typescript", "tsc")), "--pretty", "false"]
+
+
 async def _compile(
     step: RunningStep, checked: CheckedCopy, area: Area, compiler: Compiler, more: tuple[str, ...] = ()
 ) -> ProcessResult:
     toolchain = step.tools.toolchain
-    native = [str(toolchain.binary("tsc")), "--singleThreaded"]
-    command = native if compiler == "7" else toolchain.node_command("typescript", "tsc")
     return await step.run(
-        [*command, "--pretty", "false", "--project", f"./{area.folder}", *more],
+        [*compiler_command(toolchain, compiler), "--project", f"./{area.folder}", *more],
         cwd=checked.folder,
         read=(checked.folder, toolchain.packages.folder, *linked_packages(checked.folder, step.tools)),
     )
 
 
 async def _works(trial: RunningStep, compiler: Compiler) -> bool:
-    checked = make_checked_copy(trial.workspace)
+    checked = make_checked_copy(trial.workspace.project, trial.workspace.checked)
     return (await _compile(trial, checked, checked.areas[0], compiler)).ok
 
 

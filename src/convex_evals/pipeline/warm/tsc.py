@@ -96,8 +96,7 @@ class _WarmTsc(WarmProcess[TscJob, Compiled]):
         return Compiled(errors, (clock() - started) * 1000, self.cpu_ms - spent)
 
     async def errors_of(self, config: Path, files: Sequence[str] = (), *, keep: bool = False) -> int:
-        """How many there are: the first complaints end the search. With `files`, those that are about none of them do not
-        matter."""
+        """How many there are: the first complaints end the search. With `files`, others do not matter."""
         opened = await self._request("updateSnapshot", {"openProjects": [str(config)]})
         try:
             project = next(each["id"] for each in opened["projects"] if each["configFileName"] == str(config))

@@ -1,5 +1,5 @@
-"""What graders import (`__all__`). The fixtures `project`, `answer`, `files`, `app`, `written_tests` and `web_server`
-need no import.
+"""What graders import (`__all__`). The fixtures `project`, `answer`, `files`, `app`, `written_tests`,
+`type_checks` and `web_server` need no import.
 
 The names that are exported as themselves are for the code that runs graders, and for the analysis of sources.
 """
@@ -26,6 +26,7 @@ from convex_evals.pipeline.grading.kit.errors import Mismatch as Mismatch
 from convex_evals.pipeline.grading.kit.errors import TimeIsUp as TimeIsUp
 from convex_evals.pipeline.grading.kit.errors import ToolCrashed as ToolCrashed
 from convex_evals.pipeline.grading.kit.patience import PATIENCE as PATIENCE
+from convex_evals.pipeline.grading.kit.service import Service as Service
 from convex_evals.pipeline.grading.kit.sources import LANGUAGES as LANGUAGES
 from convex_evals.pipeline.grading.kit.sources import NOT_WRITTEN as NOT_WRITTEN
 from convex_evals.pipeline.grading.kit.sources import Sources
@@ -36,6 +37,7 @@ from convex_evals.pipeline.grading.kit.syntax import Module as Module
 from convex_evals.pipeline.grading.kit.syntax import literal as literal
 from convex_evals.pipeline.grading.kit.transport import Clock as Clock
 from convex_evals.pipeline.grading.kit.transport import Transport as Transport
+from convex_evals.pipeline.grading.kit.type_checks import TypeChecks
 from convex_evals.pipeline.grading.kit.upgrade import GivenDeployment
 from convex_evals.pipeline.grading.kit.upgrade import push_given as push_given
 from convex_evals.pipeline.grading.kit.values import Int64
@@ -55,6 +57,7 @@ __all__ = [
     "Reply",
     "Route",
     "Sources",
+    "TypeChecks",
     "Variant",
     "VariantRun",
     "WebRequest",

@@ -1,7 +1,6 @@
 """The fixture `written_tests`: tests that the model wrote, run on variants of the project that they test."""
 
 import json
-import socket
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,12 +8,11 @@ from typing import Final, Literal
 
 from convex_evals.core.plain import from_plain
 from convex_evals.pipeline.grading.kit.errors import EvalBroken, ToolCrashed
-from convex_evals.pipeline.grading.kit.transport import Clock
+from convex_evals.pipeline.grading.kit.service import Service
 from convex_evals.pipeline.grading.types import VariantReport, WrittenReply
 
 GIVEN: Final = "given"
 VARIANTS: Final = "variants"
-PATIENCE_SECONDS: Final = 600.0  # longer than a run may take, so that its own limit decides
 MOST_FAILURES: Final = 3
 
 
@@ -48,8 +46,7 @@ class VariantRun:
 @dataclass
 class WrittenTests:
     eval: Path
-    server: Path
-    clock: Clock
+    service: Service
     _known: dict[str, dict[str, VariantRun]] = field(default_factory=dict)
 
     def run(self, variants: Mapping[str, Variant]) -> dict[str, VariantRun]:
@@ -59,8 +56,7 @@ class WrittenTests:
         """
         request = json.dumps({name: self._changes(variant) for name, variant in variants.items()})
         if request not in self._known:
-            with self.clock.stopped():
-                reply = self._ask(request)
+            reply = from_plain(WrittenReply, self.service.ask(request))
             if reply.crashed:
                 raise ToolCrashed(reply.crashed)
             self._known[request] = dict(_runs(variants, reply))
@@ -78,15 +74,6 @@ class WrittenTests:
             text = changed.get(edit.path) or (self.eval / GIVEN / edit.path).read_text()
             changed[edit.path] = edit.apply(text)
         return changed
-
-    def _ask(self, request: str) -> WrittenReply:
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(PATIENCE_SECONDS)
-            connection.connect(str(self.server))
-            connection.sendall(request.encode())
-            connection.shutdown(socket.SHUT_WR)
-            with connection.makefile("rb") as reply:
-                return from_plain(WrittenReply, json.loads(reply.read()))
 
 
 def _runs(variants: Mapping[str, Variant], reply: WrittenReply) -> Iterator[tuple[str, VariantRun]]:

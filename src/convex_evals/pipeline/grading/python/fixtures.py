@@ -18,9 +18,11 @@ from convex_evals.pipeline.grading.kit import (
     Deployment,
     EvalBroken,
     GivenDeployment,
+    Service,
     Sources,
     ToolCrashed,
     Transport,
+    TypeChecks,
     WebServer,
     WrittenTests,
     clean,
@@ -74,7 +76,16 @@ class Fixtures:
         """The tests that the model wrote."""
         if self._job.written_tests is None:
             raise EvalBroken("there is nobody who could run the fixture `written_tests`")
-        return WrittenTests(self._job.grader.parent, self._job.written_tests, self._clock)
+        return WrittenTests(self._job.grader.parent, Service(self._job.written_tests, self._clock))
+
+    @pytest.fixture(scope="session")
+    def type_checks(self) -> TypeChecks:
+        """The compiler, for code that uses what the model wrote."""
+        if self._job.type_checks is None:
+            raise EvalBroken(
+                "there is nothing to compile for the fixture `type_checks`; a static eval has only `files`"
+            )
+        return TypeChecks(Service(self._job.type_checks, self._clock))
 
     @pytest.fixture
     def web_server(self) -> Iterator[WebServer]:

@@ -10,9 +10,11 @@ from convex_evals.core.errors import ProcessError
 from convex_evals.core.processes import LIBRARIES, Confinement, ProcessResult, base_environment, run
 from convex_evals.pipeline.grading.network import TreeListeners
 from convex_evals.pipeline.grading.python.process import Job
+from convex_evals.pipeline.grading.python.snippets import check_snippets
 from convex_evals.pipeline.grading.runner import GraderRequest, GraderRun
+from convex_evals.pipeline.grading.service import serve
 from convex_evals.pipeline.grading.types import BUNDLE, BuiltApp, read_report
-from convex_evals.pipeline.grading.vitest import serve_written_tests
+from convex_evals.pipeline.grading.vitest import run_on_variants
 from convex_evals.pipeline.tools import LIMITS, Tools, linked_packages
 from convex_evals.suite import Eval, GraderKind
 
@@ -51,9 +53,15 @@ class PythonGrader:
             job = replace(job, given=self._request.given.deployment)
             job.given_push.write_text(json.dumps(self._request.given.pushes.given))
             job.project_push.write_text(json.dumps(self._request.given.pushes.project))
+        request, tools = self._request, self._tools
         others: list[ProcessResult] = []
-        async with serve_written_tests(self._request, self._tools, others) as socket:
-            run = await self._run(replace(job, written_tests=socket))
+        async with (
+            serve(
+                "written_tests", request, lambda variants: run_on_variants(variants, request, tools, others)
+            ) as tests,
+            serve("type_checks", request, lambda snippets: check_snippets(snippets, request, tools, others)) as types,
+        ):
+            run = await self._run(replace(job, written_tests=tests, type_checks=types))
         return replace(run, others=tuple(others))
 
     async def _run(self, job: Job) -> GraderRun:

@@ -45,6 +45,7 @@ class Job:
     answer: GradedDeployment | None = None
     given: GradedDeployment | None = None
     written_tests: Path | None = None  # the socket behind which tests that the model wrote are run
+    type_checks: Path | None = None  # the socket behind which code of the grader is compiled with the model's
     test_seconds: float = 60.0
     grader_seconds: float = 300.0
     collect_only: bool = False

@@ -26,7 +26,7 @@ from convex_evals.pipeline.grading.types import Report
 
 LONGEST_MESSAGE: Final = 100_000
 _MEETING: Final = frozenset(
-    {"project", "files", "app", "given", "written_tests"}
+    {"project", "files", "app", "given", "written_tests", "type_checks"}
 )  # fixtures that show what a model made
 OURS: Final = ("answer", "given")  # deployments of code that comes with the eval
 # No answer can cause these: they are mistakes in the grader's own text.

@@ -4,26 +4,21 @@ A grader has no business with Node. It sends the variants through a Unix socket 
 vitest, confined like any other tool. What is sent: `{name: {path: text or null}}`; what comes back: a `WrittenReply`.
 """
 
-import asyncio
 import json
-import re
 import secrets
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from convex_evals.core.errors import ProcessError
-from convex_evals.core.plain import to_plain
 from convex_evals.core.processes import LIBRARIES, Confinement, ProcessResult, base_environment, run
 from convex_evals.pipeline.grading.kit import LANGUAGES, NOT_WRITTEN
 from convex_evals.pipeline.grading.runner import GraderRequest
 from convex_evals.pipeline.grading.types import VariantReport, WrittenReply, WrittenTest
 from convex_evals.pipeline.tools import LIMITS, Tools
 
-FIXTURE: Final = re.compile(r"\bwritten_tests\b")
-SOCKET: Final = "written-tests.socket"
 MOST_VARIANTS: Final = 12
 """In one process. Every file has a thread, and threads that have ended give their memory back late."""
 CPU_SECONDS: Final = 50
@@ -42,33 +37,10 @@ Files = dict[str, str]
 Variants = Mapping[str, Mapping[str, str | None]]
 
 
-@asynccontextmanager
-async def serve_written_tests(
-    request: GraderRequest, tools: Tools, ended: list[ProcessResult]
-) -> AsyncIterator[Path | None]:
-    """The socket, while the block runs; None if the grader does not speak of such tests. `ended` is added to."""
-    if FIXTURE.search(request.grader.path.read_text(errors="replace")) is None:
-        yield None
-        return
-    turn = asyncio.Lock()
-
-    async def reply(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError):
-            asked = json.loads(await reader.read())
-            async with turn:
-                ran = await run_on_variants(asked, request, tools, ended)
-            writer.write(json.dumps(to_plain(ran)).encode())
-            await writer.drain()
-        writer.close()
-
-    socket = request.private / SOCKET
-    async with await asyncio.start_unix_server(reply, socket):
-        yield socket
-
-
 async def run_on_variants(
     variants: Variants, request: GraderRequest, tools: Tools, ended: list[ProcessResult]
 ) -> WrittenReply:
+    """What ran is added to `ended`."""
     written = _sources(request.files)
     if sum(len(text) for text in written.values()) > MOST_BYTES:
         return WrittenReply(problem=f"the tests and what they import have more than {MOST_BYTES:,} characters")
