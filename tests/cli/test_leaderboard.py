@@ -93,7 +93,22 @@ def test_a_version_is_minted_only_from_a_suite_that_is_proven(
     assert "run `convex-evals validate -c basics -f '^000.*[01]-hello$'` first" in part.stderr
     unknown = convex_evals("benchmark", "show", "v9").stderr
     assert "no benchmark version 'v9'; `convex-evals benchmark mint v9` makes it." in unknown
-    assert "No benchmark version is minted" in convex_evals("leaderboard").stderr
+
+
+def test_without_a_version_complete_runs_that_were_graded_alike_are_compared(
+    convex_evals: Command, hello_suite: HelloSuite
+) -> None:
+    hello_suite(2, wrong=(1,))
+    assert convex_evals("validate").returncode == 1
+    nothing = convex_evals("leaderboard")
+    assert nothing.returncode == 2
+    assert "no benchmark version is minted, and no complete run could stand in for one" in nothing.stderr
+    assert convex_evals("run", "-m", "reference").returncode == 0
+    shown = convex_evals("leaderboard").stdout
+    assert "benchmark current · 2 evals" in shown
+    assert "No benchmark version is minted" in shown
+    assert "50.0%" in shown
+    assert json.loads(convex_evals("leaderboard", "--json").stdout)["benchmark"]["minted"] is False
 
 
 def test_a_part_of_the_suite_can_be_a_version(convex_evals: Command, minted: Path) -> None:

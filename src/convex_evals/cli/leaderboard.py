@@ -6,7 +6,15 @@ from convex_evals.cli.output import count, csv_text, markdown_table, table, tabl
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
 from convex_evals.core.text import points
-from convex_evals.runner import Guidelines, Leaderboard, RankedModel, find_benchmark, read_leaderboard
+from convex_evals.runner import (
+    UNMINTED,
+    Guidelines,
+    Leaderboard,
+    RankedModel,
+    current_benchmark,
+    find_benchmark,
+    read_leaderboard,
+)
 from convex_evals.scores import RemoteScores, ScoresStore
 from convex_evals.suite import Suite
 
@@ -14,6 +22,10 @@ NAMED = 5
 METHOD = (
     "score: mean over evals of the pass rate; interval: Wilson for one trial of each, else Student's t over evals; "
     "rank: all pairs, Holm at 5%"
+)
+NOT_MINTED = (
+    "No benchmark version is minted, so nothing is ranked officially: these are complete runs that were asked and graded "
+    "alike. `convex-evals validate`, then `convex-evals benchmark mint v1` makes a version."
 )
 HEADINGS = ("rank", "model", "score", "95% interval", "runs", "cost", "generation")
 COLUMNS = (
@@ -34,22 +46,28 @@ COLUMNS = (
 def find_leaderboard(
     store: ScoresStore, benchmark: str | None, experiment: str, suite: Suite | None = None
 ) -> Leaderboard:
-    """Of the newest version unless one is named. A service ranks its runs itself, so that not all of them are sent."""
+    """Of the newest version unless one is named; of the newest complete run if none is minted.
+
+    A service ranks its runs itself, so that not all of them are sent.
+    """
     version = find_benchmark(store, benchmark)
+    if isinstance(store, RemoteScores):
+        named = {"benchmark": version.name} if version else {}
+        return store.reader.one(Leaderboard, "/leaderboard", {**named, "experiment": experiment})
+    version = version or current_benchmark(store)
     if version is None:
         raise UsageError(
-            "No benchmark version is minted, so no run can be ranked; "
-            "`convex-evals validate`, then `convex-evals benchmark mint v1` makes one."
+            "No run can be ranked: no benchmark version is minted, and no complete run could stand in for one; "
+            "`convex-evals run -m MODEL` without a filter makes one."
         )
-    if isinstance(store, RemoteScores):
-        chosen = {"benchmark": version.name, "experiment": experiment}
-        return store.reader.one(Leaderboard, "/leaderboard", chosen)
     return read_leaderboard(store, version, experiment, suite.tags if suite else {})
 
 
 def leaderboard_lines(found: Leaderboard, *, by_tag: bool = False) -> Iterator[str]:
     version = found.benchmark
     yield f"benchmark {version.name} · {count(len(version.evals), 'eval')} · experiment {found.experiment}"
+    if version.name == UNMINTED:
+        yield NOT_MINTED
     if not found.standings:
         yield "No complete run belongs to it yet."
     else:

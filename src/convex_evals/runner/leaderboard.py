@@ -17,6 +17,7 @@ from convex_evals.runner.results import (
     group_scores,
     is_sample,
     read_figures,
+    unminted_benchmark,
 )
 from convex_evals.scores import Answer, Benchmark, RunRecord
 from convex_evals.statistics import (
@@ -103,6 +104,12 @@ class Leaderboard:
     standings: tuple[RankedModel, ...]
     left_out: tuple[LeftOut, ...]
     guidelines: Guidelines | None
+
+
+def current_benchmark(store: "ScoresStore") -> Benchmark | None:
+    """What stands in for a version as long as none is minted: see `unminted_benchmark`."""
+    over = [key.id for key in store.history.index() if key.status != "running"]
+    return unminted_benchmark(tuple(read_figures(store, over)))
 
 
 def read_leaderboard(

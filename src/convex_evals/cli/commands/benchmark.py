@@ -202,6 +202,7 @@ def leaderboard(
     """Rank models by their complete runs of one benchmark version.
 
     A rank is a range when models cannot be told apart. Runs that do not belong to the version are listed, not ranked.
+    As long as no version is minted, what the newest complete run was asked and graded with stands in for one.
 
     Examples:
       convex-evals leaderboard

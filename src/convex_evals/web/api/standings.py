@@ -76,9 +76,10 @@ def show_leaderboard(
     benchmark: Annotated[str | None, Query(max_length=200, description="Its name; the newest if not given.")] = None,
     experiment: Annotated[str, Query(max_length=200)] = "default",
 ) -> Response:
-    version = find_benchmark(site.store, benchmark)
+    """Without any version, what the newest complete run was asked and graded with stands in for one."""
+    version = find_benchmark(site.store, benchmark) or next(iter(results.benchmarks()), None)
     if version is None:
-        raise NotFound("No version of the benchmark is minted, so no run can be ranked.")
+        raise NotFound("No run can be ranked: no version of the benchmark is minted, and no run is complete.")
     return answer(results.leaderboard(version, experiment, site.suite))
 
 
