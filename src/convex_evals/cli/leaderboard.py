@@ -24,8 +24,8 @@ METHOD = (
     "rank: all pairs, Holm at 5%"
 )
 NOT_MINTED = (
-    "No benchmark version is minted, so nothing is ranked officially: these are complete runs that were asked and graded "
-    "alike. `convex-evals validate`, then `convex-evals benchmark mint v1` makes a version."
+    "No benchmark version is minted, so nothing is ranked officially: these are complete runs that were asked and "
+    "graded alike. `convex-evals validate`, then `convex-evals benchmark mint v1` makes a version."
 )
 HEADINGS = ("rank", "model", "score", "95% interval", "runs", "cost", "generation")
 COLUMNS = (

@@ -149,7 +149,7 @@ def test_a_model_has_its_runs_categories_and_causes(client: TestClient, run: Run
     run()
     text = client.get("/model/acme/tiny").text
     assert first[:8] in text
-    assert "Score by category in the newest complete run" in text
+    assert "Score by category in the newest run of the whole suite" in text
     assert [each["failed"] for each in client.get("/model/acme/tiny.json").json()["runs"]] == [0, 1]
     assert client.get("/model/acme/ti", follow_redirects=False).headers["location"] == "/model/acme/tiny"
     assert client.get("/model/acme/nobody").status_code == 404

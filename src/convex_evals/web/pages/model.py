@@ -115,7 +115,9 @@ def _history(request: Request, whole: Sequence[RunFigures], versions: Sequence[t
     if not any(len(moments) > 1 for moments in by_experiment.values()):
         return None
     series = [Series(name, tuple(moments[-MOST_MOMENTS:])) for name, moments in by_experiment.items()]
-    return history_chart("Score of every complete run, by experiment; benchmark versions are marked", series, versions)
+    return history_chart(
+        "Score of every run of the whole suite, by experiment; benchmark versions are marked", series, versions
+    )
 
 
 def _moment(request: Request, each: RunFigures) -> Iterator[Moment]:
@@ -131,7 +133,7 @@ def _categories(whole: Sequence[RunFigures]) -> Chart | None:
         return None
     found = newest.categories.items()
     bars = [Bar(name, each.value, each.interval.low, each.interval.high) for name, each in found]
-    return bar_chart(f"Score by category in the newest complete run ({newest.run.experiment})", bars)
+    return bar_chart(f"Score by category in the newest run of the whole suite ({newest.run.experiment})", bars)
 
 
 def _guided(whole: Sequence[RunFigures]) -> GuidelinesEffect | None:
