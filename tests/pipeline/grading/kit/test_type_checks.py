@@ -97,3 +97,20 @@ async def test_a_compiler_that_does_not_start_is_not_the_models_fault(
     monkeypatch.setattr(snippets, "run", no_process)
     graded = await attempt(TYPED)
     assert (graded.step.status, graded.broken) == ("infrastructure", None)
+
+
+MANY = """\
+from convex_evals.pipeline.grading.kit import TypeChecks
+
+LONG = " & ".join(f'{{ field{number}: "a" }}' for number in range(60))
+SNIPPETS = {str(n): f'import {{ pick }} from "./lib";\\npick({{}} as {LONG}, "field{n}x");\\n' for n in range(60)}
+
+
+def test_every_one_is_refused(type_checks: TypeChecks) -> None:
+    assert [name for name, errors in type_checks.errors(SNIPPETS).items() if not errors] == []
+"""
+
+
+async def test_no_error_is_lost_however_much_the_compiler_says(attempt: Try) -> None:
+    graded = await attempt(TYPED, grader=MANY)
+    assert graded.step.status == "passed", graded.step.excerpt

@@ -32,7 +32,7 @@ async def check_snippets(
     except ProcessError as error:
         return TypeCheckReply(crashed=str(error))
     ended.append(result)
-    found = parse_diagnostics(result.output.text)
+    found = parse_diagnostics(result.output.read().decode(errors="replace"))
     if not result.ok and not found:
         return TypeCheckReply(crashed=f"tsc: {result.ending}")
     errors: dict[str, list[str]] = defaultdict(list)
