@@ -8,6 +8,7 @@ import pytest
 
 from convex_evals.pipeline import Assignment, Grade, GradingOptions
 from convex_evals.pipeline.grade import grade
+from convex_evals.pipeline.grading import deploys_the_given_project
 from convex_evals.pipeline.tools import Tools
 from convex_evals.suite import Eval, read_answer
 
@@ -112,3 +113,18 @@ async def test_a_file_that_must_stay_is_named(asked: Eval, tools: Tools, tmp_pat
         f"convex/notes.ts: this given file must stay as it is, and the answer {verb} it "
         "(it may change convex/tasks.ts, convex/schema.ts)"
     )
+
+
+@pytest.mark.parametrize(
+    ("grader", "deployed"),
+    [
+        (GRADER, True),
+        ("def test_it(\n    project,\n    given,\n): ...\n", True),
+        ('def test_no_name_is_given(project): assert "a given name" != {"given": 1}\n', False),
+    ],
+)
+def test_the_given_project_is_deployed_only_for_a_grader_that_asks_for_it(
+    write_eval: Callable[..., Eval], grader: str, deployed: bool
+) -> None:
+    beside = {"evals/000-tests/000-one/given/convex/notes.ts": GIVEN["convex/notes.ts"]}
+    assert deploys_the_given_project(write_eval({"convex/tasks.ts": LOUD}, grader=grader, beside=beside)) is deployed

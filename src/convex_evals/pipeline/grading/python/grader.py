@@ -23,7 +23,7 @@ LONGEST_REPORT: Final = 5000
 SECONDS: Final = 30.0
 _ASSETS: Final = (".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".woff", ".woff2")
 _APP: Final = re.compile(r"\bapp\b")
-_GIVEN: Final = re.compile(r"\bgiven\b")
+_GIVEN: Final = re.compile(r"[(,]\s*given\s*[:,)]")  # a parameter, by which a test or a fixture asks for it
 _OPTIONS: Final = (
     "--bundle",
     "--format=esm",
@@ -91,7 +91,7 @@ class PythonGrader:
 
 
 def deploys_the_given_project(eval: Eval) -> bool:
-    """Whether the grader of an eval with given files speaks of them."""
+    """Whether a test of an eval with given files asks for the fixture `given`."""
     grader = eval.grader
     if not eval.has_given or grader is None or grader.kind is not GraderKind.PYTEST:
         return False
