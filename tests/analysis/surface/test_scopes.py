@@ -48,6 +48,7 @@ def test_what_the_installed_package_does_not_have_is_found(code: str, missing: l
         + 'import { v } from "convex/values";\nconst rows = v.array(v.string());\n'
         + "export const q = query({ args: { rows }, handler: async (ctx, { rows }) => rows.map((row) => row) });",
         'import { anything } from "./helpers";\nexport const x = anything.at.all();',
+        SERVER + "export async function f(ctx: QueryCtx & { member: string }) { return ctx.member; }",
         "this is not even { code",
     ],
 )

@@ -51,3 +51,15 @@ async def test_unfolded_failures_and_the_line_in_sight_stay_where_they_are(brows
     await expect(page.locator("#evals").get_by_role("row", name="000-index")).to_contain_text("failed")
     assert abs(await page.evaluate(PLACE) - before) < 2
     served.record.store.finish_run(run_id, "stopped")
+
+
+async def test_what_a_busy_server_did_not_show_is_asked_for_again(browser: Any, served: Any) -> None:
+    run_id = served.record.begin("busy")
+    address = served.of_run(run_id, f"/{SECOND}")
+    page = await browser.visit(address)
+    await expect(page.get_by_text("This eval has not begun yet.")).to_be_visible()
+    await page.route(address, lambda route: route.fulfill(status=503), times=3)
+    served.record.attempt(run_id, SECOND, passes=False)
+    await expect(page.get_by_text("This eval has not begun yet.")).to_be_hidden()
+    served.record.store.finish_run(run_id, "stopped")
+    assert all("503" in each for each in browser.take_complaints())

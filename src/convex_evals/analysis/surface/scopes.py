@@ -113,8 +113,8 @@ class Scopes:
         return NOTHING
 
     def _annotated(self, annotation: SgNode | None) -> Types:
-        if annotation is None:
-            return NOTHING
+        if annotation is None or annotation.find(kind="intersection_type") is not None:
+            return NOTHING  # `QueryCtx & { member: … }` has members of the answer's own
         names = [self._imported.get(each.text(), "") for each in annotation.find_all(kind="type_identifier")]
         return frozenset().union(*(self._root(_CONTEXT_TYPES[name]) for name in names if name in _CONTEXT_TYPES))
 

@@ -47,16 +47,22 @@
     if (link) scrollBy(0, link.getBoundingClientRect().top - seen.top);
     if (!fresh.querySelector("[data-live]")) end();
   };
-  const refresh = async () => {
-    if (busy) { pending = true; return; }
-    busy = true;
+  const load = async () => { // false: the server is busy or away, and what it did not say is still to be shown
     try {
       const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
       if (answer.ok) replace(new DOMParser().parseFromString(await answer.text(), "text/html"));
-    } catch { /* the server is away; the next event asks again */ }
-    await new Promise((resolve) => setTimeout(resolve, 250));
+      return answer.status < 500 && answer.status !== 429;
+    } catch { return false; }
+  };
+  const refresh = async () => {
+    if (busy) { pending = true; return; }
+    busy = true;
+    const loaded = await load();
+    await new Promise((resolve) => setTimeout(resolve, loaded ? 250 : 3000));
     busy = false;
-    if (pending) { pending = false; refresh(); }
+    const again = pending || (!loaded && events?.readyState === EventSource.OPEN); // a stream that opens anew asks anyway
+    pending = false;
+    if (again) refresh();
   };
   const open = () => {
     if (events || ended || document.hidden) return;
