@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from playwright.async_api import expect
 
 FIRST, SECOND, INDEX = "000-basics/000-first", "000-basics/001-second", "001-queries/000-index"
@@ -53,12 +54,17 @@ async def test_unfolded_failures_and_the_line_in_sight_stay_where_they_are(brows
     served.record.store.finish_run(run_id, "stopped")
 
 
-async def test_what_a_busy_server_did_not_show_is_asked_for_again(browser: Any, served: Any) -> None:
+@pytest.mark.parametrize("refused", ["page", "stream"])
+async def test_a_page_that_a_busy_server_refused_is_asked_for_again(browser: Any, served: Any, refused: str) -> None:
     run_id = served.record.begin("busy")
     address = served.of_run(run_id, f"/{SECOND}")
-    page = await browser.visit(address)
+    page = await browser.visit("about:blank")
+    if refused == "stream":
+        await page.route("**/api/v1/events*", lambda route: route.fulfill(status=503), times=1)
+    await page.goto(address)
     await expect(page.get_by_text("This eval has not begun yet.")).to_be_visible()
-    await page.route(address, lambda route: route.fulfill(status=503), times=3)
+    if refused == "page":
+        await page.route(address, lambda route: route.fulfill(status=503), times=3)
     served.record.attempt(run_id, SECOND, passes=False)
     await expect(page.get_by_text("This eval has not begun yet.")).to_be_hidden()
     served.record.store.finish_run(run_id, "stopped")

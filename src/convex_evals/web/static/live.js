@@ -69,6 +69,11 @@
     events = new EventSource(source.dataset.live);
     events.addEventListener("open", refresh); // for what happened since the page was written, or while nobody listened
     events.addEventListener("change", refresh);
+    events.addEventListener("error", () => { // a browser comes back to a stream that broke, but not to one that was refused
+      if (events?.readyState !== EventSource.CLOSED) return;
+      close();
+      setTimeout(open, 3000);
+    });
   };
   const close = () => { events?.close(); events = null; };
   document.addEventListener("visibilitychange", () => {
