@@ -19,6 +19,7 @@ convex/a.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'
 error TS2688: Cannot find type definition file for 'x'.
 convex/tsconfig.json(1,2): error TS5023: Unknown compiler option 'y'.
 convex/copy (1).ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'.
+convex/b.ts(4,1): error TS2719: Type 'import("/x/node_modules/convex/server").A' is no 'import("/b").A'.
 """
 
 
@@ -29,8 +30,14 @@ def test_an_error_comes_with_the_lines_that_explain_it() -> None:
         (None, None, None, "TS2688"),
         ("convex/tsconfig.json", 1, 2, "TS5023"),
         ("convex/copy (1).ts", 3, 5, "TS2322"),
+        ("convex/b.ts", 4, 1, "TS2719"),
     ]
     assert found[0].message.endswith("\n  because of this\n    and that")
+
+
+def test_where_packages_are_installed_is_not_part_of_an_error() -> None:
+    message = parse_diagnostics(OUTPUT)[-1].message
+    assert message == """Type 'import("node_modules/convex/server").A' is no 'import("/b").A'."""
 
 
 @pytest.mark.parametrize(

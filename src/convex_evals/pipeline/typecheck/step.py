@@ -16,6 +16,7 @@ from convex_evals.pipeline.types import Compiler
 from convex_evals.pipeline.warm import TscJob
 
 _ERROR: Final = re.compile(r"(?:(?P<file>\S.*?)\((?P<line>\d+),(?P<column>\d+)\): )?error (?P<code>TS\d+): ")
+_TO_PACKAGES: Final = re.compile(r'(?<=import\(")[^"\n]*/(?=node_modules/)')
 _QUOTED: Final = 10
 _QUOTED_LINES: Final = 5
 WITH_DECLARATIONS: Final = ("--skipLibCheck", "false")
@@ -64,9 +65,11 @@ async def _is_flawless(
 
 
 def parse_diagnostics(output: str) -> list[Diagnostic]:
-    """From `tsc --pretty false`. Lines that are indented belong to the error above them."""
+    """From `tsc --pretty false`. Lines that are indented belong to the error above them.
+
+    Where a type comes from does not depend on the folder that packages are installed in."""
     found: list[tuple[re.Match[str], list[str]]] = []
-    for line in output.splitlines():
+    for line in _TO_PACKAGES.sub("", output).splitlines():
         if match := _ERROR.match(line):
             found.append((match, [line[match.end() :]]))
         elif found and line.startswith(" "):
