@@ -45,7 +45,7 @@ async def listening(client: httpx2.AsyncClient, **parameters: str) -> AsyncItera
 
 
 def kinds(lines: list[str]) -> list[str]:
-    return [json.loads(line.removeprefix("data: "))["kind"] for line in lines if line.startswith("data: ")]
+    return [json.loads(line.removeprefix("data: "))["kind"] for line in lines if line.startswith('data: {"')]
 
 
 async def test_events_are_reported_as_they_happen(

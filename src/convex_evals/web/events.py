@@ -18,7 +18,7 @@ FIRST_LOOK_SECONDS: Final = 10.0
 HEARTBEAT_SECONDS: Final = 20.0
 MOST_WAITING: Final = 100
 HEARTBEAT: Final = b": still here\n\n"
-RETRY: Final = b"retry: 3000\n\n"
+READY: Final = b"retry: 3000\nevent: ready\ndata: {}\n\n"
 
 logger = logging.getLogger(__name__)
 
@@ -39,15 +39,15 @@ class Broadcast:
     async def stream(self, run: str | None = None) -> AsyncIterator[bytes]:
         """Server-sent events about one run, or about all.
 
-        It opens after the first look at the scores: a page reads them when it opens, and whatever happens after that
-        must be told."""
+        It is ready after the first look at the scores: a page reads them then, and whatever happens after that is
+        told. The connection may be open earlier."""
         queue: asyncio.Queue[Change] = asyncio.Queue(MOST_WAITING)
         self._listeners[queue] = run
         self._begin()
         try:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._looked.wait(), FIRST_LOOK_SECONDS)
-            yield RETRY
+            yield READY
             while True:
                 try:
                     change = await asyncio.wait_for(queue.get(), HEARTBEAT_SECONDS)

@@ -1,5 +1,6 @@
 """Pages that change while somebody reads them: what is new appears, and the reader's place stays."""
 
+import time
 from typing import Any
 
 import pytest
@@ -69,3 +70,18 @@ async def test_a_page_that_a_busy_server_refused_is_asked_for_again(browser: Any
     await expect(page.get_by_text("This eval has not begun yet.")).to_be_hidden()
     served.record.store.finish_run(run_id, "stopped")
     assert all("503" in each for each in browser.take_complaints())
+
+
+async def test_what_happens_before_the_server_has_looked_for_the_first_time_is_shown(
+    browser: Any, served: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = served.record.store.changes
+    run_id, count = served.record.begin("slow"), changes.count
+    monkeypatch.setattr(changes, "count", lambda: (time.sleep(1.5), count())[1])
+    page = await browser.visit("about:blank")
+    async with page.expect_response("**/api/v1/events*"):
+        await page.goto(served.of_run(run_id, f"/{SECOND}"))
+    await page.wait_for_timeout(500)
+    served.record.attempt(run_id, SECOND, passes=False)
+    await expect(page.get_by_text("This eval has not begun yet.")).to_be_hidden()
+    served.record.store.finish_run(run_id, "stopped")

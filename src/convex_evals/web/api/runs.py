@@ -121,7 +121,9 @@ events = APIRouter(tags=["events"], responses=REFUSALS)
 def listen(
     site: Served, request: Request, run: Annotated[str | None, Query(max_length=64)] = None
 ) -> StreamingResponse:
-    """Server-sent events named `change`, with `kind` and `run` as JSON; of one run, or of all."""
+    """Server-sent events named `change`, with `kind` and `run` as JSON; of one run, or of all.
+
+    Whatever happens after the first event, `ready`, is told."""
     broadcast: Broadcast = request.app.state.broadcast
     chosen = site.store.find_run(run).id if run else None
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}

@@ -67,7 +67,7 @@
   const open = () => {
     if (events || ended || document.hidden) return;
     events = new EventSource(source.dataset.live);
-    events.addEventListener("open", refresh); // for what happened since the page was written, or while nobody listened
+    events.addEventListener("ready", refresh); // for what happened since the page was written, or while nobody listened
     events.addEventListener("change", refresh);
     events.addEventListener("error", () => { // a browser comes back to a stream that broke, but not to one that was refused
       if (events?.readyState !== EventSource.CLOSED) return;

@@ -1,0 +1,3 @@
+import { tableFunctions } from "./lib/tableFunctions";
+
+export const { create, read, update, replace, list, remove } = tableFunctions("tags");
