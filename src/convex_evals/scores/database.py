@@ -8,10 +8,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import URL, Connection, Engine, Pool, create_engine, event, literal, make_url, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session
@@ -20,6 +20,9 @@ from convex_evals.core.distribution import POSTGRES
 from convex_evals.core.errors import ConvexEvalsError, InfrastructureError, UsageError
 from convex_evals.scores.grants import UNMARKED
 from convex_evals.scores.rows import DeploymentRow, Row
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql
 
 DEFAULT: Final = Path("scores") / "scores.db"
 _POSTGRESQL: Final = ("postgresql", "postgres", "postgresql+psycopg")
@@ -204,9 +207,13 @@ def insert_if_new(session: Session, row: type[Row], **values: object) -> bool:
     return session.execute(statement.returning(literal(1))).first() is not None
 
 
-def upserting(session: Session, row: type[Row]) -> sqlite.Insert | postgresql.Insert:
+def upserting(session: Session, row: type[Row]) -> "sqlite.Insert | postgresql.Insert":
     """An INSERT that can say what happens if the row is there already."""
-    return sqlite.insert(row) if session.get_bind().dialect.name == "sqlite" else postgresql.insert(row)
+    if session.get_bind().dialect.name == "sqlite":
+        return sqlite.insert(row)
+    from sqlalchemy.dialects import postgresql  # loads all of its drivers
+
+    return postgresql.insert(row)
 
 
 def for_writing(engine: Engine) -> Engine:
