@@ -101,7 +101,6 @@ def test_who_listens_to_one_hears_what_the_other_records(team: Team, run_id: str
     listening = threading.Thread(target=listen)
     listening.start()
     assert begun.wait(SECONDS)
-    time.sleep(1.5)  # the first look, which what comes later is compared with
     team.runner.outbox.send_again(run_id, team.first)
     team.send(team.first, team.token("tells", "record"))
     listening.join(SECONDS)

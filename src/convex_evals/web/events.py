@@ -18,7 +18,7 @@ FIRST_LOOK_SECONDS: Final = 10.0
 HEARTBEAT_SECONDS: Final = 20.0
 MOST_WAITING: Final = 100
 HEARTBEAT: Final = b": still here\n\n"
-READY: Final = b"retry: 3000\nevent: ready\ndata: {}\n\n"
+READY: Final = b'retry: 3000\nevent: ready\ndata: {"kind":"ready","run":null}\n\n'
 
 logger = logging.getLogger(__name__)
 
