@@ -42,6 +42,7 @@ def test_an_eval_has_controls_that_fit_its_answer_and_its_grader(each: Eval) -> 
     assert kinds.count("alternative") >= LEAST_ALTERNATIVES
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("each", SUITE.evals, ids=lambda each: each.id)
 def test_mutants_that_are_called_equivalent_are_still_mutants(each: Eval) -> None:
     equivalents = read_equivalents(FOLDER / each.category / each.name / FILE_NAME)

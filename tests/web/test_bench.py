@@ -31,6 +31,7 @@ async def test_runs_that_are_not_generated_are_left_alone(record: Any, tmp_path:
         await measure_web(str(tmp_path / "scores.db"), 2, print)
 
 
+@pytest.mark.exhaustive
 def test_what_runners_record_while_others_look_is_all_there(capsys: pytest.CaptureFixture[str]) -> None:
     """Small, but with everything: a real `serve`, runners that send, readers, and both sides compared."""
     sizes = ("--runners", "1", "--evals", "2", "--readers", "2", "--pause", "0.2", "--history", "2")

@@ -21,6 +21,7 @@ Until = Callable[..., Awaitable[None]]
 ACTIONS = 30
 
 
+@pytest.mark.exhaustive
 async def test_queries_stay_fast_while_many_actions_run(deployment: Deployment, until: Until) -> None:
     slow = {"milliseconds": 500.0, "until": "measured"}
     actions = [

@@ -36,6 +36,7 @@ async def live(deploy: Any, app: dict[str, str], numbers: range) -> None:
         assert [outcome.value for outcome in listed] == [f'["{number}"]' for number in numbers]
 
 
+@pytest.mark.exhaustive
 async def test_ten_deployments_live_side_by_side_and_leave_nothing(
     deploy: Any,
     faults_app: dict[str, str],
