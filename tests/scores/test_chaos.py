@@ -103,8 +103,9 @@ def assert_same(runner: ScoresStore, team: ScoresStore) -> None:
         assert team.read_bytes(artifact) == runner.read_bytes(artifact)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
-@pytest.mark.parametrize("server", ["sqlite", pytest.param("postgresql", marks=pytest.mark.exhaustive)], indirect=True)
+@pytest.mark.parametrize("server", ["sqlite", "postgresql"], indirect=True)
 def test_a_service_that_fails_in_every_way_has_everything_in_the_end(
     suite: Path, tmp_path: Path, store: ScoresStore, service: ServeProcess, proxied: Proxied, command: Run
 ) -> None:

@@ -134,6 +134,7 @@ async def test_a_forged_result_is_checked_like_any_other(crashing: Deployment) -
     assert recorded.user_seconds is not None and 0 <= recorded.user_seconds < 60  # it claimed 30,000 years
 
 
+@pytest.mark.exhaustive
 async def test_an_action_that_sends_without_end_costs_no_memory(crashing: Deployment) -> None:
     before = psutil.Process().memory_info().rss
     async with asyncio.timeout(120):

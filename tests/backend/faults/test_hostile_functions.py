@@ -151,6 +151,7 @@ async def test_a_bomb_of_promises_ends(shared: Deployment, run: Run) -> None:
     await require_health(shared)
 
 
+@pytest.mark.exhaustive
 async def test_a_query_is_not_blamed_for_the_memory_of_another(shared: Deployment) -> None:
     """Whoever shared the worker with one is run again, apart from the next one."""
     bombs = []
@@ -169,6 +170,7 @@ async def test_ten_thousand_lines_are_cut(shared: Deployment, run: Run) -> None:
     assert (len(outcome.log_lines), outcome.log_texts[-1]) == (256, OVERFLOW)
 
 
+@pytest.mark.exhaustive
 async def test_nothing_of_a_failed_mutation_remains(shared: Deployment) -> None:
     await shared.mutation("notes:clear")
     for name in ("throwNull", "deleteJson", "returnCycle", "loop", "hoard"):

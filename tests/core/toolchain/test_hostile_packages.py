@@ -265,6 +265,7 @@ async def test_a_malformed_package_is_never_the_machines_fault(
         assert error.about_packages, f"{error.code} {error}"
 
 
+@pytest.mark.exhaustive
 async def test_what_the_machine_could_not_do_is_not_remembered(store: PackageStore, registry: Registry) -> None:
     registry.publish("honest", "1.0.0")
     document = registry.documents["/honest/-/honest-1.0.0.tgz"]
