@@ -41,13 +41,14 @@ def section(path: str, text: str) -> str:
 
 
 def main() -> None:
-    suite = load_suite(find_suite())
+    folder = find_suite()
+    suite = load_suite(folder)
     categories = sys.argv[1:] or sys.exit(__doc__)
     for number, asked in enumerate(each for each in suite.evals if each.category in categories):
         path = APPRENTICE / asked.category / f"{asked.name}.md"
         if path.exists():
             continue
-        controls = load_controls(controls_folder(find_suite()), asked, read_answer(asked)).controls
+        controls = load_controls(controls_folder(folder), asked, read_answer(asked)).controls
         control = chosen(asked, controls, number)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(recording(control.files, read_given(asked).files), encoding="utf-8")
