@@ -14,17 +14,9 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "calibration.md"
 BEGIN, END = "<!-- attempts -->", "<!-- end of attempts -->"
-LEVELS = ("hard", "medium", "medium", "easy")
-"""By the share of attempts that passed."""
-NOT_THE_ANSWERS_FAULT = {
-    ("013-testing_and_http/002-billing_periods", "blind-1"),
-    ("013-testing_and_http/002-billing_periods", "blind-2"),
-    ("013-testing_and_http/006-local_calendars", "blind-3"),
-}
-"""Attempts that failed because of a task which has been mended since. They do not count."""
-
-EXCUSED = " (the task's fault)"
-ROW = re.compile(r"^\| `([^`]+)` \| (.+) \| (?:easy|medium|hard|see below) \|$", re.M)
+FIRST = ("blind-1", "blind-2", "blind-3")
+"""The attempts at all evals. Later ones were made only at evals that these did not all pass."""
+ROW = re.compile(r"^\| `([^`]+)` \| (.+) \| (?:easy|medium|hard) \|$", re.M)
 NONE = "–"
 
 Outcomes = dict[str, str]
@@ -43,27 +35,20 @@ def read_results(file: Path) -> dict[str, Outcomes]:
     found = json.loads(file.read_bytes())
     sample = found["run"]["model"].removeprefix("sample/")
     judged = (result for result in found["evals"] if result["status"] in ("passed", "failed"))
-    return {result["eval"]: {sample: outcome(sample, result)} for result in judged}
+    return {result["eval"]: {sample: outcome(result)} for result in judged}
 
 
-def outcome(sample: str, result: dict[str, Any]) -> str:
+def outcome(result: dict[str, Any]) -> str:
     if result["status"] == "passed":
         return "passed"
     tests = result["tests"]
     share = f" {tests['passed']} of {tests['total']}" if result["failedStep"] == "tests" and tests else ""
-    excused = EXCUSED if (result["eval"], sample) in NOT_THE_ANSWERS_FAULT else ""
-    return f"{result['failedStep']}{share}{excused}"
+    return f"{result['failedStep']}{share}"
 
 
-def counted(outcomes: Outcomes) -> list[bool]:
-    """Whether each attempt passed."""
-    return [each == "passed" for each in outcomes.values() if not each.endswith(EXCUSED)]
-
-
-def level(outcomes: Outcomes) -> str | None:
-    """None: no attempt says anything about it."""
-    judged = counted(outcomes)
-    return LEVELS[round(sum(judged) / len(judged) * (len(LEVELS) - 1))] if judged else None
+def level(outcomes: Outcomes) -> str:
+    passed = [each == "passed" for each in outcomes.values()]
+    return "easy" if all(passed) else "medium" if any(passed) else "hard"
 
 
 def table(attempts: dict[str, Outcomes]) -> str:
@@ -71,20 +56,30 @@ def table(attempts: dict[str, Outcomes]) -> str:
     rows = [f"| eval | {' | '.join(samples)} | difficulty |", "| --- " * (len(samples) + 2) + "|"]
     for name, each in sorted(attempts.items()):
         cells = " | ".join(each.get(sample, NONE) for sample in samples)
-        rows.append(f"| `{name}` | {cells} | {level(each) or 'see below'} |")
-    judged = [passed for each in attempts.values() for passed in counted(each)]
-    share = f"{sum(judged)} of {len(judged)} attempts passed ({100 * sum(judged) / len(judged):.0f} %)."
-    return "\n".join([*rows, "", share])
+        rows.append(f"| `{name}` | {cells} | {level(each)} |")
+    return "\n".join(rows)
+
+
+def summary(attempts: dict[str, Outcomes]) -> str:
+    first = [{sample: cell for sample, cell in each.items() if sample in FIRST} for each in attempts.values()]
+    later = [{sample: cell for sample, cell in each.items() if sample not in FIRST} for each in attempts.values()]
+    separating = [each for each in first if level(each) != "easy"]
+    return (
+        f"Of the first three attempts, {share(first)} passed; at the {len(separating)} evals that they did not all "
+        f"pass, {share(separating)}. Of the later attempts at these {len(separating)}, {share(later)} passed."
+    )
+
+
+def share(attempts: list[Outcomes]) -> str:
+    passed = [cell == "passed" for each in attempts for cell in each.values()]
+    return f"{sum(passed)} of {len(passed)} ({100 * sum(passed) / len(passed):.0f} %)"
 
 
 def write_difficulty(attempts: dict[str, Outcomes]) -> None:
     for name, outcomes in attempts.items():
-        found = level(outcomes)
-        if found is None:
-            continue
         file = ROOT / "evals" / name / "eval.json"
         settings = json.loads(file.read_bytes()) if file.exists() else {}
-        difficulty = {"level": found, "source": "calibration"}
+        difficulty = {"level": level(outcomes), "source": "calibration"}
         settings["tags"] = {**settings.get("tags", {}), "difficulty": difficulty}
         file.write_text(f"{json.dumps(settings)}\n")
 
@@ -96,5 +91,5 @@ if __name__ == "__main__":
     for argument in sys.argv[1:]:
         for name, outcomes in read_results(Path(argument)).items():
             attempts[name] = {**attempts.get(name, {}), **outcomes}
-    PAGE.write_text(f"{before}{BEGIN}\n\n{table(attempts)}\n\n{END}{after}")
+    PAGE.write_text(f"{before}{BEGIN}\n\n{table(attempts)}\n\n{summary(attempts)}\n\n{END}{after}")
     write_difficulty(attempts)

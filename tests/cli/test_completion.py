@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 from convex_evals.cli.app import command_tree
 from convex_evals.cli.main import run
 
-SAMPLES = [f"sample/{name}" for name in ("apprentice", "blind-1", "blind-2", "blind-3", "expert")]
+SAMPLES = [f"sample/{name}" for name in ("apprentice", *(f"blind-{number}" for number in range(1, 6)), "expert")]
 
 
 @pytest.fixture

@@ -106,6 +106,8 @@ def test_our_list_has_models_of_every_big_provider_and_those_that_need_no_key(tm
         "sample/blind-1",
         "sample/blind-2",
         "sample/blind-3",
+        "sample/blind-4",
+        "sample/blind-5",
     ]
 
 
@@ -118,7 +120,7 @@ def test_every_entry_of_our_list_is_complete(tmp_path: Path) -> None:
 
 def test_every_model_of_our_list_has_a_price_so_that_runs_of_it_can_have_a_budget(tmp_path: Path) -> None:
     priced = {entry.slug: estimate_cost(entry, 1, 1) for entry in load_registry(tmp_path).models.values()}
-    samples = [f"sample/{name}" for name in ("apprentice", "expert", "blind-1", "blind-2", "blind-3")]
+    samples = ["sample/apprentice", "sample/expert", *(f"sample/blind-{number}" for number in range(1, 6))]
     free = ["reference", "empty", *samples]
     assert [slug for slug, cost in priced.items() if not cost] == free
 

@@ -16,9 +16,7 @@ LABELS = {
     "apprentice": APPRENTICE,
     "expert": "<!-- Recorded for demonstration: sample/expert is a fixed set of answers, each written once from its "
     "task alone. -->",
-    "blind-1": BLIND,
-    "blind-2": BLIND,
-    "blind-3": BLIND,
+    **{f"blind-{number}": BLIND for number in range(1, 6)},
 }
 EVALS = {each.id: each for each in load_suite(own_suite()).evals}
 FUNDAMENTALS = {name for name in EVALS if name < "007"}

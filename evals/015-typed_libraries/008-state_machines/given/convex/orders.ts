@@ -117,6 +117,7 @@ export const cancelTooLate = mutation({
     meanwhile: v.union(
       v.literal("placed"),
       v.literal("edited"),
+      v.literal("cancelled"),
       v.literal("deleted"),
     ),
   },
@@ -126,6 +127,8 @@ export const cancelTooLate = mutation({
     if (meanwhile === "deleted") await ctx.db.delete("orders", id);
     else if (meanwhile === "placed") {
       await orders.transition(ctx, before, "place", { placedAt: 1 });
+    } else if (meanwhile === "cancelled") {
+      await orders.transition(ctx, before, "cancel");
     } else await orders.transition(ctx, before, "edit", { note: "edited" });
     return await orders.transition(ctx, before, "cancel");
   },
