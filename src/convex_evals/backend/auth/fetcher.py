@@ -3,8 +3,9 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final
 
@@ -12,12 +13,12 @@ from convex_evals.backend.runtime import Network, NetworkPolicy, is_loopback
 
 if TYPE_CHECKING:
     import httpx2
-from collections import OrderedDict, deque
-from collections.abc import Awaitable
-from dataclasses import field
 
 LARGEST_BODY: Final = 1024 * 1024
 TIMEOUT_SECONDS: Final = 10.0
+MOST_URLS: Final = 64
+MOST_RENEWALS: Final = 5
+RENEWAL_SECONDS: Final = 60.0
 SCHEMES: Final = ("http", "https")
 # Uncompressed, so that a small answer cannot unpack into a large one.
 HEADERS: Final = {"accept": "application/json", "accept-encoding": "identity"}
@@ -153,11 +154,6 @@ def _moment(text: str | None) -> float | None:
         return None if text is None else parsedate_to_datetime(text).timestamp()
     except ValueError:
         return None
-
-
-MOST_URLS: Final = 64
-MOST_RENEWALS: Final = 5
-RENEWAL_SECONDS: Final = 60.0
 
 
 @dataclass(slots=True)
