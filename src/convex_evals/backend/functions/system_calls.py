@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from convex_evals.backend.deployed import Application, FunctionPath
 from convex_evals.backend.errors import Conflict, DeveloperError, RequestError
-from convex_evals.backend.functions.attempt import Attempt
 from convex_evals.backend.functions.calls import Call, Finished, MutationOutcome, QueryOutcome, Returned
-from convex_evals.backend.functions.host import Host
+from convex_evals.backend.functions.host import Attempt, Host
 from convex_evals.backend.functions.mutations import MutationHook
 from convex_evals.backend.functions.records import record_attempt
 from convex_evals.backend.identity import may_call_system

@@ -24,12 +24,11 @@ from convex_evals.backend.sync.errors import (
     Overloaded,
     ProtocolViolation,
 )
-from convex_evals.backend.sync.interfaces import History, Socket
-from convex_evals.backend.sync.outbox import Outbox, SessionSettings
+from convex_evals.backend.sync.outbox import Outbox, SessionSettings, Socket
 from convex_evals.backend.sync.query_set import QuerySet, Update
 from convex_evals.backend.sync.server import AcceptedSocket, SyncServer
 from convex_evals.backend.sync.server_messages import ActionResponse, Failure, MutationResponse
-from convex_evals.backend.sync.session import first_failure
+from convex_evals.backend.sync.session import History, first_failure
 
 __all__ = [
     "ADMIN",
