@@ -49,7 +49,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unanswered:
-    """`forbidden` when this deployment did not even ask."""
+    """`forbidden`: the request was not sent, because this deployment may not connect there."""
 
     reason: str
     forbidden: bool = False
@@ -177,7 +177,7 @@ class _Slot:
 
 
 class Answers:
-    """Everybody who wants the same URL at the same time gets the same answer, also when there is none."""
+    """Concurrent requests for the same URL share one answer, even a missing one."""
 
     def __init__(self, fetch: Callable[[str], Awaitable[Answer]], now: Callable[[], float] = time.time) -> None:
         self._fetch = fetch
@@ -196,9 +196,9 @@ class Answers:
             return slot.answer
 
     async def newer(self, url: str, than: Answered) -> Answered:
-        """A kept answer again, asked for before its time; at most `MOST_RENEWALS` times in `RENEWAL_SECONDS`.
+        """Fetches again before a cached answer expires, at most `MOST_RENEWALS` times in `RENEWAL_SECONDS`.
 
-        The old answer when the URL has nothing better: whoever sends tokens must not be able to spoil it."""
+        A failed fetch leaves the cached answer: otherwise anyone who sends tokens could discard it."""
         if than.fresh_seconds == 0:
             return than
         slot = self._slot(url)

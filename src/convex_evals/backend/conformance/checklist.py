@@ -1,6 +1,6 @@
 """The checks, by number, how they are run, and their results.
 
-A check is an async function that raises when its sentence does not hold for the target.
+A check is an async function that raises when the target does not behave as described.
 """
 
 import asyncio
@@ -63,7 +63,7 @@ def check(
     owns_deployment: bool = False,
     embedded_only: bool = False,
 ) -> Callable[[Body], Body]:
-    """Registers a check. Its section is the first letter of the module it stands in (`a_calls` -> A)."""
+    """Registers a check. Its section is the first letter of the module it is defined in (`a_calls` -> A)."""
 
     def register(body: Body) -> Body:
         if number in _checks:

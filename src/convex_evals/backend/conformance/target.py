@@ -193,7 +193,7 @@ async def embedded_target(
 
 @contextlib.contextmanager
 def _kept(port: int) -> Iterator[None]:
-    """Keeps the port from those who ask for any free port; asking for this one still works."""
+    """Reserves the port: nobody who asks for any free port gets it, but it can still be bound by number."""
     with socket.socket() as placeholder:
         placeholder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         placeholder.bind((HOST, port))

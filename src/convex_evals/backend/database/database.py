@@ -181,7 +181,7 @@ class Database:
         return commit
 
     def on_commit(self, callback: CommitCallback) -> Callable[[], None]:
-        """Calls back after every commit that wrote something. Returns how to stop that."""
+        """Calls back after every commit that wrote something. Returns a function that removes the callback."""
         self._callbacks.append(callback)
         return lambda: self._callbacks.remove(callback)
 

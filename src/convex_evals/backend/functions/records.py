@@ -61,7 +61,7 @@ def record_action(
 
 
 def record_failure(log: FunctionLog, call: Call, udf_type: UdfType, error: str) -> None:
-    """The end of what never ran, or was lost while it ran."""
+    """The end of a call that never ran, or was lost while it ran."""
     log.append(_completion(call, udf_type, error))
 
 

@@ -85,7 +85,7 @@ class SystemCalls:
         raise RequestError(503, "OptimisticConcurrencyControlFailure", f"{call.path.stripped} met too many conflicts")
 
     def refuse_action(self, call: Call) -> None:
-        """There are no system actions; only administrators get to know."""
+        """There are no system actions, but only administrators are told so."""
         if not may_call_system(call.identity):
             raise RequestError(403, "SystemIdentityRequired", "Operation action not permitted")
 

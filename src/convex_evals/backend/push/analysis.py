@@ -309,10 +309,10 @@ def _text(schema: Schema | None) -> str | None:
 
 
 class RememberedEvaluations:
-    """An evaluator that asks another one for what it does not know yet.
+    """Evaluations that need not be repeated, for code that is trusted, never changes and is pushed again and again.
 
-    The moment and the addresses of the deployment are not part of what an evaluation is known by. So results in which
-    an address appears are not remembered, nor is what throws; auth configs, which are made from addresses, never are.
+    Time and the deployment's addresses are not part of the key. Therefore results that contain an address are not
+    remembered, nor are errors, nor auth configs, which are made from addresses.
     """
 
     def __init__(self, evaluator: ModuleEvaluator) -> None:

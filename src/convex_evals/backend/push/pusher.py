@@ -58,7 +58,7 @@ class Pusher:
         self._refusal: PushRefusal | None = None
 
     def take_refusal(self) -> PushRefusal | None:
-        """Why a push was refused since this was last asked, for whoever runs the CLI and wants more than its words."""
+        """Why a push was refused since the last call, for those who run the CLI and need more than its message."""
         refusal, self._refusal = self._refusal, None
         return refusal
 

@@ -94,7 +94,7 @@ class Scheduler:
         await asyncio.gather(self._jobs.stop(), self._crons.stop())
 
     async def settle(self) -> None:
-        """Scheduled mutations that are due now come before whoever waits here; actions do not, nor cron jobs."""
+        """Waits for scheduled mutations that are due now, but not for actions or cron jobs."""
         await self._jobs.settle(self._job_runs.is_mutation)
 
     @property

@@ -346,7 +346,7 @@ _WORD = re.compile(rf"(?:[^\W_]|[{_OTHER_ALPHABETIC}])+")
 
 
 def tokenize(text: str) -> list[str]:
-    """Lower-cased words in order. Words of 32 bytes or more do not exist for a search."""
+    """Lower-cased words in order. Words of 32 bytes or more are not searchable."""
     if text.isascii():
         return [word.lower() for word in _ASCII_WORD.findall(text) if len(word) <= MAX_TOKEN_BYTES]
     return [_lower(word) for word in _WORD.findall(text) if len(word.encode()) <= MAX_TOKEN_BYTES]

@@ -97,7 +97,7 @@ def parse_digest_header(text: str) -> bytes | None:
 
 
 def normalize_media_type(text: str) -> str | None:
-    """What does not depend on case in lower case; None unless the text is a media type."""
+    """With its case-insensitive parts in lower case; None unless the text is a media type."""
     found = _MEDIA_TYPE.fullmatch(text.strip())
     if found is None:
         return None

@@ -1,6 +1,6 @@
 """The WebSocket clients subscribe over: sessions, versions, transitions.
 
-Whoever serves other functions than a deployment's writes a session of their own, from the same parts.
+To serve other functions than a deployment's, write another session from the same parts.
 """
 
 from convex_evals.backend.functions import CallFailure, QueryOutcome

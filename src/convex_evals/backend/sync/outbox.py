@@ -22,7 +22,7 @@ class SessionSettings:
     joins_chunks: bool = False
     largest_whole: int = LARGEST_WHOLE  # bytes of a Transition
     ping_seconds: float = 15.0
-    now_ns: Callable[[], int] = time.time_ns  # what clients are told of the time
+    now_ns: Callable[[], int] = time.time_ns  # the time that clients are told
 
 
 class Socket(Protocol):

@@ -1,4 +1,4 @@
-"""Small facts about the deployment, its environment variables, and areas an embedded deployment keeps no records of."""
+"""Facts about the deployment, its environment variables, and areas of which an embedded deployment has no records."""
 
 from convex_evals.backend.deployed import ROOT
 from convex_evals.backend.environment import CanonicalUrls, is_paused

@@ -25,7 +25,7 @@ class Mismatch(ABC):
     path: str = field(default="", kw_only=True)
 
     def inside(self, segment: str) -> "Mismatch":
-        """The same, seen from the container in which the value stands."""
+        """The same, seen from the container that holds the value."""
         self.path = segment + self.path
         return self
 
