@@ -14,7 +14,6 @@ from convex_evals.backend.values import Value, decode, dumps, size_of
 
 if TYPE_CHECKING:
     from convex_evals.backend.database import Transaction
-    from convex_evals.backend.values import Value
 
 MAX_ATTEMPTS = 5
 
