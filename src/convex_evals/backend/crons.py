@@ -47,7 +47,7 @@ class CronExpression:
                 minutes=_numbers(minute, 0, 59),
                 hours=_numbers(hour, 0, 23),
                 months=_numbers(month, 1, 12, MONTHS),
-                day_rules=(*_day_of_month_rules(day), *_day_of_week_rules(weekday)),
+                day_rules=(*_day_rules(day, _day_of_month_rule), *_day_rules(weekday, _day_of_week_rule)),
             )
         except ValueError as error:
             raise ValueError(f'The cron spec "{text}" is invalid: {error}') from None
@@ -107,8 +107,8 @@ def _number(text: str, low: int, high: int, names: dict[str, int]) -> int:
     return value
 
 
-def _day_of_month_rules(field: str) -> list[DayRule]:
-    return [] if field == "*" else [_day_of_month_rule(part) for part in field.split(",")]
+def _day_rules(field: str, rule_of: Callable[[str], DayRule]) -> list[DayRule]:
+    return [] if field == "*" else [rule_of(part) for part in field.split(",")]
 
 
 def _day_of_month_rule(part: str) -> DayRule:
@@ -124,10 +124,6 @@ def _day_of_month_rule(part: str) -> DayRule:
         return lambda day: target <= _last_day(day) and day == _nearest_weekday(day.replace(day=target))
     days = _numbers(part, 1, 31)
     return lambda day: day.day in days
-
-
-def _day_of_week_rules(field: str) -> list[DayRule]:
-    return [] if field == "*" else [_day_of_week_rule(part) for part in field.split(",")]
 
 
 def _day_of_week_rule(part: str) -> DayRule:

@@ -169,7 +169,7 @@ async def measure_backend(toolchain: Toolchain, say: Say) -> BackendFigures:
     """Runs all measurements, one at a time, on deployments of its own."""
     say("starting deployments")
     async with contextlib.AsyncExitStack() as started:
-        start = await timed(10, lambda _: _start(started), warm_up=1)
+        start = await timed(10, lambda _: started.enter_async_context(Deployment.start()), warm_up=1)
     idle = await idle_memory()
     with TemporaryDirectory(prefix="bench-") as folder:
         async with Deployment.start() as deployment, httpx2.AsyncClient(timeout=120) as http:
@@ -220,10 +220,6 @@ async def _measure_functions(
         value,
         idle,
     )
-
-
-async def _start(stack: contextlib.AsyncExitStack) -> None:
-    await stack.enter_async_context(Deployment.start())
 
 
 async def _push(http: httpx2.AsyncClient, deployment: Deployment, body: bytes) -> None:

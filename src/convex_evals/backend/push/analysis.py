@@ -331,21 +331,18 @@ class RememberedEvaluations:
 
 
 def key_of(evaluation: Evaluation) -> str:
+    env = evaluation.env
     what = [
         runtime_fingerprint(),
         evaluation.subject,
         evaluation.paths,
         evaluation.environment,
         {path: module.sha256 for path, module in evaluation.modules.items()},
-        None if evaluation.env is None else _own(evaluation.env),
+        None if env is None else {name: value for name, value in env.items() if name not in BUILT_IN},
         [[each.path, each.default_name, each.metadata] for each in evaluation.definitions],
         [[package.name, package.version] for package in evaluation.packages],
     ]
     return hashlib.sha256(orjson.dumps(what, option=orjson.OPT_SORT_KEYS)).hexdigest()
-
-
-def _own(variables: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in variables.items() if name not in BUILT_IN}
 
 
 def _is_lasting(evaluation: Evaluation, results: Evaluated) -> bool:
