@@ -117,7 +117,7 @@ LONGEST = (
     "pipeline/test_programs.py",
     "backend/react/test_app.py",
     "backend/runtime/test_limits.py",
-    "backend/scheduler/test_jobs.py",
+    "backend/scheduler/test_scheduler.py",
     "scores/test_backup.py",
     "core/toolchain/test_store.py",
     "backend/cli/test_failing_pushes.py",

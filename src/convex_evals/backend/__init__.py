@@ -1,6 +1,6 @@
 """An embedded Convex deployment: the real CLI deploys to it, real clients talk to it.
 
-`bench` and `conformance` are tools around it, with faces of their own; so has `sync`, the protocol of subscriptions.
+`sync` (the subscription protocol), `bench` and `conformance` (tools around it) have interfaces of their own.
 """
 
 from typing import TYPE_CHECKING

@@ -53,9 +53,9 @@ def _name_of(text: str) -> str | None:
 class AdminKeys:
     """Issues and checks the keys of the deployment called `instance_name`.
 
-    `accept_local_key` says that the well-known key opens it, too. Everyone knows that key: it is for deployments that
-    only live as long as a grader that cannot be given another one. A deployment with the name and the secret that the
-    key was made from has it anyway.
+    `accept_local_key`: the well-known key is accepted, too. That key is public, so this is only for deployments that
+    live as long as a grader that cannot be given another key. A deployment with the name and the secret that the key
+    was made from accepts it anyway.
     """
 
     def __init__(self, instance_name: str, instance_secret: str, *, accept_local_key: bool = False) -> None:
@@ -86,7 +86,7 @@ def secret_for(database: Path) -> str:
         return _read(path)
     except FileNotFoundError:
         _create(path, new_secret())
-        return _read(path)  # someone else's, if that was there first
+        return _read(path)  # ours, or one that another process created first
 
 
 def _read(path: Path) -> str:
@@ -120,7 +120,7 @@ def _check_rights(path: Path, found: os.stat_result) -> None:
 
 
 def _create(path: Path, secret: str) -> None:
-    """Complete under its name or not at all; a file that is already there stays."""
+    """Atomic: the file appears complete or not at all, and an existing one is kept."""
     incoming = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         descriptor = os.open(incoming, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

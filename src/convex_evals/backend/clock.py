@@ -1,4 +1,4 @@
-"""The time of a deployment: that of the machine, plus what it was moved ahead by; or it stands still."""
+"""The clock of a deployment: the machine's time plus an offset, or stopped."""
 
 import time
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ TICK_NS = 1_000_000
 
 
 def milliseconds(nanoseconds: int) -> float:
-    """To the microsecond. Nanoseconds since 1970 are too large a number to be divided exactly: whole milliseconds would
-    become a little less."""
+    """Rounded down to the microsecond. Nanoseconds since 1970 do not fit into a float exactly, so that whole
+    milliseconds would come out slightly too small."""
     return nanoseconds // 1000 / 1000
 
 
 @dataclass
 class DeploymentClock:
-    """Functions, timestamps, the scheduler and cron jobs go by it. It never goes back.
+    """Functions, timestamps, the scheduler and cron jobs use it. It never goes back.
 
     What concerns the machine keeps the machine's time: time limits, logs, and when a user's token expires.
     """
@@ -37,7 +37,7 @@ class DeploymentClock:
         return (self.now_ns() - time.time_ns()) / 1e6
 
     def move_to(self, now_ns: int) -> None:
-        """Nothing if that time is over."""
+        """Does nothing if that time has passed."""
         if self.stopped_at_ns is not None:
             self.stopped_at_ns = max(self.stopped_at_ns, now_ns)
         else:

@@ -1,4 +1,4 @@
-"""One Convex deployment inside this process: the face that other packages use."""
+"""One Convex deployment inside this process: the interface that other packages use."""
 
 import asyncio
 import contextlib
@@ -75,10 +75,10 @@ class DeploymentSettings:
     redact: bool = False
     network: NetworkPolicy = Network.LOOPBACK  # where functions may connect to, and auth providers be asked
     strict: bool = True  # refuse to run functions where the kernel cannot confine them completely
-    origin: str = ""  # what functions are told instead of the own addresses, when not empty
+    origin: str = ""  # what functions are told instead of its own addresses, when not empty
     site_origin: str = ""
-    allow_hosts: tuple[str, ...] = ()  # names that requests may call it, beyond this machine's and the origins above
-    allow_origins: tuple[str, ...] = ()  # pages that may use it, beyond this machine's and the origins above
+    allow_hosts: tuple[str, ...] = ()  # hosts that requests may name, beyond this machine's and the origins above
+    allow_origins: tuple[str, ...] = ()  # origins of pages that may use it, beyond this machine's and the origins above
     simulation: bool = False  # whether administrators may move its clock and kill what runs: for graders
     sdk: Path | None = None  # the npm package `convex`; inline queries are refused without it
     node_modules: Path | None = None  # where `node.externalPackages` are found
@@ -237,7 +237,7 @@ class Deployment:
 
     async def _start(self) -> None:
         if self.evaluations is None:
-            self._warming = asyncio.create_task(self.runtime.start())  # the first call waits for it, not we
+            self._warming = asyncio.create_task(self.runtime.start())  # only the first call waits for it
         else:
             self.runtime.prepare()
         if self.application is not None:

@@ -4,7 +4,7 @@ BackendError
 ├── DeveloperError        the app's code did something wrong; thrown into it, or returned as a function error (HTTP 200)
 │   └── ConvexError       the same, carrying data that reaches the client
 ├── RequestError          the request itself was refused: an HTTP status with {"code", "message"}
-├── Conflict              a commit lost against another one (optimistic concurrency control); retried
+├── Conflict              a commit lost to another one (optimistic concurrency control); retried
 └── SystemFailure         our own failure: HTTP 500, never the app's fault
     └── WorkerLost        the function worker could not be started, or was stopped with its deployment
         └── WorkerCrashed     it died while running this call

@@ -1,6 +1,7 @@
 """What Convex allows: every limit on apps and their data, with its error and the warning for coming close.
 
-What a request or a connection may cost is in `http/limits.py`, what a worker may use in `runtime/limits.py`.
+What a request or a connection may cost is in `http/bodies.py` and `core/http/limits.py`; what a worker may use, in
+`runtime/limits.py`.
 """
 
 from collections.abc import Iterator, Mapping

@@ -100,7 +100,7 @@ class OccInfo:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The end of one execution (or of one attempt that lost against another commit)."""
+    """The end of one execution (or of one attempt that lost to another commit)."""
 
     udf_type: UdfType
     identifier: str
@@ -216,7 +216,7 @@ class FunctionLog:
         return page
 
     def close(self) -> None:
-        """Answers everyone who waits: nothing more will come."""
+        """Releases everyone who waits: there will be no more entries."""
         self._closed = True
         self._wake()
 

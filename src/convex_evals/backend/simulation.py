@@ -1,4 +1,4 @@
-"""What graders can do to a deployment and nobody can to a real one: pass time, kill, restart, empty it in one call."""
+"""What only graders can do to a deployment: move its clock, kill actions, restart it, empty it in one call."""
 
 import asyncio
 import contextlib
@@ -142,7 +142,7 @@ class Simulation:
         self.scheduler.wake()
 
     def kill_actions(self) -> int:
-        """Kills the process of every action that is running, as if its machine had died. How many there were."""
+        """Kills the process of every running action, as if its machine had died. Returns how many there were."""
         return self.runtime.kill_actions()
 
     async def clean(self) -> None:

@@ -8,9 +8,8 @@ import orjson
 import pytest
 
 from convex_evals.backend.auth import JwtVerifier
-from convex_evals.backend.auth.custom_jwt import check_claims
-from convex_evals.backend.auth.providers import CustomJwtProvider
 from convex_evals.backend.auth.tokens import Jwt
+from convex_evals.backend.auth.verifier import CustomJwtProvider, check_claims
 from convex_evals.backend.errors import RequestError
 from convex_evals.backend.identity import User
 

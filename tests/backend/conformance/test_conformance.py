@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from convex_evals.backend.conformance import Check, ItemResult, Target, all_checks, run_checks
-from convex_evals.backend.conformance.run import EmbeddedDeployments
-from convex_evals.backend.conformance.target import Pusher, PushResult, push_with_cli
+from convex_evals.backend.conformance.target import EmbeddedDeployments, Pusher, PushResult, push_with_cli
 from convex_evals.core.distribution import checkout_root
 from convex_evals.core.settings import read_settings
 from convex_evals.core.toolchain import prepare_toolchain

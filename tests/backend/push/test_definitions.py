@@ -2,7 +2,7 @@ import pytest
 
 from convex_evals.backend.errors import RequestError
 from convex_evals.backend.push.definitions import Definition, complete_metadata, evaluation_order
-from convex_evals.backend.push.modules import PushedComponent
+from convex_evals.backend.push.request import PushedComponent
 
 
 def pushed(path: str, *dependencies: str) -> PushedComponent:

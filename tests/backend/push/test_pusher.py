@@ -8,7 +8,7 @@ from convex_evals.backend.deployed import FunctionPath
 from convex_evals.backend.deployment import Deployment
 from convex_evals.backend.environment import VariableChange
 from convex_evals.backend.errors import RequestError
-from convex_evals.backend.push.modules import ModuleHash
+from convex_evals.backend.push.request import ModuleHash
 
 PUSHING = "Hit an error while pushing:\n"
 

@@ -16,8 +16,7 @@ from convex_evals.backend.search import (
     TextIndex,
     search_text,
 )
-from convex_evals.backend.search.relevance import float32
-from convex_evals.backend.search.tokens import tokenize
+from convex_evals.backend.search.text import FrequencyPart, float32, quantized, term_weight, tokenize
 from convex_evals.backend.values import Value, sort_key
 
 Make = Callable[..., SearchDocument]
@@ -207,3 +206,48 @@ def test_a_query_through_an_overlay_finds_what_it_would_find_after_the_commit(
         expected.add(document)
     overlay = Overlay(tuple(added.values()), frozenset(make(number, None).id for number in pending))
     assert built.search(query(text), overlay) == expected.search(query(text))
+
+
+def test_lengths_are_exact_up_to_40_and_then_rounded_down() -> None:
+    assert [quantized(length) for length in range(41)] == list(range(41))
+    representable = sorted({quantized(length) for length in range(41, 121)} - {40})
+    assert representable == [42, 44, 46, 48, 50, 52, 54, 56, 60, 64, 68, 72, 76, 80, 84, 88, 96, 104, 112, 120]
+
+
+@pytest.mark.parametrize(("length", "code"), [(41, 40), (43, 42), (59, 56), (95, 88), (100_000, 98_328)])
+def test_lengths_between_two_codes_take_the_smaller(length: int, code: int) -> None:
+    assert quantized(length) == code
+
+
+def test_rare_terms_weigh_more() -> None:
+    assert term_weight(10, 1) == pytest.approx(log(1 + 9.5 / 1.5) * 2.2, rel=1e-6)
+    assert term_weight(10, 1) > term_weight(10, 5) > term_weight(10, 10) > 0
+
+
+def test_frequency_saturates_and_long_documents_count_less() -> None:
+    part = FrequencyPart(tokens=40, documents=10)
+    assert part(1, 4) == pytest.approx(1 / 2.2, rel=1e-6)
+    assert 1 > part(10, 4) > part(2, 4) > part(1, 4) > part(1, 8)
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("", []),
+        ("!!! ... 😀", []),
+        ("Hello, World", ["hello", "world"]),
+        ("snake_case kebab-case it's 3.14", ["snake", "case", "kebab", "case", "it", "s", "3", "14"]),
+        ("Ünïcode ÀÉ", ["ünïcode", "àé"]),
+        ("ΣΑΣ", ["σασ"]),
+        ("今日は", ["今日は"]),
+        ("का①½", ["का①½"]),
+        ("हिन्दी", ["हिन", "दी"]),
+        ("e\u0301", ["e"]),
+        ("❤️x", ["x"]),
+        ("x" * 31 + " " + "y" * 32, ["x" * 31]),
+        ("é" * 15 + " " + "é" * 16, ["é" * 15]),
+        ("a b a", ["a", "b", "a"]),
+    ],
+)
+def test_words_of_a_text(text: str, tokens: list[str]) -> None:
+    assert tokenize(text) == tokens

@@ -97,7 +97,7 @@ def wrong_audience(application_id: str, audiences: Sequence[str]) -> RequestErro
 
 
 def quoted(text: str) -> str:
-    """Text from elsewhere, short enough for a message."""
+    """Text from outside, truncated to fit into a message."""
     return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
 
 

@@ -3,8 +3,9 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final
 
@@ -12,12 +13,12 @@ from convex_evals.backend.runtime import Network, NetworkPolicy, is_loopback
 
 if TYPE_CHECKING:
     import httpx2
-from collections import OrderedDict, deque
-from collections.abc import Awaitable
-from dataclasses import field
 
 LARGEST_BODY: Final = 1024 * 1024
 TIMEOUT_SECONDS: Final = 10.0
+MOST_URLS: Final = 64
+MOST_RENEWALS: Final = 5
+RENEWAL_SECONDS: Final = 60.0
 SCHEMES: Final = ("http", "https")
 # Uncompressed, so that a small answer cannot unpack into a large one.
 HEADERS: Final = {"accept": "application/json", "accept-encoding": "identity"}
@@ -48,7 +49,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unanswered:
-    """`forbidden` when this deployment did not even ask."""
+    """`forbidden`: the request was not sent, because this deployment may not connect there."""
 
     reason: str
     forbidden: bool = False
@@ -155,11 +156,6 @@ def _moment(text: str | None) -> float | None:
         return None
 
 
-MOST_URLS: Final = 64
-MOST_RENEWALS: Final = 5
-RENEWAL_SECONDS: Final = 60.0
-
-
 @dataclass(slots=True)
 class _Slot:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -181,7 +177,7 @@ class _Slot:
 
 
 class Answers:
-    """Everybody who wants the same URL at the same time gets the same answer, also when there is none."""
+    """Concurrent requests for the same URL share one answer, even a missing one."""
 
     def __init__(self, fetch: Callable[[str], Awaitable[Answer]], now: Callable[[], float] = time.time) -> None:
         self._fetch = fetch
@@ -200,9 +196,9 @@ class Answers:
             return slot.answer
 
     async def newer(self, url: str, than: Answered) -> Answered:
-        """A kept answer again, asked for before its time; at most `MOST_RENEWALS` times in `RENEWAL_SECONDS`.
+        """Fetches again before a cached answer expires, at most `MOST_RENEWALS` times in `RENEWAL_SECONDS`.
 
-        The old answer when the URL has nothing better: whoever sends tokens must not be able to spoil it."""
+        A failed fetch leaves the cached answer: otherwise anyone who sends tokens could discard it."""
         if than.fresh_seconds == 0:
             return than
         slot = self._slot(url)

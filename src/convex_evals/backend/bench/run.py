@@ -1,12 +1,15 @@
-"""The measurements of `convex-evals bench backend`."""
+"""The measurements of `convex-evals bench backend`, and the small project that they push."""
 
 import asyncio
 import contextlib
+import json
+import shutil
 import statistics
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
+from importlib.resources import as_file, files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -14,9 +17,11 @@ from typing import Any, Final
 import httpx2
 import psutil
 
-from convex_evals.backend.bench.bundle import start_push_body
 from convex_evals.backend.conformance import FunctionClient, SyncClient
 from convex_evals.backend.deployment import Deployment
+from convex_evals.core import convex_versions
+from convex_evals.core.errors import InfrastructureError
+from convex_evals.core.processes import base_environment, run
 from convex_evals.core.toolchain import Toolchain
 
 DEPLOYMENTS: Final = 4
@@ -25,6 +30,23 @@ ROWS = 10_000
 PAGE = 500
 CLIENTS, MUTATIONS = 32, 50
 Say = Callable[[str], None]
+
+ESBUILD_OPTIONS = (
+    "--bundle",
+    "--format=esm",
+    "--target=esnext",
+    "--platform=browser",
+    "--conditions=convex,module",
+    "--minify-syntax",
+    "--minify-identifiers",
+    "--keep-names",
+    "--sourcemap=external",
+    '--define:process.env.NODE_ENV="production"',
+    "--log-level=error",
+)
+GENERATED_SERVER = (
+    'export { queryGeneric as query, mutationGeneric as mutation, actionGeneric as action } from "convex/server";\n'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +169,7 @@ async def measure_backend(toolchain: Toolchain, say: Say) -> BackendFigures:
     """Runs all measurements, one at a time, on deployments of its own."""
     say("starting deployments")
     async with contextlib.AsyncExitStack() as started:
-        start = await timed(10, lambda _: _start(started), warm_up=1)
+        start = await timed(10, lambda _: started.enter_async_context(Deployment.start()), warm_up=1)
     idle = await idle_memory()
     with TemporaryDirectory(prefix="bench-") as folder:
         async with Deployment.start() as deployment, httpx2.AsyncClient(timeout=120) as http:
@@ -198,10 +220,6 @@ async def _measure_functions(
         value,
         idle,
     )
-
-
-async def _start(stack: contextlib.AsyncExitStack) -> None:
-    await stack.enter_async_context(Deployment.start())
 
 
 async def _push(http: httpx2.AsyncClient, deployment: Deployment, body: bytes) -> None:
@@ -259,3 +277,49 @@ async def _hot_document(deployment: Deployment, counter: str) -> None:
     async with asyncio.TaskGroup() as group:
         for _ in range(CLIENTS):
             group.create_task(client())
+
+
+async def start_push_body(toolchain: Toolchain, admin_key: str, workspace: Path) -> bytes:
+    """The body of `start_push` for the bench app."""
+    project = workspace / "bundled"
+    with as_file(files("convex_evals.backend.bench") / "app") as app:
+        shutil.copytree(app, project)
+    (project / "convex/_generated").mkdir()
+    (project / "convex/_generated/server.js").write_text(GENERATED_SERVER)
+    (project / "convex.config.js").write_text(
+        'import { defineApp } from "convex/server";\nexport default defineApp();\n'
+    )
+    (project / "node_modules").symlink_to(toolchain.packages.node_modules)
+    modules = {name: await _bundle(toolchain, project, name) for name in ("convex/bench.ts", "convex/schema.ts")}
+    definition = await _bundle(toolchain, project, "convex.config.js")
+    return json.dumps(
+        {
+            "adminKey": admin_key,
+            "dryRun": False,
+            "functions": "convex/",
+            "appDefinition": {
+                "definition": definition,
+                "dependencies": [],
+                "schema": modules["convex/schema.ts"],
+                "changedModules": [modules["convex/bench.ts"]],
+                "unchangedModuleHashes": [],
+                "udfServerVersion": convex_versions.DEFAULT,
+            },
+            "componentDefinitions": [],
+            "nodeDependencies": [],
+        }
+    ).encode()
+
+
+async def _bundle(toolchain: Toolchain, project: Path, entry: str) -> dict[str, str]:
+    target = project / "out" / Path(entry).with_suffix(".js").name
+    result = await run(
+        [toolchain.binary("esbuild"), entry, f"--outfile={target}", *ESBUILD_OPTIONS],
+        cwd=project,
+        timeout=30,
+        environment=base_environment(project),
+    )
+    if not result.ok:
+        raise InfrastructureError(f"The bench app could not be bundled: {result.output.text}")
+    source_map = target.with_suffix(".js.map").read_text()
+    return {"path": target.name, "source": target.read_text(), "sourceMap": source_map, "environment": "isolate"}

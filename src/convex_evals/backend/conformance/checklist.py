@@ -1,18 +1,19 @@
-"""The checks, by number, and what became of them.
+"""The checks, by number, how they are run, and their results.
 
-A check is an async function that raises when its sentence does not hold for the target.
+A check is an async function that raises when the target does not behave as described.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from convex_evals.backend.conformance.target import Target
+from convex_evals.backend.conformance.target import Deployments, Target
+from convex_evals.core.errors import InfrastructureError
 
-Body = Callable[["Target"], Awaitable[None]]
+Body = Callable[[Target], Awaitable[None]]
 
 SECTIONS = {
     "A": "Calling functions",
@@ -37,6 +38,8 @@ SECTIONS = {
 
 Status = Literal["passed", "failed", "unsupported"]
 
+CHECK_SECONDS = 240.0
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -60,7 +63,7 @@ def check(
     owns_deployment: bool = False,
     embedded_only: bool = False,
 ) -> Callable[[Body], Body]:
-    """Registers a check. Its section is the first letter of the module it stands in (`a_calls` -> A)."""
+    """Registers a check. Its section is the first letter of the module it is defined in (`a_calls` -> A)."""
 
     def register(body: Body) -> Body:
         if number in _checks:
@@ -129,3 +132,50 @@ class Results:
 def _row(item: ItemResult) -> str:
     behaviour = item.check.behaviour.replace("|", "\\|").replace("\n", " ")
     return f"| {item.check.number} | {'P1' if item.check.p1 else ''} | {behaviour} | {item.status} |"
+
+
+async def run_checks(
+    deployments: Deployments, checks: Sequence[Check], on_result: Callable[[ItemResult], None] | None = None
+) -> Results:
+    """Runs `checks`: ordinary ones together on one deployment, those that need their own afterwards."""
+    results: dict[int, ItemResult] = {}
+
+    def record(result: ItemResult) -> None:
+        results[result.check.number] = result
+        if on_result is not None:
+            on_result(result)
+
+    together = [check for check in checks if not check.owns_deployment]
+    if together:
+        async with deployments.target() as target:
+            pushed = await target.push()
+            if not pushed.ok:
+                raise InfrastructureError(f"The conformance app could not be deployed: {pushed.output[-2000:]}")
+            for check in together:
+                record(await _run_one(check, target))
+    for check in checks:
+        if check.owns_deployment:
+            record(await _run_alone(check, deployments))
+    return Results(deployments.name, [results[check.number] for check in checks])
+
+
+async def _run_alone(check: Check, deployments: Deployments) -> ItemResult:
+    if check.embedded_only and not deployments.embedded:
+        return _unsupported(check)
+    async with deployments.target() as target:
+        return await _run_one(check, target)
+
+
+async def _run_one(check: Check, target: Target) -> ItemResult:
+    if check.embedded_only and target.embedded is None:
+        return _unsupported(check)
+    try:
+        async with asyncio.timeout(CHECK_SECONDS):
+            await check.body(target)
+    except Exception as error:  # whatever a check trips over is a finding about the target
+        return ItemResult(check, "failed", f"{type(error).__name__}: {error}"[:2000])
+    return ItemResult(check, "passed")
+
+
+def _unsupported(check: Check) -> ItemResult:
+    return ItemResult(check, "unsupported", "needs control over the deployment's process")

@@ -1,6 +1,8 @@
 """Assertions of the checks: a failing one says what was expected and what was found."""
 
+import asyncio
 import re
+import time
 from collections.abc import Awaitable, Callable
 from typing import NoReturn
 
@@ -51,9 +53,6 @@ async def failure(call: Awaitable[object]) -> CallFailed:
 
 async def eventually(condition: Callable[[], Awaitable[bool]], what: str, seconds: float = 30.0) -> None:
     """Polls until `condition` holds."""
-    import asyncio
-    import time
-
     deadline = time.monotonic() + seconds
     while not await condition():
         if time.monotonic() > deadline:

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field, replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 import httpx2
 
 from convex_evals.backend.conformance.client import FunctionClient, Reply, SyncClient
 from convex_evals.backend.deployment import Deployment, DeploymentSettings
+from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.http import HOST
 from convex_evals.core.processes import base_environment, run
 from convex_evals.core.toolchain import Toolchain
@@ -192,7 +193,7 @@ async def embedded_target(
 
 @contextlib.contextmanager
 def _kept(port: int) -> Iterator[None]:
-    """Keeps the port from those who ask for any free port; asking for this one still works."""
+    """Reserves the port: nobody who asks for any free port gets it, but it can still be bound by number."""
     with socket.socket() as placeholder:
         placeholder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         placeholder.bind((HOST, port))
@@ -203,3 +204,56 @@ def _port(url: str) -> int:
     port = urlsplit(url).port
     assert port is not None, f"{url} names no port"
     return port
+
+
+class Deployments(Protocol):
+    """Where targets come from."""
+
+    name: str
+    embedded: bool
+
+    def target(self) -> contextlib.AbstractAsyncContextManager[Target]:
+        """An empty deployment; for a remote target the one there is."""
+        ...
+
+
+class EmbeddedDeployments:
+    name = "embedded"
+    embedded = True
+
+    def __init__(self, toolchain: Toolchain, pusher: Pusher = push_with_cli) -> None:
+        self._toolchain, self._pusher = toolchain, pusher
+
+    def target(self) -> contextlib.AbstractAsyncContextManager[Target]:
+        return embedded_target(self._toolchain, self._pusher)
+
+
+class RemoteDeployment:
+    """A deployment someone else runs. Its code is replaced; the tables of the conformance app are used."""
+
+    embedded = False
+
+    def __init__(self, url: str, admin_key: str, toolchain: Toolchain) -> None:
+        self.name = url.rstrip("/")
+        self._admin_key = admin_key
+        self._toolchain = toolchain
+
+    @contextlib.asynccontextmanager
+    async def target(self) -> AsyncIterator[Target]:
+        with TemporaryDirectory(prefix="conformance-") as folder:
+            async with httpx2.AsyncClient(timeout=60) as http:
+                site_url = await self._site_url(http)
+                yield Target(self.name, site_url, self._admin_key, http, Path(folder), self._toolchain)
+
+    async def _site_url(self, http: httpx2.AsyncClient) -> str:
+        try:
+            response = await http.get(
+                f"{self.name}/api/v1/get_canonical_urls", headers={"Authorization": f"Convex {self._admin_key}"}
+            )
+        except httpx2.TransportError as error:
+            raise InfrastructureError(f"No deployment answers at {self.name} ({error}); check the URL.") from error
+        if response.status_code != 200:
+            raise InfrastructureError(
+                f"The deployment at {self.name} refused the admin key ({response.status_code}); check --admin-key."
+            )
+        return str(response.json()["convexSiteUrl"])

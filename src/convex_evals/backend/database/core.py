@@ -164,7 +164,7 @@ class TransactionCore:
         return None
 
     def depend_on_tables(self, namespace: str) -> None:
-        """On which tables there are."""
+        """Depends on which tables exist."""
         self._depend(namespace, "*tables", _system_index(namespace, "_tables", "by_name"), EVERYTHING)
 
     def depend_on_indexes(self, table: Table) -> None:

@@ -58,7 +58,7 @@ class RowSource(Protocol):
 
 
 class NoRows:
-    """A table that does not exist. That it does not was recorded when the query was compiled."""
+    """The rows of a table that does not exist; its absence was recorded when the query was compiled."""
 
     counts_documents = False
 

@@ -42,9 +42,9 @@ def index_diff(transaction: Transaction, namespace: str, schema: Schema | None) 
 
 
 def prepare_schema(transaction: Transaction, namespace: str, schema: Schema | None) -> str | None:
-    """Creates the tables and, as pending, the indexes and the schema. The id of its row; None without a schema.
+    """Creates the tables and, as pending, the indexes and the schema.
 
-    What an unfinished push has left pending is overwritten.
+    Overwrites what an unfinished push has left pending. Returns the id of the schema's row, or None without a schema.
     """
     text = schema.dumps() if schema is not None else None
     transaction.depend_on_schema(namespace)
@@ -98,7 +98,7 @@ def find_violation(transaction: Transaction, namespace: str, schema: Schema) -> 
 
 
 def activate_schema(transaction: Transaction, namespace: str, schema_id: str | None) -> IndexDiff:
-    """Puts a prepared schema (or none) and exactly its indexes in force. What changed about the indexes.
+    """Puts a prepared schema (or none) and exactly its indexes in force. Returns what changed about the indexes.
 
     Raises RequestError when the schema has failed or was overwritten by another push.
     """
@@ -116,7 +116,7 @@ def activate_schema(transaction: Transaction, namespace: str, schema_id: str | N
 
 
 def delete_tables(transaction: Transaction, namespace: str, names: Iterable[str]) -> int:
-    """Deletes tables with their documents. How many documents there were; missing tables are ignored."""
+    """Deletes tables with their documents. Returns how many documents they had; missing tables are ignored."""
     count = 0
     for name in names:
         table = transaction.table_named(namespace, name)

@@ -70,7 +70,7 @@ class Transaction(TransactionCore):
 
     @property
     def system(self) -> SystemTables:
-        """The private tables. Made again each time: a cycle would keep the transaction, and with it the past, alive."""
+        """The private tables. Created on each access: a reference cycle would keep old versions alive."""
         return SystemTables(self)
 
     # ------------------------------------------------------------------ reads
@@ -168,7 +168,7 @@ class Transaction(TransactionCore):
         return old
 
     def clear(self, namespace: str, table: str, most: int) -> int:
-        """Deletes documents that no function reads: nothing is recorded, counted or limited. How many there were."""
+        """Deletes documents that no function reads: nothing is recorded, counted or limited. Returns how many."""
         found = self.catalog(namespace).tables[table]
         rows = [*islice(self.scan(found, found.by_id, EVERYTHING), most)]
         for row in rows:

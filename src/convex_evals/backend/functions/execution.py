@@ -7,8 +7,8 @@ from typing import Literal
 
 from convex_evals.backend.errors import DeveloperError, Interrupted, WorkerCrashed
 from convex_evals.backend.functions.arguments import Arguments, check_arguments, check_returned
-from convex_evals.backend.functions.attempt import Attempt, TransactionKind
 from convex_evals.backend.functions.calls import Finished, uncaught, warning
+from convex_evals.backend.functions.host import Attempt, TransactionKind
 from convex_evals.backend.functions.syscalls import SyscallArgs, reply_of
 from convex_evals.backend.functions.targets import AddressBook, Target, check_type, find_for_caller, find_target
 from convex_evals.backend.functions.transaction_syscalls import TransactionSyscalls

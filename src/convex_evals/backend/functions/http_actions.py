@@ -19,7 +19,7 @@ from convex_evals.backend.deployed import (
 )
 from convex_evals.backend.environment import read_state
 from convex_evals.backend.errors import BackendError, DeveloperError, SystemFailure
-from convex_evals.backend.functions.action_syscalls import ActionSyscalls, Runner
+from convex_evals.backend.functions.actions import ActionSyscalls, Runner
 from convex_evals.backend.functions.calls import Call, CallFailure, failure_of, uncaught
 from convex_evals.backend.functions.host import Host
 from convex_evals.backend.functions.records import identity_type, new_execution_id

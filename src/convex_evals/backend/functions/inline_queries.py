@@ -21,10 +21,9 @@ from convex_evals.backend.deployed import (
     UdfConfig,
 )
 from convex_evals.backend.errors import RequestError, WorkerLost
-from convex_evals.backend.functions.attempt import Attempt
 from convex_evals.backend.functions.calls import Call, CallOutcome, Finished
 from convex_evals.backend.functions.execution import run_attempt
-from convex_evals.backend.functions.host import Host
+from convex_evals.backend.functions.host import Attempt, Host
 from convex_evals.backend.functions.records import record_attempt
 
 ENTRY: Final = "server/index.js"

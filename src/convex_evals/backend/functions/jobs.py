@@ -45,7 +45,7 @@ def plan(application: Application | None, path: FunctionPath, args: object, seco
 
 
 def schedule(transaction: Transaction, namespace: str, job: Job, parent: ScheduledJob | None = None) -> str:
-    """Writes the row in the namespace of the component that schedules, and counts it. The id of the row.
+    """Writes the row in the namespace of the component that schedules, and counts it. Returns the id of the row.
 
     `parent` is the job that schedules this one: what a cancelled job schedules is cancelled from the start.
     """

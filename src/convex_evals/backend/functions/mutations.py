@@ -10,10 +10,9 @@ import orjson
 
 from convex_evals.backend.errors import Conflict, RequestError, WorkerLost
 from convex_evals.backend.functions.arguments import resolve_commit_ts
-from convex_evals.backend.functions.attempt import Attempt
 from convex_evals.backend.functions.calls import Call, Finished, MutationOutcome, SessionRequest
 from convex_evals.backend.functions.execution import run_attempt
-from convex_evals.backend.functions.host import Host
+from convex_evals.backend.functions.host import Attempt, Host
 from convex_evals.backend.functions.records import occ_info, record_attempt
 from convex_evals.backend.runtime import LogLine
 from convex_evals.backend.values import COMMIT_TS, Value, decode_pending, dumps

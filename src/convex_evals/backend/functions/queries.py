@@ -11,10 +11,9 @@ import orjson
 
 from convex_evals.backend.deployed import FunctionPath
 from convex_evals.backend.errors import WorkerLost
-from convex_evals.backend.functions.attempt import Attempt
 from convex_evals.backend.functions.calls import Call, Finished, QueryOutcome
 from convex_evals.backend.functions.execution import run_attempt
-from convex_evals.backend.functions.host import Host
+from convex_evals.backend.functions.host import Attempt, Host
 from convex_evals.backend.functions.records import record_attempt, record_cached
 from convex_evals.backend.identity import cache_key, may_call_internal
 

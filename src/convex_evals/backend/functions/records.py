@@ -7,8 +7,8 @@ from typing import Final
 
 from convex_evals.backend.deployed import UdfType
 from convex_evals.backend.errors import Conflict
-from convex_evals.backend.functions.attempt import Attempt
 from convex_evals.backend.functions.calls import Call, Finished, QueryOutcome, indexes_read
+from convex_evals.backend.functions.host import Attempt
 from convex_evals.backend.functions.targets import Target
 from convex_evals.backend.identity import ActingAdmin, Admin, Identity, User
 from convex_evals.backend.logs import Completion, FunctionLog, OccInfo, Progress, UsageStats
@@ -61,7 +61,7 @@ def record_action(
 
 
 def record_failure(log: FunctionLog, call: Call, udf_type: UdfType, error: str) -> None:
-    """The end of what never ran, or was lost while it ran."""
+    """The end of a call that never ran, or was lost while it ran."""
     log.append(_completion(call, udf_type, error))
 
 

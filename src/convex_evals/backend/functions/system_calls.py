@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from convex_evals.backend.deployed import Application, FunctionPath
 from convex_evals.backend.errors import Conflict, DeveloperError, RequestError
-from convex_evals.backend.functions.attempt import Attempt
 from convex_evals.backend.functions.calls import Call, Finished, MutationOutcome, QueryOutcome, Returned
-from convex_evals.backend.functions.host import Host
+from convex_evals.backend.functions.host import Attempt, Host
 from convex_evals.backend.functions.mutations import MutationHook
 from convex_evals.backend.functions.records import record_attempt
 from convex_evals.backend.identity import may_call_system
@@ -15,7 +14,6 @@ from convex_evals.backend.values import Value, decode, dumps, size_of
 
 if TYPE_CHECKING:
     from convex_evals.backend.database import Transaction
-    from convex_evals.backend.values import Value
 
 MAX_ATTEMPTS = 5
 
@@ -86,7 +84,7 @@ class SystemCalls:
         raise RequestError(503, "OptimisticConcurrencyControlFailure", f"{call.path.stripped} met too many conflicts")
 
     def refuse_action(self, call: Call) -> None:
-        """There are no system actions; only administrators get to know."""
+        """There are no system actions, but only administrators are told so."""
         if not may_call_system(call.identity):
             raise RequestError(403, "SystemIdentityRequired", "Operation action not permitted")
 

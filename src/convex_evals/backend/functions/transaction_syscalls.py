@@ -9,8 +9,8 @@ import orjson
 from convex_evals.backend.database import Document, PageRequest, QueryStream, Transaction
 from convex_evals.backend.errors import DeveloperError
 from convex_evals.backend.functions import jobs
-from convex_evals.backend.functions.attempt import Attempt, TransactionKind
 from convex_evals.backend.functions.calls import warning
+from convex_evals.backend.functions.host import Attempt, TransactionKind
 from convex_evals.backend.functions.syscalls import (
     NULL,
     SyscallArgs,

@@ -5,7 +5,7 @@ what the deployment itself writes: files that are uploaded, variables, pushes.
 A function that has lost a conflict is "hot" for a while: its calls, first attempts and retries alike, queue before they
 take their snapshot, instead of running twice each. A retry of a hot function waits in that queue, then for the turn.
 
-For graders there are races on purpose. In lockstep, actions that run at the same time wait for one another after each
+Graders can cause races on purpose. In lockstep, actions that run at the same time wait for one another after each
 call, so that all of them have read before any of them writes. And mutations overlap: none commits until all have run.
 """
 
@@ -28,8 +28,8 @@ class _Line:
 
 
 class Rendezvous:
-    """Whoever comes waits until as many have come as are expected, then all go on, in the order in which they came:
-    each time, or `once`. Whoever has waited long enough lets all go on: fewer may come."""
+    """A barrier: callers wait until the expected number has arrived, then all continue in the order of their arrival,
+    each time or `once`. A caller that has waited long enough releases all, because fewer may arrive."""
 
     def __init__(self, *, once: bool = False) -> None:
         self._once = once
@@ -39,7 +39,7 @@ class Rendezvous:
         self._step = asyncio.Event()
 
     def expect(self, size: int, seconds: float | None = None) -> None:
-        """How many wait for one another, and how long; 0 or 1: none, and those that wait go on."""
+        """Sets how many wait for one another, and how long. 0 or 1: nobody waits, and whoever does is released."""
         self._go_on()
         self._size = size
         self._seconds = seconds or PATIENCE_SECONDS

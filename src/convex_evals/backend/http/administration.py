@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -11,15 +12,14 @@ from convex_evals.backend.database import Database, Transaction, delete_tables
 from convex_evals.backend.environment import CanonicalUrls, Destination, VariableChange, write_paused, write_url
 from convex_evals.backend.errors import DeveloperError, RequestError
 from convex_evals.backend.functions import SCHEDULED_JOBS, cancel_job, cancel_jobs, check_job_id, delete_jobs
-from convex_evals.backend.http.bodies import Fields, read_encoded_json, read_json
+from convex_evals.backend.http.bodies import FUNCTION_BODY_BYTES, Fields, json_response, read_encoded_json, read_json
 from convex_evals.backend.http.clients import client_of, identify_admin, reads_structured_logs
-from convex_evals.backend.http.limits import FUNCTION_BODY_BYTES, LONGEST_POLL_SECONDS
-from convex_evals.backend.http.responses import json_response
 from convex_evals.backend.identity import Authenticator
 from convex_evals.backend.logs import Completion, FunctionLog
 from convex_evals.backend.push import Pusher, PushRequest, VariableUpdates
 
 SOURCE = "dashboard"
+LONGEST_POLL_SECONDS: Final = 60.0
 
 DESTINATIONS: dict[str, Destination] = {"convexCloud": "convexCloud", "convexSite": "convexSite"}
 

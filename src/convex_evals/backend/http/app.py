@@ -1,7 +1,9 @@
 """The main port's ASGI app: the routes of every area behind the gate, the WebSocket, and routes without identity."""
 
+import logging
 from collections.abc import Sequence
 from importlib.metadata import version as version_of
+from typing import Final
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -12,21 +14,19 @@ from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
 from convex_evals.backend.errors import BackendError, DeveloperError, RequestError
-from convex_evals.backend.http.bodies import read_bytes
+from convex_evals.backend.http.bodies import FUNCTION_BODY_BYTES, envelope, read_bytes
 from convex_evals.backend.http.clients import ClientVersion
 from convex_evals.backend.http.gate import Gate
-from convex_evals.backend.http.limits import FUNCTION_BODY_BYTES
-from convex_evals.backend.http.responses import (
-    envelope,
-    on_developer_error,
-    on_disconnect,
-    on_failure,
-    on_http_exception,
-    on_request_error,
-)
 from convex_evals.backend.identity import Authenticator
 from convex_evals.backend.sync import AcceptedSocket, SessionSettings, SyncServer
 from convex_evals.core.http import THIS_MACHINE, Access
+
+# Connections of functions to their own deployment; further ones are closed, so that graders always find a descriptor.
+PUBLIC_CONNECTIONS: Final = 256
+
+INTERNAL = RequestError(500, "InternalServerError", "Your request couldn't be completed. Try again later.")
+
+logger = logging.getLogger(__name__)
 
 
 def main_app(routes: Sequence[BaseRoute], access: Access = THIS_MACHINE) -> ASGIApp:
@@ -43,6 +43,32 @@ def main_app(routes: Sequence[BaseRoute], access: Access = THIS_MACHINE) -> ASGI
     )
     app.router.redirect_slashes = False
     return Gate(app, access)
+
+
+async def on_request_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestError)
+    return envelope(error)
+
+
+async def on_developer_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, DeveloperError)
+    return envelope(RequestError(400, "BadRequest", error.message))
+
+
+async def on_http_exception(request: Request, error: Exception) -> Response:
+    """Unknown routes and wrong methods: the status says it all."""
+    assert isinstance(error, HTTPException)
+    return Response(status_code=error.status_code, headers=error.headers)
+
+
+async def on_disconnect(request: Request, error: Exception) -> Response:
+    """The client is gone: nobody reads the answer, and it is not our failure."""
+    return Response(status_code=408)
+
+
+async def on_failure(request: Request, error: Exception) -> Response:
+    logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    return envelope(INTERNAL)
 
 
 def health_routes(instance_name: str) -> list[Route]:

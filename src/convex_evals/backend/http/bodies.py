@@ -1,17 +1,26 @@
-"""Request bodies and query strings as typed fields, with the messages that clients know."""
+"""The bodies of requests (typed fields, within limits; `core/http` has the other limits) and those of responses.
+
+Messages are those that clients know. Functions and pages are clients like any other.
+"""
 
 import asyncio
 import zlib
 from collections.abc import AsyncIterator, Mapping
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import brotli
 import orjson
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import Message, Receive
 
 from convex_evals.backend.errors import RequestError
-from convex_evals.backend.http.limits import FUNCTION_BODY_BYTES, PUSH_BYTES, body_too_large
+from convex_evals.core.http import MEBIBYTE
+
+FUNCTION_BODY_BYTES: Final = 16 * MEBIBYTE + 2000
+HTTP_ACTION_BODY_BYTES: Final = 20 * MEBIBYTE
+PUSH_BYTES: Final = 200 * MEBIBYTE  # after decoding, and only from administrators
+UPLOAD_BYTES: Final = 1024 * MEBIBYTE
 
 T = TypeVar("T")
 
@@ -154,6 +163,10 @@ def _malformed(encoding: str) -> RequestError:
     return RequestError(400, "BadJsonBody", f"The request body is not valid for Content-Encoding {encoding}")
 
 
+def body_too_large(limit: int, code: str = "RequestTooLarge") -> RequestError:
+    return RequestError(413, code, f"The request body is larger than {limit} bytes")
+
+
 class IncomingBody:
     """A body while it arrives. `disconnected` is set when the client leaves, as long as `chunks` or `watch` runs."""
 
@@ -192,3 +205,12 @@ class IncomingBody:
         if message["type"] == "http.disconnect":
             self.disconnected.set()
         return message
+
+
+def json_response(content: object) -> Response:
+    return Response(orjson.dumps(content), media_type="application/json")
+
+
+def envelope(error: RequestError) -> Response:
+    body = orjson.dumps({"code": error.code, "message": error.message})
+    return Response(body, error.status, media_type="application/json")

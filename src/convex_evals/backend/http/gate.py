@@ -11,7 +11,7 @@ from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from convex_evals.backend.errors import RequestError
-from convex_evals.backend.http.responses import envelope
+from convex_evals.backend.http.bodies import envelope
 from convex_evals.core.http import Access
 
 METHODS: Final = "GET,POST,OPTIONS,PATCH,DELETE,PUT"

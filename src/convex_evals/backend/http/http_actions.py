@@ -12,9 +12,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from convex_evals.backend.errors import SystemFailure
 from convex_evals.backend.functions import ROUTABLE_METHODS, HttpActionRequest, HttpActionResponse, HttpActionRunner
-from convex_evals.backend.http.bodies import IncomingBody
+from convex_evals.backend.http.bodies import HTTP_ACTION_BODY_BYTES, IncomingBody, body_too_large
 from convex_evals.backend.http.clients import identify_for_http_action, scheme_of
-from convex_evals.backend.http.limits import HTTP_ACTION_BODY_BYTES, body_too_large
 from convex_evals.backend.identity import Authenticator
 
 PREFIX: Final = "/http"

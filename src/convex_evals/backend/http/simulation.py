@@ -7,9 +7,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from convex_evals.backend.errors import RequestError
-from convex_evals.backend.http.bodies import read_json
+from convex_evals.backend.http.bodies import json_response, read_json
 from convex_evals.backend.http.clients import identify_admin
-from convex_evals.backend.http.responses import json_response
 from convex_evals.backend.identity import Authenticator
 
 if TYPE_CHECKING:

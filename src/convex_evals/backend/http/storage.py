@@ -15,8 +15,7 @@ from starlette.types import Receive, Scope, Send
 from convex_evals.backend.environment import read_state
 from convex_evals.backend.errors import RequestError
 from convex_evals.backend.functions import Host
-from convex_evals.backend.http.bodies import query_fields
-from convex_evals.backend.http.limits import UPLOAD_BYTES, body_too_large
+from convex_evals.backend.http.bodies import UPLOAD_BYTES, body_too_large, query_fields
 from convex_evals.backend.storage import (
     FileRow,
     Files,

@@ -4,11 +4,12 @@ The steps are in the order that decides which of several errors a user sees: fun
 component definitions, the tree of components.
 """
 
+import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from os import urandom
-from typing import cast
+from typing import Any, cast
 
 import orjson
 
@@ -20,6 +21,7 @@ from convex_evals.backend.deployed import (
     NodePackage,
     UdfConfig,
 )
+from convex_evals.backend.environment import BUILT_IN
 from convex_evals.backend.push.configs import (
     Provider,
     invalid_auth_config,
@@ -37,21 +39,30 @@ from convex_evals.backend.push.definitions import (
 from convex_evals.backend.push.errors import failed_to_analyze, refused, uncaught
 from convex_evals.backend.push.facts import Exported, Json, ModuleFacts, Thrown
 from convex_evals.backend.push.module_analysis import analyze_module, check_targets
-from convex_evals.backend.push.modules import (
+from convex_evals.backend.push.request import (
     AUTH_CONFIG_PATH,
     CRONS_PATH,
     HTTP_PATH,
     PushedComponent,
+    PushRequest,
     path_order,
     resolve_modules,
 )
-from convex_evals.backend.push.request import PushRequest
 from convex_evals.backend.push.tree import MountedComponent, TreeBuilder, public_functions
-from convex_evals.backend.runtime import Evaluation, ImportableDefinition, ModuleEvaluator, ProtocolError
+from convex_evals.backend.runtime import (
+    Evaluated,
+    Evaluation,
+    ImportableDefinition,
+    ModuleEvaluator,
+    ProtocolError,
+    runtime_fingerprint,
+)
 from convex_evals.backend.schema import Schema
 
 FUNCTION_SECONDS = 4.0
 CONFIG_SECONDS = 1.0
+
+Known = dict[str, list[dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,3 +306,48 @@ def _invalid_definition(path: str, why: str) -> Exception:
 
 def _text(schema: Schema | None) -> str | None:
     return None if schema is None else schema.dumps()
+
+
+class RememberedEvaluations:
+    """Evaluations that need not be repeated, for code that is trusted, never changes and is pushed again and again.
+
+    Time and the deployment's addresses are not part of the key. Therefore results that contain an address are not
+    remembered, nor are errors, nor auth configs, which are made from addresses.
+    """
+
+    def __init__(self, evaluator: ModuleEvaluator) -> None:
+        self._evaluator = evaluator
+        self.known: Known = {}
+
+    async def evaluate(self, evaluation: Evaluation) -> Evaluated:
+        """Raises WorkerLost only when trying again did not help."""
+        key = key_of(evaluation)
+        if key in self.known:
+            return self.known[key]
+        results = await self._evaluator.evaluate(evaluation)
+        if _is_lasting(evaluation, results):
+            self.known[key] = [dict(result) for result in results]
+        return results
+
+
+def key_of(evaluation: Evaluation) -> str:
+    env = evaluation.env
+    what = [
+        runtime_fingerprint(),
+        evaluation.subject,
+        evaluation.paths,
+        evaluation.environment,
+        {path: module.sha256 for path, module in evaluation.modules.items()},
+        None if env is None else {name: value for name, value in env.items() if name not in BUILT_IN},
+        [[each.path, each.default_name, each.metadata] for each in evaluation.definitions],
+        [[package.name, package.version] for package in evaluation.packages],
+    ]
+    return hashlib.sha256(orjson.dumps(what, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def _is_lasting(evaluation: Evaluation, results: Evaluated) -> bool:
+    if evaluation.subject == "auth" or any("thrown" in result for result in results):
+        return False
+    text = orjson.dumps(results).decode()
+    addresses = [value for name, value in (evaluation.env or {}).items() if name in BUILT_IN and value]
+    return not any(address in text for address in addresses)

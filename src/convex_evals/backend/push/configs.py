@@ -10,7 +10,7 @@ import orjson
 from convex_evals.backend.errors import RequestError
 from convex_evals.backend.push.errors import prefixed, refused, uncaught
 from convex_evals.backend.push.facts import Exported, Json, Thrown
-from convex_evals.backend.push.modules import SCHEMA_PATH
+from convex_evals.backend.push.request import SCHEMA_PATH
 from convex_evals.backend.schema import Schema
 
 Provider = dict[str, object]

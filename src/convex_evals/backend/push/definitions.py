@@ -9,7 +9,7 @@ import orjson
 from convex_evals.backend.errors import RequestError
 from convex_evals.backend.names import identifier_error
 from convex_evals.backend.push.errors import refused
-from convex_evals.backend.push.modules import PushedComponent
+from convex_evals.backend.push.request import PushedComponent
 
 CHILD_REFERENCE = "_reference/childComponent/"
 NO_EXPORTS: dict[str, object] = {"type": "branch", "branch": []}

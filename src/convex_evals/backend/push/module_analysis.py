@@ -29,7 +29,7 @@ from convex_evals.backend.push.facts import (
     RouterFacts,
     SourcePosition,
 )
-from convex_evals.backend.push.modules import CRONS_PATH
+from convex_evals.backend.push.request import CRONS_PATH
 from convex_evals.backend.validators import parse_args_validator, parse_validator
 
 UDF_TYPES: dict[str, UdfType] = {"isQuery": "Query", "isMutation": "Mutation", "isAction": "Action"}

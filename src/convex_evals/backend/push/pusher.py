@@ -1,22 +1,27 @@
-"""One deployment's pushes: start_push prepares a candidate, finish_push makes it what is deployed."""
+"""One deployment's pushes: start_push prepares a candidate, finish_push makes it what is deployed.
+
+Responses have the shape that the CLI checks, prints and sends back.
+"""
 
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import orjson
 
 from convex_evals.backend.clock import DeploymentClock
 from convex_evals.backend.database import Database, Transaction
-from convex_evals.backend.deployed import ComponentInstance, CurrentApplication
+from convex_evals.backend.deployed import Application, ComponentInstance, CurrentApplication, UdfConfig
 from convex_evals.backend.environment import CanonicalUrls, read_variables
 from convex_evals.backend.errors import RequestError, WorkerCrashed
-from convex_evals.backend.push.activation import Activation, activate
 from convex_evals.backend.push.analysis import Analysis, Analyzer, Variables
 from convex_evals.backend.push.candidate import (
     OVERWRITTEN,
+    Activation,
     Candidate,
+    ComponentDiff,
+    activate,
     describe_changes,
     prepare_changes,
     validate_changes,
@@ -25,17 +30,13 @@ from convex_evals.backend.push.candidate import (
 from convex_evals.backend.push.definitions import check_variables
 from convex_evals.backend.push.errors import PushRefusal, invalid_modules, refused, while_pushing
 from convex_evals.backend.push.request import PushRequest
-from convex_evals.backend.push.response import (
-    Json,
-    finish_push_response,
-    nothing_changed,
-    start_push_response,
-    token_of,
-)
+from convex_evals.backend.push.tree import MountedComponent, public_functions
 from convex_evals.backend.runtime import ProtocolError
+from convex_evals.backend.values import encode
 
 KEPT_CANDIDATES = 8  # most pushes that are never finished are codegen runs
 
+Json = dict[str, Any]
 T = TypeVar("T")
 
 
@@ -57,7 +58,7 @@ class Pusher:
         self._refusal: PushRefusal | None = None
 
     def take_refusal(self) -> PushRefusal | None:
-        """Why a push was refused since this was last asked, for whoever runs the CLI and wants more than its words."""
+        """Why a push was refused since the last call, for those who run the CLI and need more than its message."""
         refusal, self._refusal = self._refusal, None
         return refusal
 
@@ -84,7 +85,7 @@ class Pusher:
         token, packages = secrets.token_hex(16), request.node_packages
         candidate = Candidate(token, analysis, change, request.node_version, packages, is_dry_run)
         self._keep(candidate)
-        return start_push_response(candidate)
+        return _start_response(candidate)
 
     async def evaluate(self, request: PushRequest) -> Json:
         """What a push would do to indexes; stores nothing."""
@@ -95,7 +96,7 @@ class Pusher:
 
     async def schema_status(self, schema_change: object) -> Json:
         """Validates existing documents against the prepared schemas, now: there is nothing to wait for."""
-        candidate = self._candidates.get(token_of(schema_change) or "")
+        candidate = self._candidates.get(_token_of(schema_change) or "")
         if candidate is None:
             return OVERWRITTEN
         validate = validate_dry_run if candidate.is_dry_run else validate_changes
@@ -105,8 +106,8 @@ class Pusher:
         """The commit point."""
         with self._pushing():
             if dry_run:
-                return nothing_changed()
-            candidate = self._candidates.get(token_of(start_push) or "")
+                return {"authDiff": {"added": [], "removed": []}, "definitionDiffs": {}, "componentDiffs": {}}
+            candidate = self._candidates.get(_token_of(start_push) or "")
             if candidate is None or candidate.is_dry_run:
                 raise refused("RaceDetected", "This push is not known any more. Start it again.")
             response = self._finish(candidate)
@@ -122,7 +123,7 @@ class Pusher:
         before = self._current.application
         activation = self._in_transaction(lambda transaction: self._activate(transaction, candidate))
         self._current.replace(activation.application)
-        return finish_push_response(before, activation.application, activation.diffs)
+        return _finish_response(before, activation.application, activation.diffs)
 
     def _activate(self, transaction: Transaction, candidate: Candidate) -> Activation:
         analysis = candidate.analysis
@@ -169,3 +170,93 @@ class Pusher:
             refused_push = while_pushing(error)
             self._refusal = refused_push.refusal
             raise refused_push from error
+
+
+def _start_response(candidate: Candidate) -> Json:
+    """The token is in the packages for finish_push and in the schema change for wait_for_schema."""
+    analysis, node_version = candidate.analysis, candidate.node_version
+    return {
+        "environmentVariables": analysis.variables,
+        "externalDepsId": None,
+        "componentDefinitionPackages": {
+            path: _package(candidate.token, None if path else node_version) for path in analysis.definitions
+        },
+        "appAuth": list(analysis.auth_providers),
+        "analysis": {path: _definition(analysis, path) for path in analysis.definitions},
+        "app": _mounted(analysis, analysis.app),
+        "schemaChange": {**candidate.change.to_json(), "push": candidate.token},
+    }
+
+
+def _token_of(echo: object) -> str | None:
+    """The token in an answer of start_push, or in its `schemaChange`, that the CLI sent back."""
+    match echo:
+        case {"componentDefinitionPackages": {"": {"storageKey": str(token)}}} | {"push": str(token)}:
+            return token
+        case _:
+            return None
+
+
+def _package(token: str, node_version: str | None) -> Json:
+    size = {"zippedSizeBytes": encode(0), "unzippedSizeBytes": encode(0)}
+    return {
+        "storageKey": token,
+        "sha256": encode(b""),
+        "externalPackageId": None,
+        "packageSize": size,
+        "nodeVersion": node_version,
+    }
+
+
+def _definition(analysis: Analysis, path: str) -> Json:
+    definition, schema = analysis.definitions[path], analysis.schemas[path]
+    return {
+        "definition": definition.metadata,
+        "schema": None if schema is None else schema.to_json(),
+        "functions": {path: module.to_json() for path, module in definition.analysis.items()},
+        "udfConfig": _udf_config(analysis.udf_config),
+    }
+
+
+def _udf_config(config: UdfConfig) -> Json:
+    return {
+        "serverVersion": config.server_version,
+        "importPhaseRngSeed": encode(config.import_phase_seed),
+        "importPhaseUnixTimestamp": encode(config.import_phase_ms * 1_000_000),
+    }
+
+
+def _mounted(analysis: Analysis, mounted: MountedComponent) -> Json:
+    routes = mounted.http_routes
+    functions = analysis.definitions[mounted.definition.path].analysis
+    return {
+        "definitionPath": mounted.definition.path,
+        "componentPath": mounted.path,
+        "httpPrefix": mounted.http_prefix,
+        "args": {},
+        "env": {name: binding.to_json() for name, binding in mounted.env.items()},
+        "childComponents": {name: _mounted(analysis, child) for name, child in mounted.children.items()},
+        "httpRoutes": {
+            "httpModuleRoutes": None if routes is None else [{"path": r.path, "method": r.method} for r in routes],
+            "mounts": list(mounted.definition.http_mounts),
+        },
+        "exports": public_functions(functions).resources(mounted.path),
+    }
+
+
+def _finish_response(before: Application | None, after: Application, components: dict[str, ComponentDiff]) -> Json:
+    old = [] if before is None else [_serialized(provider) for provider in before.auth_providers]
+    new = [_serialized(provider) for provider in after.auth_providers]
+    versions = (before.udf_config.server_version if before else None, after.udf_config.server_version)
+    return {
+        "authDiff": {
+            "added": [provider for provider in new if provider not in old],
+            "removed": [provider for provider in old if provider not in new],
+        },
+        "definitionDiffs": {path: {} for path in after.definitions},
+        "componentDiffs": {path: diff.to_json(versions) for path, diff in components.items()},
+    }
+
+
+def _serialized(provider: dict[str, object]) -> str:
+    return orjson.dumps(provider).decode()

@@ -164,7 +164,7 @@ def _component_row(application: Application, instance: ComponentInstance) -> Row
 
 
 def _load_packages(config: Mapping[str, Value]) -> tuple[NodePackage, ...]:
-    """None of them in what was stored before they were known."""
+    """None in an application that was stored before packages were recorded."""
     stored = cast("dict[str, str]", config.get("nodePackages", {}))
     return tuple(NodePackage(name, version) for name, version in stored.items())
 

@@ -9,7 +9,7 @@ from convex_evals.backend.errors import RequestError
 from convex_evals.backend.ids import SYSTEM_TABLE_NUMBERS, DocumentId
 from convex_evals.backend.push.definitions import Child, Definition, EnvBinding, EnvDeclaration
 from convex_evals.backend.push.errors import refused
-from convex_evals.backend.push.modules import HTTP_PATH
+from convex_evals.backend.push.request import HTTP_PATH
 
 DiffType = Literal["create", "modify", "unmount", "remount"]
 

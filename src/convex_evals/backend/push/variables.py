@@ -17,7 +17,7 @@ from convex_evals.backend.push.analysis import Analyzer, Variables
 from convex_evals.backend.push.configs import Provider
 from convex_evals.backend.push.definitions import Definition, check_variables
 from convex_evals.backend.push.errors import refused
-from convex_evals.backend.push.modules import AUTH_CONFIG_PATH
+from convex_evals.backend.push.request import AUTH_CONFIG_PATH
 from convex_evals.backend.push.storage import store_application
 
 MAX_ATTEMPTS = 10

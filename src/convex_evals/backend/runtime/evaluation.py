@@ -75,7 +75,7 @@ def timed_out_result(evaluation: Evaluation) -> Mapping[str, object]:
 
 @cache
 def runtime_fingerprint() -> str:
-    """Of the code that evaluates: what it says about the same module may change with it."""
+    """Of the code that evaluates: when it changes, results for the same module may change."""
     digest = hashlib.sha256()
     for path in sorted((Path(__file__).parent / "js").rglob("*.*js")):
         digest.update(path.name.encode() + path.read_bytes())

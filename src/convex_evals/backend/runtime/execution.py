@@ -82,7 +82,7 @@ class SyscallBridge(Protocol):
 
 @runtime_checkable
 class LogBridge(Protocol):
-    """What the bridge of an action has too, when someone follows it: told of log lines while the action runs."""
+    """An optional part of an action's bridge: it is told of log lines while the action runs."""
 
     def logged(self, lines: Sequence[LogLine]) -> None: ...
 
@@ -95,7 +95,7 @@ class StoredBlob:
 
 @runtime_checkable
 class StorageBridge(Protocol):
-    """What the bridge of an action has too, when the deployment stores files: `ctx.storage.store` and `.get`."""
+    """An optional part of an action's bridge, when the deployment stores files: `ctx.storage.store` and `.get`."""
 
     async def store_blob(self, content: bytes, content_type: str | None, sha256: str | None) -> str:
         """The new storage id. Raises DeveloperError."""

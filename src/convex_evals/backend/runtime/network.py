@@ -31,7 +31,7 @@ class NetworkPolicy(Protocol):
 
 
 class Network(Enum):
-    """The simple policies. With NONE not even the own deployment can be reached."""
+    """The simple policies. With NONE, functions cannot reach even their own deployment."""
 
     NONE = "none"
     LOOPBACK = "loopback"

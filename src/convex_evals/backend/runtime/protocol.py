@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 class ProtocolError(Exception):
-    """A worker sent what ours never send: user code controls its channel, so nothing it sends is trusted."""
+    """A worker sent something that our own code never sends: user code may control its channel."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,7 @@ class Dispatcher:
             await self._nap(self._dispatch())
 
     async def settle(self, is_awaited: Callable[[RowKey], bool]) -> None:
-        """Starts what is due, and waits a while for those of it that are awaited."""
+        """Starts what is due, and waits for a while for the rows that `is_awaited` selects."""
         if self._woken.is_set():
             self._dispatch()
         awaited = [task for key, task in self._running.items() if is_awaited(key)]
@@ -109,7 +109,7 @@ class Dispatcher:
         await asyncio.gather(*running, return_exceptions=True)
 
     def _dispatch(self) -> int | None:
-        """Starts what is due. When to look again, if nothing happens before; None: only when something happens."""
+        """Starts what is due. Returns when to look again, unless something happens before; None: only then."""
         transaction = self._host.database.begin()
         if is_paused(transaction):
             return None

@@ -17,8 +17,7 @@ from convex_evals.backend.limits import (
     too_many_vector_results,
 )
 from convex_evals.backend.schema import VectorIndexSpec
-from convex_evals.backend.search.relevance import float32
-from convex_evals.backend.search.text import filter_keys
+from convex_evals.backend.search.text import filter_keys, float32
 from convex_evals.backend.values import Value, decode, decode_field, field_at, sort_key, split_path
 
 DEFAULT_LIMIT: Final = 10

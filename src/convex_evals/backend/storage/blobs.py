@@ -26,7 +26,7 @@ class Blob:
 
 
 class BlobStore:
-    """In `folder`, which belongs to this store alone; without one in a temporary folder that goes with the store."""
+    """In `folder`, which belongs to this store alone, or in a temporary folder that is removed with the store."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._files = None if folder is None else folder / "files"

@@ -1,6 +1,6 @@
 """The WebSocket clients subscribe over: sessions, versions, transitions.
 
-Whoever serves other functions than a deployment's writes a session of their own, from the same parts.
+To serve other functions than a deployment's, write another session from the same parts.
 """
 
 from convex_evals.backend.functions import CallFailure, QueryOutcome
@@ -24,12 +24,11 @@ from convex_evals.backend.sync.errors import (
     Overloaded,
     ProtocolViolation,
 )
-from convex_evals.backend.sync.interfaces import History, Socket
-from convex_evals.backend.sync.outbox import Outbox, SessionSettings
+from convex_evals.backend.sync.outbox import Outbox, SessionSettings, Socket
 from convex_evals.backend.sync.query_set import QuerySet, Update
 from convex_evals.backend.sync.server import AcceptedSocket, SyncServer
 from convex_evals.backend.sync.server_messages import ActionResponse, Failure, MutationResponse
-from convex_evals.backend.sync.session import first_failure
+from convex_evals.backend.sync.session import History, first_failure
 
 __all__ = [
     "ADMIN",

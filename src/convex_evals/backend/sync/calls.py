@@ -12,7 +12,7 @@ from convex_evals.backend.errors import RequestError
 from convex_evals.backend.functions import Call, CallFailure, CallOutcome, MutationOutcome, QueryOutcome
 from convex_evals.backend.identity import Identity
 from convex_evals.backend.sync.client_messages import AddQuery, CallRequest
-from convex_evals.backend.sync.interfaces import Socket
+from convex_evals.backend.sync.outbox import Socket
 from convex_evals.backend.sync.server_messages import ActionResponse, Failure, MutationResponse
 
 BAD_REQUEST = 400

@@ -1,13 +1,13 @@
-"""What leaves through a socket: messages in order, large ones in chunks, a ping when there is nothing else, the end."""
+"""The socket of a client, and what leaves through it: messages in order, large ones in chunks, pings, the end."""
 
 import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 from convex_evals.backend.sync.errors import INTERNAL, Disconnected, ServerStopping, ending_of
-from convex_evals.backend.sync.interfaces import Socket
 from convex_evals.backend.sync.server_messages import Ping, ServerMessage, Transition, TransitionChunk, text
 
 LARGEST_WHOLE = 5_000_000
@@ -22,7 +22,29 @@ class SessionSettings:
     joins_chunks: bool = False
     largest_whole: int = LARGEST_WHOLE  # bytes of a Transition
     ping_seconds: float = 15.0
-    now_ns: Callable[[], int] = time.time_ns  # what clients are told of the time
+    now_ns: Callable[[], int] = time.time_ns  # the time that clients are told
+
+
+class Socket(Protocol):
+    """One WebSocket, already accepted. Every method raises Disconnected when the client is gone."""
+
+    @property
+    def ip(self) -> str | None:
+        """Where the client connects from."""
+        ...
+
+    @property
+    def user_agent(self) -> str | None:
+        """What the client called itself when it connected."""
+        ...
+
+    async def receive(self) -> str:
+        """The next text frame; BrokenInvariant for a binary one."""
+        ...
+
+    async def send(self, text: str) -> None: ...
+
+    async def close(self, code: int | None, reason: str) -> None: ...
 
 
 class Outbox:

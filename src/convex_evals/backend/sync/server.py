@@ -6,17 +6,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
 from convex_evals.backend.identity import Authenticator
 from convex_evals.backend.sync.calls import Background
-from convex_evals.backend.sync.interfaces import Functions, History, Socket
-from convex_evals.backend.sync.outbox import SessionSettings
-from convex_evals.backend.sync.session import Session
+from convex_evals.backend.sync.errors import BrokenInvariant, Disconnected
+from convex_evals.backend.sync.outbox import SessionSettings, Socket
+from convex_evals.backend.sync.session import Functions, History, Session
 
 if TYPE_CHECKING:
     from convex_evals.backend.database import Commit
-from starlette.websockets import WebSocket, WebSocketDisconnect
-
-from convex_evals.backend.sync.errors import BrokenInvariant, Disconnected
 
 
 class SyncServer:

@@ -1,13 +1,13 @@
-"""One socket: messages in, responses and transitions out."""
+"""One socket: messages in, responses and transitions out; and what a session needs from its deployment."""
 
 import asyncio
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from convex_evals.backend.errors import RequestError
-from convex_evals.backend.functions import Call, QueryOutcome, SessionRequest
+from convex_evals.backend.functions import Call, CallOutcome, MutationOutcome, QueryOutcome, SessionRequest
 from convex_evals.backend.identity import ANONYMOUS, Authenticator, Identity, user_of
 from convex_evals.backend.sync.calls import (
     Background,
@@ -39,17 +39,48 @@ from convex_evals.backend.sync.errors import (
     ProtocolViolation,
     ServerStopping,
 )
-from convex_evals.backend.sync.interfaces import Functions, History, Socket
-from convex_evals.backend.sync.outbox import Outbox, SessionSettings
+from convex_evals.backend.sync.outbox import Outbox, SessionSettings, Socket
 from convex_evals.backend.sync.query_set import LiveQuery, QuerySet, Update
 
 if TYPE_CHECKING:
-    from convex_evals.backend.database import Commit, ReadSet
+    from convex_evals.backend.database import Commit, Database, ReadSet
 
 MOST_CALLS_IN_FLIGHT = 1000
 QUERIES_AT_ONCE = 20
 REJECTIONS = range(400, 500)
 RATE_LIMITED = 429
+
+
+class Functions(Protocol):
+    async def query(self, call: Call, *, at: int | None = None, journal: str | None = None) -> QueryOutcome: ...
+
+    async def mutation(self, call: Call, *, session_request: SessionRequest | None = None) -> MutationOutcome: ...
+
+    async def action(self, call: Call) -> CallOutcome: ...
+
+
+class History:
+    """The database as subscriptions see it."""
+
+    def __init__(self, database: "Database") -> None:
+        self._database = database
+
+    @property
+    def latest(self) -> int:
+        return self._database.latest
+
+    def changed_since(self, read_set: "ReadSet", ts: int) -> bool:
+        return self._database.changed_since(read_set, ts)
+
+    def on_commit(self, callback: "Callable[[Commit], None]") -> Callable[[], None]:
+        """Returns a function that removes the callback."""
+        return self._database.on_commit(callback)
+
+    def requests_of(self, session_id: str) -> "ReadSet":
+        """Touched by the commits of this session's mutations."""
+        transaction = self._database.begin()
+        transaction.system.scan("", "_session_requests", "by_session", (session_id,))
+        return transaction.read_set
 
 
 @dataclass(frozen=True, slots=True)

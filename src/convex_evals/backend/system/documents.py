@@ -8,7 +8,17 @@ from convex_evals.backend.database import Document, PageRequest, Table
 from convex_evals.backend.errors import ConvexError, DeveloperError
 from convex_evals.backend.ids import PUBLIC_SYSTEM_TABLES, DocumentId, is_system_table_number, public_name
 from convex_evals.backend.schema import IndexSpec, SearchIndexSpec
-from convex_evals.backend.system.declarations import PAGINATION, Context, Declarations, nullable, object_of, optional
+from convex_evals.backend.system.declarations import (
+    PAGINATION,
+    Context,
+    Declarations,
+    PageOptions,
+    last_page,
+    nullable,
+    object_of,
+    optional,
+    paginate,
+)
 from convex_evals.backend.system.filters import (
     UNDEFINED_PLACEHOLDER,
     WHOLE,
@@ -18,7 +28,6 @@ from convex_evals.backend.system.filters import (
     SearchFilter,
     parse_filters,
 )
-from convex_evals.backend.system.pages import PageOptions, last_page, paginate
 from convex_evals.backend.system.schemas import user_tables
 from convex_evals.backend.validators import ANY, NUMBER, STRING, ArrayValidator, LiteralValidator, UnionValidator
 from convex_evals.backend.values import Value, dumps, encode

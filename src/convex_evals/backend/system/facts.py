@@ -1,10 +1,9 @@
-"""Small facts about the deployment, its environment variables, and areas an embedded deployment keeps no records of."""
+"""Facts about the deployment, its environment variables, and areas of which an embedded deployment has no records."""
 
 from convex_evals.backend.deployed import ROOT
 from convex_evals.backend.environment import CanonicalUrls, is_paused
 from convex_evals.backend.ids import PUBLIC_SYSTEM_TABLE_NUMBERS
-from convex_evals.backend.system.declarations import PAGINATION, Context, Declarations, object_of, optional
-from convex_evals.backend.system.pages import last_page
+from convex_evals.backend.system.declarations import PAGINATION, Context, Declarations, last_page, object_of, optional
 from convex_evals.backend.validators import BIGINT, NUMBER, STRING, ArrayValidator
 from convex_evals.backend.values import Value
 

@@ -1,8 +1,17 @@
 """Scheduled functions and crons, as admin tools look at them."""
 
 from convex_evals.backend.database import Document
-from convex_evals.backend.system.declarations import PAGINATION, Context, Declarations, optional
-from convex_evals.backend.system.pages import END, PageOptions, Position, page, paginate_rows
+from convex_evals.backend.system.declarations import (
+    END,
+    PAGINATION,
+    Context,
+    Declarations,
+    PageOptions,
+    Position,
+    optional,
+    page,
+    paginate_rows,
+)
 from convex_evals.backend.validators import STRING
 from convex_evals.backend.values import Value
 

@@ -1,8 +1,15 @@
 """Stored files, as the file browser sees them."""
 
 from convex_evals.backend.ids import DocumentId
-from convex_evals.backend.system.declarations import PAGINATION, Context, Declarations, object_of, optional
-from convex_evals.backend.system.pages import PageOptions, paginate
+from convex_evals.backend.system.declarations import (
+    PAGINATION,
+    Context,
+    Declarations,
+    PageOptions,
+    object_of,
+    optional,
+    paginate,
+)
 from convex_evals.backend.validators import (
     NUMBER,
     STRING,

@@ -1,6 +1,5 @@
 """Validators of arguments, return values and documents."""
 
-from convex_evals.backend.validators.mismatch import TableNames
 from convex_evals.backend.validators.parser import load_validator, parse_args_validator, parse_validator
 from convex_evals.backend.validators.types import (
     ANY,
@@ -17,6 +16,7 @@ from convex_evals.backend.validators.types import (
     LiteralValidator,
     ObjectValidator,
     RecordValidator,
+    TableNames,
     UnionValidator,
     Validator,
     check,

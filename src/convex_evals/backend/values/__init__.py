@@ -11,7 +11,6 @@ from convex_evals.backend.values.codec import (
     parse_format,
     render,
 )
-from convex_evals.backend.values.order import equal, sort_key
 from convex_evals.backend.values.value import (
     COMMIT_TS,
     INT64_MAX,
@@ -21,9 +20,11 @@ from convex_evals.backend.values.value import (
     Undefined,
     Value,
     display,
+    equal,
     field_at,
     nesting_of,
     size_of,
+    sort_key,
     split_path,
     type_name,
 )

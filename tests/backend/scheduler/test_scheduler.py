@@ -18,7 +18,7 @@ from convex_evals.backend.identity import User
 from convex_evals.backend.logs import Completion, FunctionLog
 from convex_evals.backend.runtime import FunctionRuntime
 from convex_evals.backend.scheduler import dispatcher
-from convex_evals.backend.scheduler.jobs import Retention
+from convex_evals.backend.scheduler.scheduler import Retention
 from convex_evals.backend.values import Value
 
 # The types of conftest.py, which tests cannot import.
@@ -279,7 +279,7 @@ async def test_a_job_that_our_own_failure_prevents_is_tried_again_later(
     scheduled: Scheduled, clock: Clock, monkeypatch: pytest.MonkeyPatch, eventually: Any
 ) -> None:
     """The failure is forced, because the real ones (a full disk, no memory for a worker) cannot be had on demand."""
-    monkeypatch.setattr("convex_evals.backend.scheduler.jobs.FIRST_BACKOFF_SECONDS", HOUR)
+    monkeypatch.setattr("convex_evals.backend.scheduler.scheduler.FIRST_BACKOFF_SECONDS", HOUR)
     run, failures = scheduled.deployment.runtime.run, iter([SystemFailure("disk full")])
 
     async def failing_once(execution: Any, bridge: Any, **options: Any) -> Any:

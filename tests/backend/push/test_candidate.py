@@ -4,8 +4,7 @@ import pytest
 
 from convex_evals.backend.database import Database, Document
 from convex_evals.backend.deployed import CronSpec
-from convex_evals.backend.push.activation import update_jobs
-from convex_evals.backend.push.response import CronDiff
+from convex_evals.backend.push.candidate import CronDiff, update_jobs
 
 SECOND = 1_000_000_000
 NOW = int(datetime(2026, 11, 15, 10, 30, tzinfo=UTC).timestamp()) * SECOND
