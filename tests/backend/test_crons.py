@@ -88,6 +88,8 @@ def test_an_exported_schedule_is_stored_in_canonical_form(
         ),
         ({"type": "interval", "seconds": 0}, "Interval must be an integer greater than 0"),
         ({"type": "interval", "seconds": 1.5}, "Interval must be an integer greater than 0"),
+        ({"type": "interval", "hours": 1e8}, "Interval must be at most 100 years"),
+        ({"type": "interval", "seconds": 1e300}, "Interval must be at most 100 years"),
         ({"type": "hourly", "minuteUTC": 60}, 'minuteUTC must be 0-59 in {"type":"hourly","minuteUTC":60}'),
         ({"type": "daily", "hourUTC": 24}, 'hourUTC must be 0-23 in {"type":"daily","hourUTC":24}'),
         (

@@ -23,6 +23,8 @@ DayRule = Callable[[date], bool]
 
 NANOSECONDS = 1_000_000_000
 INTERVAL_UNITS = {"seconds": 1, "minutes": 60, "hours": 3600}
+LONGEST_INTERVAL_SECONDS = 100 * 365 * 86_400
+"""Times are nanoseconds in 64 bits; Convex documents no limit, and nobody waits for a longer one."""
 DAYS_OF_WEEK = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
 
 Schedule = dict[str, object]
@@ -233,7 +235,10 @@ def _interval_seconds(json: Mapping[str, object]) -> int:
     amount = _whole(json[given[0]])
     if amount is None or amount <= 0:
         raise ValueError("Interval must be an integer greater than 0")
-    return amount * INTERVAL_UNITS[given[0]]
+    seconds = amount * INTERVAL_UNITS[given[0]]
+    if seconds > LONGEST_INTERVAL_SECONDS:
+        raise ValueError("Interval must be at most 100 years")
+    return seconds
 
 
 def _minute(json: Mapping[str, object]) -> int | None:
