@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Final
 
 from convex_evals.core.files import try_lock, write_file
-from convex_evals.core.toolchain.installed_tree import Size, measure
 from convex_evals.core.toolchain.npm import NpmError
+from convex_evals.core.toolchain.package_tree import Size, measure
 
 _SIZE_FILE: Final = "size.json"
 _REFUSED_SECONDS: Final = 24 * 3600.0
