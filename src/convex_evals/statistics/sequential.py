@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from convex_evals.statistics.comparison import SIGNIFICANT, Comparison, Verdict, compare
-from convex_evals.statistics.ranks import holm
+from convex_evals.statistics.comparison import SIGNIFICANT, Comparison, Verdict, compare, holm
 from convex_evals.statistics.scores import Tallies, Tally
 
 AGREED: Final = 3
