@@ -72,7 +72,7 @@ class Diagnostic:
 class TestResult:
     """One test of a grader. `message` says why it did not pass."""
 
-    __test__ = False  # pytest, this is not one of yours
+    __test__ = False  # not a test class: pytest must not collect it
 
     name: str
     status: TestStatus
@@ -96,7 +96,7 @@ def type_error(code: str, message: str, place: Place = NOWHERE) -> Diagnostic:
 
 
 def finding(tool: str, rule: str, message: str, place: Place = NOWHERE) -> Diagnostic:
-    """Of a linter."""
+    """What a linter found."""
     return _placed("eslint", tool, rule, message, place, f"lint:{rule[:LONGEST_NAME]}")
 
 
@@ -105,8 +105,8 @@ def bundler_error(message: str, place: Place = NOWHERE) -> Diagnostic:
 
 
 def refusal(code: str, message: str, place: Place = NOWHERE) -> Diagnostic:
-    """Of a deployment, or of the CLI on its behalf. The fingerprint has the code or, without one that says anything,
-    the first line of the message."""
+    """A push that the deployment, or the CLI on its behalf, refused. The fingerprint is the code or, if that says
+    nothing, the first line of the message."""
     name = None if code in UNSPECIFIC else code
     if name is not None:
         fingerprint = f"deploy:{name[:LONGEST_NAME]}"
@@ -116,7 +116,7 @@ def refusal(code: str, message: str, place: Place = NOWHERE) -> Diagnostic:
 
 
 def failed_test(tool: str, test: TestResult) -> Diagnostic:
-    """An error that the answer threw says more than the test that met it, and is the same in other evals."""
+    """The fingerprint is the error that the answer threw, if any: unlike the test, it is the same in other evals."""
     thrown = _THROWN.search(test.message)
     failed = f"test:{test.name.partition('[')[0][:LONGEST_NAME]}"
     return Diagnostic(

@@ -184,7 +184,7 @@ def sqlite_engine(location: Location, *, foreign_keys: bool = True, pool: type[P
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        # A transaction that reads first and writes later could find the door shut; a writer takes its place at once.
+        # A transaction that reads first and writes later could be refused the lock; a writer takes it at once.
         writes = connection.get_execution_options().get(_WRITES)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 

@@ -172,7 +172,7 @@ class ReadOnly:
     location: str
 
     def __getattr__(self, name: str) -> NoReturn:
-        """Of what is not here, for example `_database`."""
+        """For attributes that are not here, for example `_database`."""
         if name.startswith("__") or name == "location":
             raise AttributeError(name)
         raise UsageError(f"Scores at {self.location} can only be read; name a database with --scores for this.")

@@ -58,7 +58,7 @@ class ScoresStore:
     def __init__(self, database: Database, upgraded: Upgrade | None = None) -> None:
         self._database = database
         self.location = database.location.shown
-        self.file = database.location.path  # None: a server has them
+        self.file = database.location.path  # None: they are on a server
         self.upgraded = upgraded  # what opening it changed
         self.tokens = Tokens(database)
         self.sessions = Sessions(database)
@@ -159,7 +159,7 @@ class ScoresStore:
             benchmarks.insert_benchmark(session, benchmark)
 
     def fill_with_generated_runs(self, evals: Sequence[str], runs: int) -> None:
-        """For measuring with an empty database: a long history that nobody earned, labelled as such."""
+        """For measuring with an empty database: a long made-up history, labelled as such."""
         from convex_evals.scores.generated import generate_scores
 
         generate_scores(self._database, evals, runs)

@@ -26,7 +26,7 @@ Test = Literal["exact McNemar", "sign-flip permutation"]
 
 @dataclass(frozen=True, slots=True)
 class EvidenceNeeded:
-    """What a difference of this size would take to be told. `trials` None: no number of trials would do."""
+    """What it would take to detect a difference of this size. `trials` None: no number of trials would do."""
 
     trials: int | None
     evals: int | None
@@ -115,7 +115,7 @@ def mcnemar(differences: Sequence[float]) -> float:
     if flipped == 0:
         return 1.0
     tail: int = sum(math.comb(flipped, k) for k in range(min(up, flipped - up) + 1))
-    return float(min(1.0, tail / 2 ** (flipped - 1)))  # of integers: as numbers with a point they would be too large
+    return float(min(1.0, tail / 2 ** (flipped - 1)))  # integers up to here: floats would overflow
 
 
 def sign_flip(differences: Sequence[float]) -> float:
@@ -151,7 +151,7 @@ def _needed(a: Tallies, b: Tallies, names: Sequence[str], differences: Sequence[
     mean = fmean(differences)
     if mean == 0 or len(names) < 2:
         return None
-    wanted = (mean / Z) ** 2  # the variance of the mean difference at which it would just be told
+    wanted = (mean / Z) ** 2  # the variance of the mean difference at which it would just be significant
     total = variance(differences)
     within = fmean(_within(a[name]) + _within(b[name]) for name in names)
     now = fmean((a[name].trials + b[name].trials) / 2 for name in names)

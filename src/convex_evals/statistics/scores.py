@@ -193,7 +193,7 @@ def durations(values: Sequence[float]) -> Durations | None:
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:
-    """Between neighbours in proportion, as numpy does it."""
+    """Interpolates linearly, as numpy does."""
     place = share * (len(ordered) - 1)
     below = int(place)
     above = min(below + 1, len(ordered) - 1)

@@ -13,7 +13,7 @@ from convex_evals.statistics.comparison import SIGNIFICANT, Comparison, Verdict,
 from convex_evals.statistics.scores import Tallies, Tally
 
 AGREED: Final = 3
-"""So many trials of both models together that all say the same settle an eval."""
+"""An eval is settled when this many trials of both models together agree."""
 
 Pair = tuple[str, str]
 
@@ -28,7 +28,7 @@ class Look:
     p: float
     level: float
     varies: bool
-    """Whether another trial may come out otherwise, as far as the trials so far show."""
+    """Whether another trial may have another outcome, judging by the trials so far."""
 
     @property
     def verdict(self) -> Verdict:

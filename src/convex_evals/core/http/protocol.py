@@ -125,7 +125,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._deadline = None
         if self.transport.is_closing():
             return
-        if self.flow.read_paused:  # we are the ones who do not read
+        if self.flow.read_paused:  # the delay is ours
             self._expect_within(REQUEST_SECONDS)
         elif self._is_arriving and self._is_in_head:
             self._refuse(TIMED_OUT)

@@ -127,7 +127,7 @@ async def _hides(canary: Path, confinement: Confinement) -> bool:
 
 
 async def _filters_calls() -> bool:
-    """Whether a confined program has a filter more than this process."""
+    """Whether a confined program has one filter more than this process."""
     result = await _run(["cat", "/proc/self/status"], confinement=Confinement(read=(), strict=False))
     if result is None or not result.ok:
         return False

@@ -125,7 +125,7 @@ class Settings:
         return find_destination(to, self.destinations, self.scores_url, self.scores_token)
 
     def token_for(self, url: str) -> Secret | None:
-        """Of the service that is configured there, by scheme, host and port: nobody else who is asked may see it."""
+        """Of the service that is configured with the same scheme, host and port; no other server may see it."""
         usual = (Destination(self.scores_url, None, self.scores_token),) if self.scores_url else ()
         known = (*self.destinations, *usual)
         return next((each.token for each in known if origin(each.url) == origin(url)), None)

@@ -96,7 +96,7 @@ def supervise(channel: socket.socket, streams: Sequence[int]) -> None:
 
 
 class Supervisor:
-    """One program's. SIGCHLD wakes it through a pipe, so it sleeps until something happens."""
+    """Of one program. SIGCHLD wakes it through a pipe, so it sleeps until something happens."""
 
     def __init__(self, channel: socket.socket, request: wire.Request) -> None:
         self.request = request
@@ -166,7 +166,7 @@ class Supervisor:
         process_tree.signal_groups(process_tree.descendant_groups(os.getpid()), number)
 
     def _reap_remaining(self) -> int:
-        """Kills what the program left behind and waits for it; how many processes that were."""
+        """Kills what the program left behind and waits for it. Returns how many processes there were."""
         known = len(self._statuses)
         deadline = time.monotonic() + REAP_SECONDS
         self._reap()
