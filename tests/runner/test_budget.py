@@ -17,8 +17,7 @@ from convex_evals.models.replay import StoredGeneration
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.runner import ActiveRun, Budget, Estimate, Plan, Request, WorkItem, dollars, open_budget, plan_run
 from convex_evals.scores import Generation, PlannedEval, RunPlan, ScoresStore, Usage
-from convex_evals.suite import Eval, Pipeline, Suite, load_suite
-from convex_evals.suite.fingerprints import EvalFingerprints
+from convex_evals.suite import Eval, EvalFingerprints, Pipeline, Suite, load_suite
 
 SAID = Usage(cost_usd=0.25, cost_source="provider")
 UNSAID = Usage()

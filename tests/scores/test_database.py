@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError
 
 from convex_evals.core.errors import ConvexEvalsError, InfrastructureError, UsageError
 from convex_evals.scores import Outcome, ScoresStore, database, schema
-from convex_evals.scores.database import find_location, said_plainly
+from convex_evals.scores.database import find_location, readable_errors
 
 EVAL = "000-a/000-b"
 SMALL, LARGE = "size=14m", "size=64m"
@@ -169,7 +169,7 @@ def test_a_problem_with_a_file_is_one_sentence(
     connection.close()
     location = find_location(path)
     engine = database.sqlite_engine(location)
-    with pytest.raises(kind) as raised, said_plainly(location):
+    with pytest.raises(kind) as raised, readable_errors(location):
         trouble(path, engine)
     engine.dispose()
     assert str(raised.value).startswith(sentence.format(path))
@@ -178,7 +178,7 @@ def test_a_problem_with_a_file_is_one_sentence(
 def test_a_bug_is_not_disguised_as_a_problem_of_the_database(tmp_path: Path) -> None:
     location = find_location(tmp_path / "a.db")
     engine = database.sqlite_engine(location)
-    with pytest.raises(DBAPIError), said_plainly(location), engine.begin() as connection:
+    with pytest.raises(DBAPIError), readable_errors(location), engine.begin() as connection:
         connection.execute(text("SELECT nonsense"))
     engine.dispose()
 

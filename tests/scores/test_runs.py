@@ -149,7 +149,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    for module in ("runs", "attempts", "generations", "steps"):
+    for module in ("runs", "attempts", "steps"):
         monkeypatch.setattr(f"convex_evals.scores.{module}.datetime", clock)
     return clock
 

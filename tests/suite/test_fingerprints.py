@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from convex_evals.suite import load_suite
-from convex_evals.suite.fingerprints import fingerprint
-from convex_evals.suite.fingerprints import fingerprint_entry as entry
+from convex_evals.suite.files import fingerprint
+from convex_evals.suite.files import fingerprint_entry as entry
 
 WriteEval = Callable[..., Path]
 Write = Callable[[str, str | bytes], Path]

@@ -12,7 +12,7 @@ from tests.web.served_site import serving
 
 from convex_evals.core.errors import InfrastructureError, UsageError
 from convex_evals.core.settings import Secret
-from convex_evals.scores import Benchmark, LabelRecord, RemoteScores, RunFilter, ScoresStore, reader
+from convex_evals.scores import Benchmark, LabelRecord, RemoteScores, RunFilter, ScoresStore, remote
 from convex_evals.web import Site
 
 SECOND = "000-basics/001-second"
@@ -63,7 +63,7 @@ def test_every_question_has_the_answer_of_the_database(record: Any, store: Score
 def test_many_runs_are_read_page_by_page(
     record: Any, store: ScoresStore, service: RemoteScores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reader, "PAGE", 2)
+    monkeypatch.setattr(remote, "PAGE", 2)
     for _ in range(5):
         record.begin()
     assert service.runs() == store.runs() and len(service.runs()) == 5

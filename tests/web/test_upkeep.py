@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from convex_evals.core.errors import InfrastructureError
-from convex_evals.scores import PART, Holder, ScoresStore, uploads
+from convex_evals.scores import PART, Holder, ScoresStore, artifacts
 from convex_evals.scores.leases import Leases
 from convex_evals.web.upkeep import keep_up
 
@@ -41,7 +41,7 @@ async def test_parts_whose_sender_never_came_back_are_forgotten(
 ) -> None:
     name = "a" * 64
     store.uploads.put(name, bytes(PART), 0, 2 * PART)
-    monkeypatch.setattr(uploads, "_KEPT_PARTS", timedelta(seconds=-60))
+    monkeypatch.setattr(artifacts, "_KEPT_PARTS", timedelta(seconds=-60))
     await until(lambda: store.uploads.missing([name]) == {name: 0})
 
 

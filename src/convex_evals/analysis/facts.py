@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from convex_evals.analysis.evidence import Counterfactuals, Evidence
-from convex_evals.core.diagnostics import Diagnostic
-from convex_evals.core.fingerprints import without_type_arguments
+from convex_evals.core.diagnostics import Diagnostic, without_type_arguments
 from convex_evals.core.text import count, listed, shortened
 
 

@@ -1,1 +1,1 @@
-"""What every other part stands on: ids, errors, settings, processes, the JavaScript toolchain."""
+"""What every other part builds on: ids, errors, settings, processes, the JavaScript toolchain."""

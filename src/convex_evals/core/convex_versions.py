@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-OLDEST: Final = "1.31"  # older ones speak a deploy API that deployments do not
+OLDEST: Final = "1.31"  # older ones use a deploy API that our deployments lack
 
 _VERSION: Final = re.compile(r"(\d{1,4})\.(\d{1,4})\.\d{1,4}(?:-[0-9A-Za-z.-]{1,60})?", re.ASCII)
 _PINNED: Final = json.loads((Path(__file__).parent / "toolchain/package.json").read_text())["dependencies"]

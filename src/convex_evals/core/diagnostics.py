@@ -1,10 +1,14 @@
-"""What a step of grading found: complaints of tools, results of tests, and what a failing test compared."""
+"""What a step of grading found: complaints of tools, results of tests, and what a failing test compared.
+
+A diagnostic's fingerprint stays the same when the same mistake is made in another file, project or run. It is a kind
+and the mistake: `lint:no-debugger`, `type:TS2339 Property 'iter' …`, `deploy:IndexFieldsContainCreationTime`,
+`runtime:TypeError: …`, `test:test_lists`. Reports and scores keep fingerprints, so their form must not change.
+"""
 
 import re
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from convex_evals.core import fingerprints
 from convex_evals.core.verdicts import StepName
 
 KINDS: Final[dict[StepName, str]] = {"tsc": "type", "eslint": "lint", "tests": "test"}
@@ -68,7 +72,7 @@ class Diagnostic:
 class TestResult:
     """One test of a grader. `message` says why it did not pass."""
 
-    __test__ = False  # pytest, this is not one of yours
+    __test__ = False  # not a test class: pytest must not collect it
 
     name: str
     status: TestStatus
@@ -86,25 +90,35 @@ class TestResult:
 
 
 def type_error(code: str, message: str, place: Place = NOWHERE) -> Diagnostic:
-    return _placed("tsc", "tsc", code, message, place, fingerprints.of_type_error(code, message))
+    first = without_type_arguments(message.partition("\n")[0])
+    shown = first if code in _ABOUT_MEMBERS else _QUOTED.sub("'…'", first)
+    return _placed("tsc", "tsc", code, message, place, f"type:{code} {normalised(shown)}")
 
 
 def finding(tool: str, rule: str, message: str, place: Place = NOWHERE) -> Diagnostic:
-    """Of a linter."""
-    return _placed("eslint", tool, rule, message, place, fingerprints.of_finding(rule))
+    """What a linter found."""
+    return _placed("eslint", tool, rule, message, place, f"lint:{rule[:LONGEST_NAME]}")
 
 
 def bundler_error(message: str, place: Place = NOWHERE) -> Diagnostic:
-    return _placed("deploy", "esbuild", "bundle", message, place, fingerprints.of_bundler_error(message))
+    return _placed("deploy", "esbuild", "bundle", message, place, f"deploy:bundle {normalised(message)}")
 
 
 def refusal(code: str, message: str, place: Place = NOWHERE) -> Diagnostic:
-    """Of a deployment, or of the CLI on its behalf."""
+    """A push that the deployment, or the CLI on its behalf, refused. The fingerprint is the code or, if that says
+    nothing, the first line of the message."""
     name = None if code in UNSPECIFIC else code
-    return _placed("deploy", "convex", name, message, place, fingerprints.of_refusal(name, message))
+    if name is not None:
+        fingerprint = f"deploy:{name[:LONGEST_NAME]}"
+    else:
+        fingerprint = f"deploy:refused {normalised(next((line for line in message.splitlines() if line.strip()), ''))}"
+    return _placed("deploy", "convex", name, message, place, fingerprint)
 
 
 def failed_test(tool: str, test: TestResult) -> Diagnostic:
+    """The fingerprint is the error that the answer threw, if any: unlike the test, it is the same in other evals."""
+    thrown = _THROWN.search(test.message)
+    failed = f"test:{test.name.partition('[')[0][:LONGEST_NAME]}"
     return Diagnostic(
         "tests",
         test.message,
@@ -115,18 +129,56 @@ def failed_test(tool: str, test: TestResult) -> Diagnostic:
         received=test.received,
         assertion=test.assertion,
         tool=tool,
-        fingerprint=fingerprints.of_test(test.name, test.message),
+        fingerprint=f"runtime:{normalised(thrown['error'])}" if thrown else failed,
     )
 
 
 def stated(step: StepName, failure: str | None, message: str, place: Place = NOWHERE, tool: str = "") -> Diagnostic:
     """A complaint in its own words. `failure` is the kind of failure, which is all that names it in the first steps."""
     name = failure if step in ("filesystem", "install") else None
-    return _placed(step, tool, name, message, place, fingerprints.of_step(KINDS.get(step, step), name, message))
+    fingerprint = f"{KINDS.get(step, step)}:{name or normalised(message.partition(chr(10))[0])}"
+    return _placed(step, tool, name, message, place, fingerprint)
 
 
 def _placed(step: StepName, tool: str, name: str | None, message: str, place: Place, fingerprint: str) -> Diagnostic:
     return Diagnostic(step, message, name, place.file, place.line, place.column, tool=tool, fingerprint=fingerprint)
+
+
+LONGEST: Final = 160
+LONGEST_NAME: Final = 200
+_STACK: Final = re.compile(r"^\s+at .*$", re.MULTILINE)
+_REPLACED: Final = (
+    (re.compile(r"\[Request ID: [0-9a-f]+\]\s*"), ""),
+    (re.compile(r"https?://(?:127\.0\.0\.1|localhost)(?::\d+)?\S*"), "URL"),
+    (re.compile(r"\b(?=[a-z0-9]*\d)[0-9a-hjkmnp-tv-z]{31,37}\b"), "ID"),
+    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "ID"),
+    (
+        re.compile(r"(?:\.{0,2}/)?(?:[\w.@-]+/)*[\w.-]+\.(?:tsx?|jsx?|mjs|cjs|py|json)(?:[:(]\d+(?:[:,]\d+)?\)?)?"),
+        "FILE",
+    ),
+    # A bundler renames variables, so `o.map` and `e.map` are the same complaint.
+    (re.compile(r"\b[A-Za-z]\$?\d?\.(?=\w)"), "_."),
+    (re.compile(r"\b\d+(?:\.\d+)?\b"), "N"),
+)
+# Errors about a name that is not there: the name is the mistake. In others it is whatever the project calls it.
+_ABOUT_MEMBERS: Final = frozenset({"TS2305", "TS2307", "TS2339", "TS2353", "TS2551", "TS2561", "TS2614", "TS2724"})
+_QUOTED: Final = re.compile(r"'[^']*'")
+_TYPE_ARGUMENTS: Final = re.compile(r"'([\w.\"$]+)<[^']*'")
+_THROWN: Final = re.compile(r"Uncaught (?P<error>\w*Error: [^\n]+?)(?=\\n|[\"'], [\"']|\n|$)")
+
+
+def normalised(message: str) -> str:
+    """The message without stack, places, ids, addresses and numbers, on one line."""
+    text = _STACK.sub("", message[: 100 * LONGEST])
+    for pattern, replacement in _REPLACED:
+        text = pattern.sub(replacement, text)
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+
+
+def without_type_arguments(message: str) -> str:
+    """`type 'OrderedQuery<{ … }>'` is `type 'OrderedQuery'`: arguments name the tables of one project."""
+    return _TYPE_ARGUMENTS.sub(r"'\1'", message)
 
 
 _LABELLED: Final = re.compile(r"^\s*expected: (?P<expected>.*)\n\s*received: (?P<received>.*)$", re.MULTILINE)

@@ -15,7 +15,7 @@ _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def write_file(path: Path, content: str | bytes, *, durable: bool = False, mode: int = 0o644) -> None:
-    """All of it or nothing, whoever reads it or is killed meanwhile; `durable`: on disk when this returns."""
+    """Atomic: readers see the old file or the new one, even if we are killed; `durable`: on disk when this returns."""
     incoming = path.with_name(f".{secrets.token_hex(8)}.part")
     try:
         descriptor = os.open(incoming, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
@@ -71,7 +71,7 @@ def try_lock(path: Path, *, shared: bool = False, create: bool = True) -> int | 
 
 
 def remove_folder(folder: Path) -> None:
-    """Removes a folder with all below it; one that does not exist is removed already. Raises OSError."""
+    """Removes a folder with everything below it, if it exists. Raises OSError."""
     try:
         shutil.rmtree(folder)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Ids of runs and everything else we store: 32 lower-case base-32 characters, random from the first."""
+"""Ids of runs and everything else we store: 32 random lower-case base-32 characters."""
 
 import secrets
 

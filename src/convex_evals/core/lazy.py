@@ -1,4 +1,4 @@
-"""Faces of packages that load a name's own part only, when it is asked for: a type must not cost the time of a tool."""
+"""Package faces that import a module only when one of its names is used: a type must not cost the time of a tool."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module

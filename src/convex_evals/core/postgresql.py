@@ -1,4 +1,4 @@
-"""A PostgreSQL server of one's own for a while: for tests and benchmarks, on machines that have the program."""
+"""A temporary PostgreSQL server for tests and benchmarks, on machines where `postgres` is installed."""
 
 import os
 import pwd
@@ -38,7 +38,7 @@ class TemporaryServer:
         return self.url(database)
 
     def execute(self, where: str, statement: str) -> list[Any]:
-        """Any SQL, past everything that the store would say about it."""
+        """Runs any SQL, without the checks of the store."""
         import psycopg
 
         with psycopg.connect(where, autocommit=True) as connection:

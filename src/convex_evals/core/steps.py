@@ -19,7 +19,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class TestCounts:
-    __test__ = False  # pytest, this is not one of yours
+    __test__ = False  # not a test class: pytest must not collect it
 
     passed: int
     total: int

@@ -1,7 +1,14 @@
 """Which models are to be run when, and why: rules, policy, and what is known about the models."""
 
-from convex_evals.schedule.agenda import Agenda, agenda_json, read_agenda
-from convex_evals.schedule.facts import SCHEDULED, candidates, newest_minting, spent_this_month
+from convex_evals.schedule.agenda import (
+    SCHEDULED,
+    Agenda,
+    agenda_json,
+    candidates,
+    newest_minting,
+    read_agenda,
+    spent_this_month,
+)
 from convex_evals.schedule.policy import Candidate, SimulatedRun, Spent, State, Turn, interval, plan, simulate
 from convex_evals.schedule.rules import ModelRule, Rules, read_rules
 

@@ -1,17 +1,22 @@
-"""What the schedule says now, for commands, pages and programs."""
+"""What the schedule says now, from the registry of models and their runs in the scores."""
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, datetime, time
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from convex_evals.core.settings import Settings
-from convex_evals.models import Registry
-from convex_evals.schedule.facts import candidates, newest_minting, spent_this_month
-from convex_evals.schedule.policy import Spent, Turn, plan
+from convex_evals.models import ModelEntry, Registry
+from convex_evals.runner import NOT_SCORES, RunScore, Sum, is_filtered
+from convex_evals.schedule.policy import Candidate, Spent, Turn, plan
 from convex_evals.schedule.rules import Rules, read_rules
+from convex_evals.scores import Answer, Result, RunFilter, RunRecord
 
 if TYPE_CHECKING:
     from convex_evals.scores import ScoresStore
+
+SCHEDULED: Final = "scheduled"
+"""Label of a run that the schedule began."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +58,107 @@ def agenda_json(agenda: Agenda) -> dict[str, Any]:
             for turn in agenda.turns
         ],
     }
+
+
+class Figures(NamedTuple):
+    """Of a complete run: half of its score's interval, and what it cost; None when a part of that is not known."""
+
+    margin: float | None
+    cost: float | None
+
+
+def candidates(registry: Registry, store: "ScoresStore", rules: Rules) -> tuple[Candidate, ...]:
+    """Every listed model of a provider that the rules include, in each of its experiments."""
+    models = [each for each in registry.models.values() if _is_asked(each) and rules.includes(each.slug)]
+    places = [(each, experiment) for each in models for experiment in rules.of(each.slug).experiments]
+    runs = _by_place(store.runs())
+    last = {place: run for place, found in runs.items() if (run := _newest_complete(found)) is not None}
+    known = _figures(store, [last[place] for each, experiment in places if (place := (each.slug, experiment)) in last])
+    return tuple(
+        _candidate(each, experiment, runs.get((each.slug, experiment), ()), known, store) for each, experiment in places
+    )
+
+
+def _newest_complete(runs: Iterable[RunRecord]) -> RunRecord | None:
+    """They come newest first."""
+    return next((run for run in runs if run.is_complete), None)
+
+
+def newest_minting(store: "ScoresStore") -> datetime | None:
+    known = store.benchmarks()
+    return known[0].minted_at if known else None
+
+
+def spent_this_month(store: "ScoresStore", now: datetime) -> Spent:
+    """By every run that began this month, scheduled or not: it is the same account."""
+    first = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    answers = store.history.answers([run.id for run in store.runs(RunFilter(since=first))])
+    return Spent(sum(answer.cost_usd or 0.0 for of_run in answers.values() for answer in of_run))
+
+
+def _is_asked(entry: ModelEntry) -> bool:
+    return entry.api not in ("built-in", "recorded")
+
+
+def _by_place(runs: Iterable[RunRecord]) -> dict[tuple[str, str], list[RunRecord]]:
+    """Runs of whole suites that say something about a model, the newest first."""
+    found: dict[tuple[str, str], list[RunRecord]] = {}
+    for run in runs:
+        if not NOT_SCORES & set(run.labels) and not is_filtered(run):
+            found.setdefault((run.model, run.experiment), []).append(run)
+    return found
+
+
+def _candidate(
+    entry: ModelEntry,
+    experiment: str,
+    runs: Sequence[RunRecord],
+    known: Mapping[str, Figures],
+    store: "ScoresStore",
+) -> Candidate:
+    last = _newest_complete(runs)
+    since = list(_after(runs, last))
+    ended = [run for run in since if run.status != "running" or not store.is_run_held(run.id)]
+    failed = [
+        run for run in ended if run.status == "failed"
+    ]  # one that was stopped, or whose process died, did not fail
+    return Candidate(
+        model=entry.slug,
+        experiment=experiment,
+        known_since=datetime.combine(entry.first_seen, time(), UTC) if entry.first_seen else None,
+        last_run=_ended(last) if last else None,
+        margin=known[last.id].margin if last else None,
+        cost=known[last.id].cost if last else None,
+        failures=len(failed),
+        last_failure=_ended(failed[0]) if failed else None,
+        unfinished=next((run.id for run in ended if SCHEDULED in run.labels), None),
+        running=len(ended) < len(since),
+    )
+
+
+def _ended(run: RunRecord) -> datetime:
+    return run.finished_at or run.started_at
+
+
+def _after(runs: Sequence[RunRecord], last: RunRecord | None) -> Iterator[RunRecord]:
+    for run in runs:
+        if run is last:
+            return
+        yield run
+
+
+def _figures(store: "ScoresStore", runs: Sequence[RunRecord]) -> dict[str, Figures]:
+    """By run, of all of them in a few statements."""
+    ids = [run.id for run in runs]
+    results, answers = store.history.results(ids), store.history.answers(ids)
+    return {run.id: Figures(_margin(run, results[run.id]), _cost(answers[run.id])) for run in runs}
+
+
+def _margin(run: RunRecord, results: Sequence[Result]) -> float | None:
+    found = RunScore.of(run, results).score
+    return (found.interval.high - found.interval.low) / 2 if found else None
+
+
+def _cost(answers: Iterable[Answer]) -> float | None:
+    cost = Sum.of(answer.cost_usd for answer in answers)
+    return cost.total if cost.known and not cost.unknown else None

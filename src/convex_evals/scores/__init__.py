@@ -38,6 +38,7 @@ from convex_evals.scores.records import (
 )
 
 if TYPE_CHECKING:
+    from convex_evals.scores.artifacts import PART
     from convex_evals.scores.backup import back_up, restore
     from convex_evals.scores.changes import Change, Pulse, differences
     from convex_evals.scores.database import counted_statements, find_location
@@ -59,7 +60,6 @@ if TYPE_CHECKING:
         decode_batch,
         encode,
     )
-    from convex_evals.scores.uploads import PART
 
 __all__ = [
     "GENERATED",
@@ -142,6 +142,7 @@ __all__ = [
 __getattr__ = load_on_demand(
     __name__,
     {
+        "artifacts": ("PART",),
         "backup": ("back_up", "restore"),
         "changes": ("Change", "Pulse", "differences"),
         "database": ("counted_statements", "find_location"),
@@ -163,6 +164,5 @@ __getattr__ = load_on_demand(
             "decode_batch",
             "encode",
         ),
-        "uploads": ("PART",),
     },
 )

@@ -1,18 +1,30 @@
-"""Attempts at an eval and trial of a run: begun, finished once, never changed after that."""
+"""Attempts at an eval and trial of a run: begun, finished once, never changed after that.
+
+An attempt has at most one generation: what the model was asked, what came back, and what it took.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import Final
 
-from sqlalchemy import ColumnElement, select, update
+from sqlalchemy import ColumnElement, Select, func, select, update
 from sqlalchemy.orm import Session
 
 from convex_evals.core.errors import InfrastructureError, UsageError
 from convex_evals.core.ids import new_id, prefix
 from convex_evals.core.steps import TestCounts
-from convex_evals.scores.records import AttemptRecord, AttemptStatus, OpenAttempt, Outcome
-from convex_evals.scores.rows import AttemptRow, ExtraTrialRow, PlannedEvalRow, RunRow
+from convex_evals.scores.artifacts import files_bytes, put_all, text_bytes
+from convex_evals.scores.records import (
+    AttemptRecord,
+    AttemptStatus,
+    Generation,
+    GenerationRecord,
+    OpenAttempt,
+    Outcome,
+    Usage,
+)
+from convex_evals.scores.rows import AttemptRow, ExtraTrialRow, GenerationRow, PlannedEvalRow, RunRow, UsageRow
 
 RESULTS: Final[tuple[AttemptStatus, ...]] = ("passed", "failed", "skipped", "infrastructure")
 
@@ -77,7 +89,7 @@ def read_attempt(session: Session, attempt_id: str) -> AttemptRecord:
     row = session.get(AttemptRow, attempt_id)
     if row is None:
         raise UsageError(f"There is no attempt {attempt_id!r} in these scores; `results` of a run have their ids.")
-    return _record(row)
+    return _attempt_record(row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +111,7 @@ class Attempts:
 def read_attempts(session: Session, which: Attempts) -> tuple[AttemptRecord, ...]:
     """By eval, trial and number."""
     rows = session.scalars(select(AttemptRow).where(*which.conditions()))
-    return tuple(sorted(map(_record, rows), key=lambda each: (each.eval, each.trial, each.number)))
+    return tuple(sorted(map(_attempt_record, rows), key=lambda each: (each.eval, each.trial, each.number)))
 
 
 def results_of(attempts: Iterable[AttemptRecord]) -> tuple[AttemptRecord, ...]:
@@ -126,7 +138,7 @@ def _named(row: AttemptRow) -> str:
     return f"Attempt {row.number} at {row.eval} (trial {row.trial} of run {prefix(row.run_id)})"
 
 
-def _record(row: AttemptRow) -> AttemptRecord:
+def _attempt_record(row: AttemptRow) -> AttemptRecord:
     counted = row.tests_passed is not None and row.tests_total is not None
     return AttemptRecord(
         id=row.id,
@@ -144,4 +156,80 @@ def _record(row: AttemptRow) -> AttemptRecord:
         notes=tuple(row.notes),
         started_at=row.started_at,
         finished_at=row.finished_at,
+    )
+
+
+def insert_generation(session: Session, attempt_id: str, generation: Generation) -> None:
+    _check_first_generation(session, attempt_id)
+    prompt, response = text_bytes(generation.prompt), text_bytes(generation.response)
+    kept = put_all(session, prompt, response, files_bytes(generation.files))
+    session.add(
+        GenerationRow(
+            attempt_id=attempt_id,
+            prompt=kept[0],
+            response=kept[1],
+            files=kept[2],
+            from_cache=generation.from_cache,
+            truncated=generation.truncated,
+            notes=list(generation.notes),
+            recorded_at=datetime.now(UTC),
+        )
+    )
+    if generation.usage is not None:
+        session.add(UsageRow(attempt_id=attempt_id, **asdict(generation.usage)))
+
+
+def insert_reused_generation(session: Session, attempt_id: str, source_id: str) -> None:
+    """The same generation, graded by another attempt. Nothing was asked, so there is no usage."""
+    _check_first_generation(session, attempt_id)
+    source = session.get(GenerationRow, source_id)
+    if source is None:
+        raise UsageError(f"Attempt {source_id!r} has no generation that could be used again.")
+    session.add(
+        GenerationRow(
+            attempt_id=attempt_id,
+            prompt=source.prompt,
+            response=source.response,
+            files=source.files,
+            from_cache=source.from_cache,
+            truncated=source.truncated,
+            notes=source.notes,
+            reused_from=source.reused_from or source.attempt_id,
+            recorded_at=datetime.now(UTC),
+        )
+    )
+
+
+def read_generations(session: Session, which: Attempts) -> dict[str, GenerationRecord]:
+    """By attempt."""
+    query = _with_usage().join(AttemptRow, AttemptRow.id == GenerationRow.attempt_id)
+    return {
+        row.attempt_id: _generation_record(row, usage)
+        for row, usage in session.execute(query.where(*which.conditions()))
+    }
+
+
+def _check_first_generation(session: Session, attempt_id: str) -> None:
+    open_attempt(session, attempt_id)
+    if session.get(GenerationRow, attempt_id) is not None:
+        raise ValueError(f"attempt {attempt_id} has a generation already; what is recorded never changes")
+
+
+def _with_usage() -> Select[GenerationRow, UsageRow | None]:
+    asked_by = func.coalesce(GenerationRow.reused_from, GenerationRow.attempt_id)
+    return select(GenerationRow, UsageRow).outerjoin(UsageRow, UsageRow.attempt_id == asked_by)
+
+
+def _generation_record(row: GenerationRow, usage: UsageRow | None) -> GenerationRecord:
+    return GenerationRecord(
+        attempt_id=row.attempt_id,
+        prompt=row.prompt,
+        response=row.response,
+        files=row.files,
+        from_cache=row.from_cache,
+        truncated=row.truncated,
+        notes=tuple(row.notes or ()),
+        reused_from=row.reused_from,
+        usage=None if usage is None else Usage(**{field.name: getattr(usage, field.name) for field in fields(Usage)}),
+        recorded_at=row.recorded_at,
     )

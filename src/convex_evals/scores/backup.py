@@ -30,7 +30,7 @@ _NUMBERED: Final = (ModelRow.__tablename__, OutboxRow.__tablename__)
 _ROWS: Final = 500
 _LARGE_ROWS: Final = 16
 OnRows = Callable[[int, int], None]
-"""Is told how many rows of all rows are copied."""
+"""Called with the number of rows that are copied, and of all rows."""
 
 
 def back_up(where: str | Path | None, file: Path, on_rows: OnRows = lambda done, total: None) -> int:

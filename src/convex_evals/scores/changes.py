@@ -1,4 +1,4 @@
-"""What is going on, in few small statements: whether something happened since one looked last, and what."""
+"""What is going on, in a few small statements: whether something happened since the last look, and what."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ class Changes:
 
 
 def differences(before: Pulse, after: Pulse) -> Iterator[Change]:
-    """What happened in between, as far as it can be told from where it led."""
+    """What happened in between, as far as the two states show."""
     for run_id, now in after.items():
         then = before.get(run_id)
         if then is None:

@@ -93,7 +93,7 @@ def _file(path: Path) -> Location:
 
 
 @contextmanager
-def said_plainly(location: Location) -> Iterator[None]:
+def readable_errors(location: Location) -> Iterator[None]:
     """Turns trouble of the database into errors for the user. What remains is a bug and passes."""
     try:
         yield
@@ -146,19 +146,19 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """One consistent view, however many queries."""
-        with said_plainly(self.location), Session(self._readers) as session, session.begin():
+        with readable_errors(self.location), Session(self._readers) as session, session.begin():
             yield session
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """All or nothing; on disk when the block ends."""
-        with said_plainly(self.location), self._turn, Session(self._writers) as session, session.begin():
+        with readable_errors(self.location), self._turn, Session(self._writers) as session, session.begin():
             yield session
 
     @contextmanager
     def own_connection(self) -> Iterator[Connection]:
         """A PostgreSQL connection outside transactions, for as long as the block; what it holds goes with it."""
-        with said_plainly(self.location), self._engine.connect() as connection:
+        with readable_errors(self.location), self._engine.connect() as connection:
             connection.execution_options(isolation_level="AUTOCOMMIT")
             connection.detach()
             yield connection
@@ -184,7 +184,7 @@ def sqlite_engine(location: Location, *, foreign_keys: bool = True, pool: type[P
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        # A transaction that reads first and writes later could find the door shut; a writer takes its place at once.
+        # A transaction that reads first and writes later could be refused the lock; a writer takes it at once.
         writes = connection.get_execution_options().get(_WRITES)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 

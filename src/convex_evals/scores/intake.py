@@ -1,4 +1,4 @@
-"""Taking in records from elsewhere: a union of sets. What is here already changes nothing, however often it comes.
+"""Intake of records from other machines: a union of sets. A record that is here already changes nothing.
 
 What is recorded never changes, except that something open is finished and that a run goes on. Of two versions, the
 later one wins, and whatever else they say must be the same:

@@ -15,7 +15,7 @@ from convex_evals.scores.rows import ArtifactRow, AttemptRow, GenerationRow, Row
 from convex_evals.scores.schema import open_current
 
 OnArtifact = Callable[[int, int], None]
-"""Is told how many artifacts of all artifacts are checked."""
+"""Called with the number of artifacts that are checked, and of all artifacts."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

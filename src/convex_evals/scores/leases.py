@@ -38,7 +38,7 @@ class Leases:
                     renew(session, run_id, holder, self._lease)
 
     def is_held(self, run_id: str) -> bool:
-        """Whether a runner elsewhere was heard from lately."""
+        """Whether a runner elsewhere was heard from recently."""
         with self._database.reading() as session:
             row = session.get(LeaseRow, run_id)
             return row is not None and row.ends_at > datetime.now(UTC)
@@ -53,7 +53,7 @@ class Leases:
 
 
 def renew(session: Session, run_id: str, holder: Holder, lease: timedelta = LEASE) -> None:
-    """The same for one run, which is here, within a transaction. A run that was marked goes on."""
+    """The same for one run, which exists here, within a transaction. A run that was marked as stopped goes on."""
     now = datetime.now(UTC)
     values = {"holder": holder.id, "host": holder.host, "renewed_at": now, "ends_at": now + lease, "ended": False}
     if insert_if_new(session, LeaseRow, run_id=run_id, **values):

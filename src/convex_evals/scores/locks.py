@@ -15,8 +15,8 @@ from convex_evals.core.files import try_lock
 from convex_evals.core.ids import prefix
 from convex_evals.scores.database import Database
 
-_PATIENCE: Final = 4
-_PATIENCE_SECONDS: Final = 0.05
+_LOCK_TRIES: Final = 4
+_LOCK_PAUSE_SECONDS: Final = 0.05
 
 
 @contextmanager
@@ -51,7 +51,7 @@ def _held_file(database: Database, run_id: str) -> Iterator[None]:
     assert database.location.path is not None
     path = _lock_path(database.location.path, run_id)
     path.parent.mkdir(exist_ok=True)
-    descriptor = _lock_patiently(path)
+    descriptor = _lock_with_retries(path)
     if descriptor is None:
         raise _held_elsewhere(run_id)
     try:
@@ -61,13 +61,13 @@ def _held_file(database: Database, run_id: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _lock_patiently(path: Path) -> int | None:
+def _lock_with_retries(path: Path) -> int | None:
     """Whoever only looks whether the run is held also takes the lock, for an instant."""
-    for _ in range(_PATIENCE):
+    for _ in range(_LOCK_TRIES):
         descriptor = try_lock(path)
         if descriptor is not None:
             return descriptor
-        time.sleep(_PATIENCE_SECONDS)
+        time.sleep(_LOCK_PAUSE_SECONDS)
     return None
 
 

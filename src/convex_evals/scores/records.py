@@ -144,7 +144,7 @@ class RunRecord:
     finished_at: datetime | None
     counts: Counts
     evals: int = 0  # planned
-    worked: timedelta = timedelta(0)  # in which a process worked on it; the time before it was resumed is not in it
+    worked: timedelta = timedelta(0)  # while a process worked on it; not the pauses before it was resumed
     hidden: bool = False  # by a person; lists and leaderboards leave it out
 
     @property
@@ -214,7 +214,7 @@ class Mistake(NamedTuple):
 
 
 class RunKey(NamedTuple):
-    """What is read of a run holds until `changes`, which counts them, is another number."""
+    """What was read of a run is up to date as long as `changes`, which counts them, is the same."""
 
     id: str
     status: RunStatus

@@ -20,7 +20,7 @@ from convex_evals.scores.database import (
     Location,
     find_location,
     for_writing,
-    said_plainly,
+    readable_errors,
     sqlite_engine,
 )
 from convex_evals.scores.jobs import BATCH, Jobs, OnBatch, read_jobs
@@ -123,7 +123,7 @@ def migrate_data(
 
 
 def _upgrade_to(location: Location, revisions: Revisions, target: str, *, keep_copy: bool = True) -> Upgrade:
-    with _alone(location) as connection:
+    with _exclusive_connection(location) as connection:
         state = read_state(connection, revisions)
         refuse_unknown(state, location, revisions)
         before, backup = state.revision or "", None
@@ -143,8 +143,8 @@ def _fill_file(location: Location) -> None:
 
 
 @contextmanager
-def _alone(location: Location) -> Iterator[Connection]:
-    with said_plainly(location):
+def _exclusive_connection(location: Location) -> Iterator[Connection]:
+    with readable_errors(location):
         if location.path is not None:
             _use_write_ahead_log(location.path)
             # Alembic rebuilds tables to change them, which foreign keys would take for deleting all rows.

@@ -9,7 +9,8 @@ from typing import Self
 from sqlalchemy.orm import Session
 
 from convex_evals.core.steps import StepResult
-from convex_evals.scores import artifacts, attempts, benchmarks, generations, locks, runs, steps
+from convex_evals.scores import artifacts, attempts, benchmarks, locks, runs, steps
+from convex_evals.scores.artifacts import Uploads
 from convex_evals.scores.attempts import RESULTS, Attempts
 from convex_evals.scores.changes import Changes
 from convex_evals.scores.database import Database, Deployment, find_location
@@ -44,7 +45,6 @@ from convex_evals.scores.records import (
 )
 from convex_evals.scores.schema import REVISIONS, Revisions, make_folder, read_state, upgrade_schema
 from convex_evals.scores.tokens import Sessions, Tokens
-from convex_evals.scores.uploads import Uploads
 
 
 class ScoresStore:
@@ -58,7 +58,7 @@ class ScoresStore:
     def __init__(self, database: Database, upgraded: Upgrade | None = None) -> None:
         self._database = database
         self.location = database.location.shown
-        self.file = database.location.path  # None: a server has them
+        self.file = database.location.path  # None: they are on a server
         self.upgraded = upgraded  # what opening it changed
         self.tokens = Tokens(database)
         self.sessions = Sessions(database)
@@ -121,12 +121,12 @@ class ScoresStore:
 
     def record_generation(self, attempt_id: str, generation: Generation) -> None:
         with self._database.writing() as session:
-            generations.insert_generation(session, attempt_id, generation)
+            attempts.insert_generation(session, attempt_id, generation)
 
     def reuse_generation(self, attempt_id: str, source_attempt_id: str) -> None:
         """This attempt grades what the model wrote for another one; nothing is counted as used twice."""
         with self._database.writing() as session:
-            generations.insert_reused_generation(session, attempt_id, source_attempt_id)
+            attempts.insert_reused_generation(session, attempt_id, source_attempt_id)
 
     def record_step(self, attempt_id: str, step: StepResult) -> None:
         with self._database.writing() as session:
@@ -159,7 +159,7 @@ class ScoresStore:
             benchmarks.insert_benchmark(session, benchmark)
 
     def fill_with_generated_runs(self, evals: Sequence[str], runs: int) -> None:
-        """For measuring with an empty database: a long history that nobody earned, labelled as such."""
+        """For measuring with an empty database: a long made-up history, labelled as such."""
         from convex_evals.scores.generated import generate_scores
 
         generate_scores(self._database, evals, runs)
@@ -231,7 +231,7 @@ class ScoresStore:
     def generations(self, run_id: str) -> tuple[GenerationRecord, ...]:
         """What models were asked in a run, and what that took; much quicker than `details`."""
         with self._database.reading() as session:
-            return tuple(generations.read_generations(session, Attempts(run_id)).values())
+            return tuple(attempts.read_generations(session, Attempts(run_id)).values())
 
     def export_run(self, run_id: str) -> RunExport:
         """Everything about a run but the contents of its artifacts."""
@@ -254,7 +254,7 @@ class ScoresStore:
 
 
 def _details(session: Session, which: Attempts) -> tuple[AttemptDetails, ...]:
-    generated = generations.read_generations(session, which)
+    generated = attempts.read_generations(session, which)
     graded = steps.read_steps(session, which)
     return tuple(
         AttemptDetails(attempt, generated.get(attempt.id), found.steps, found.logs)

@@ -29,7 +29,7 @@ class Tokens:
     def create(
         self, name: str, rights: Sequence[Right], deployment: str | None = None, lifetime: timedelta | None = None
     ) -> NewToken:
-        """The only time that the token can be seen. Without a deployment it is for the one that this database is."""
+        """The only time that the token can be seen. Without a deployment it is for that of this database."""
         if not _NAME.fullmatch(name):
             raise UsageError(f"A token's name has up to 64 letters, digits, '.', '_' or '-', not {name!r}.")
         row_id, now = new_id(), datetime.now(UTC)

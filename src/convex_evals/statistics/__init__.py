@@ -6,14 +6,16 @@ from convex_evals.statistics.comparison import (
     SIGNIFICANT,
     Comparison,
     EvidenceNeeded,
+    Ranked,
     Verdict,
     compare,
+    holm,
+    rank,
 )
-from convex_evals.statistics.intervals import Interval, wilson_interval
-from convex_evals.statistics.ranks import Ranked, holm, rank
 from convex_evals.statistics.scores import (
     Durations,
     Flakiness,
+    Interval,
     Repeats,
     Score,
     Tallies,
@@ -28,6 +30,7 @@ from convex_evals.statistics.scores import (
     score,
     spread,
     total_interval,
+    wilson_interval,
 )
 from convex_evals.statistics.sequential import Look, look, unsettled
 

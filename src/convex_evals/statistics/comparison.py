@@ -1,14 +1,14 @@
-"""Is B better than A? Compared eval by eval, on the evals that both have."""
+"""Is B better than A, and of many models, who is ahead of whom? Compared eval by eval, on the evals that both have."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 from statistics import fmean, variance
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from convex_evals.statistics.intervals import Interval, Z
-from convex_evals.statistics.scores import Tallies, Tally
+from convex_evals.statistics.scores import Interval, Score, Tallies, Tally, Z, score
 
 if TYPE_CHECKING:
     from numpy import float64
@@ -26,7 +26,7 @@ Test = Literal["exact McNemar", "sign-flip permutation"]
 
 @dataclass(frozen=True, slots=True)
 class EvidenceNeeded:
-    """What a difference of this size would take to be told. `trials` None: no number of trials would do."""
+    """What it would take to detect a difference of this size. `trials` None: no number of trials would do."""
 
     trials: int | None
     evals: int | None
@@ -115,7 +115,7 @@ def mcnemar(differences: Sequence[float]) -> float:
     if flipped == 0:
         return 1.0
     tail: int = sum(math.comb(flipped, k) for k in range(min(up, flipped - up) + 1))
-    return float(min(1.0, tail / 2 ** (flipped - 1)))  # of integers: as numbers with a point they would be too large
+    return float(min(1.0, tail / 2 ** (flipped - 1)))  # integers up to here: floats would overflow
 
 
 def sign_flip(differences: Sequence[float]) -> float:
@@ -151,7 +151,7 @@ def _needed(a: Tallies, b: Tallies, names: Sequence[str], differences: Sequence[
     mean = fmean(differences)
     if mean == 0 or len(names) < 2:
         return None
-    wanted = (mean / Z) ** 2  # the variance of the mean difference at which it would just be told
+    wanted = (mean / Z) ** 2  # the variance of the mean difference at which it would just be significant
     total = variance(differences)
     within = fmean(_within(a[name]) + _within(b[name]) for name in names)
     now = fmean((a[name].trials + b[name].trials) / 2 for name in names)
@@ -165,3 +165,55 @@ def _within(tally: Tally) -> float:
     if tally.trials == 1:
         return 0.25
     return tally.rate * (1 - tally.rate) * tally.trials / (tally.trials - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """`best` and `worst` bound the rank: everyone between them ties with someone of the group."""
+
+    name: str
+    score: Score
+    best: int
+    worst: int
+
+    @property
+    def rank(self) -> str:
+        return str(self.best) if self.best == self.worst else f"{self.best}–{self.worst}"
+
+
+def holm(values: Sequence[float]) -> list[float]:
+    """P-values corrected for how many were looked at, in the order given."""
+    order = sorted(range(len(values)), key=values.__getitem__)
+    corrected, highest = [0.0] * len(values), 0.0
+    for place, index in enumerate(order):
+        highest = max(highest, min(1.0, (len(values) - place) * values[index]))
+        corrected[index] = highest
+    return corrected
+
+
+def rank(models: Mapping[str, Tallies]) -> tuple[Ranked, ...]:
+    """Best first. A is ahead of B when the difference is significant among all pairs (Holm) at 5 %."""
+    scored = {name: found for name, tallies in models.items() if (found := score(tallies)) is not None}
+    ahead = _pairs_ahead({name: models[name] for name in scored})
+    ranked = [
+        Ranked(
+            name,
+            found,
+            1 + sum((other, name) in ahead for other in scored),
+            len(scored) - sum((name, other) in ahead for other in scored),
+        )
+        for name, found in scored.items()
+    ]
+    return tuple(sorted(ranked, key=lambda each: (-each.score.value, each.best, each.name)))
+
+
+def _pairs_ahead(models: Mapping[str, Tallies]) -> set[tuple[str, str]]:
+    compared: dict[tuple[str, str], Comparison] = {
+        (a, b): found for a, b in combinations(models, 2) if (found := compare(models[b], models[a])) is not None
+    }
+    corrected = holm([each.p for each in compared.values()])
+    return {
+        (a, b) if each.difference > 0 else (b, a)
+        for ((a, b), each), p in zip(compared.items(), corrected, strict=True)
+        if p < SIGNIFICANT
+    }

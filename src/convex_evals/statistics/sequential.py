@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from convex_evals.statistics.comparison import SIGNIFICANT, Comparison, Verdict, compare
-from convex_evals.statistics.ranks import holm
+from convex_evals.statistics.comparison import SIGNIFICANT, Comparison, Verdict, compare, holm
 from convex_evals.statistics.scores import Tallies, Tally
 
 AGREED: Final = 3
-"""So many trials of both models together that all say the same settle an eval."""
+"""An eval is settled when this many trials of both models together agree."""
 
 Pair = tuple[str, str]
 
@@ -29,7 +28,7 @@ class Look:
     p: float
     level: float
     varies: bool
-    """Whether another trial may come out otherwise, as far as the trials so far show."""
+    """Whether another trial may have another outcome, judging by the trials so far."""
 
     @property
     def verdict(self) -> Verdict:

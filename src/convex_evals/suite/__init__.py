@@ -9,10 +9,18 @@ from convex_evals.suite.answers import (
     read_question,
     read_texts,
 )
-from convex_evals.suite.eval import Eval, Grader, GraderKind, SuiteSettings
+from convex_evals.suite.eval import Eval, EvalFingerprints, Grader, GraderKind, SuiteSettings
 from convex_evals.suite.eval_settings import Difficulty, DifficultySource, Pipeline, Tags
-from convex_evals.suite.files import BrokenError, Problem, children, files_below, read_text
-from convex_evals.suite.fingerprints import Entry, EvalFingerprints, fingerprint, fingerprint_entry
+from convex_evals.suite.files import (
+    BrokenError,
+    Entry,
+    Problem,
+    children,
+    files_below,
+    fingerprint,
+    fingerprint_entry,
+    read_text,
+)
 from convex_evals.suite.locations import EVAL_EXAMPLE, NUMBERED_NAME, find_suite, own_suite
 from convex_evals.suite.parcel import SuiteParcel, moved, pack_eval, root_of, unpack_eval
 from convex_evals.suite.selection import Selection, select, spellings

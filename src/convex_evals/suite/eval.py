@@ -17,18 +17,28 @@ from convex_evals.suite.eval_settings import (
 )
 from convex_evals.suite.files import (
     BrokenError,
+    Entry,
     Problem,
     check_text,
     children,
     files_below,
+    fingerprint,
+    fingerprint_entry,
     read_bytes,
     read_text,
     refuse_link,
 )
-from convex_evals.suite.fingerprints import Entry, EvalFingerprints, fingerprint, fingerprint_entry
 from convex_evals.suite.locations import EVAL_EXAMPLE, has_numbered_name
 
 VARIANTS = "variants"
+
+
+@dataclass(frozen=True)
+class EvalFingerprints:
+    content: str
+    """Task and reference answer."""
+    grader: str | None
+    """Grader, eval.json and the suite's shared grader files; None while there is no grader."""
 
 
 class GraderKind(StrEnum):

@@ -7,8 +7,16 @@ from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeGuard
 
-from convex_evals.suite.files import BrokenError, Problem, describe, read_bytes, read_object, unknown_keys
-from convex_evals.suite.fingerprints import Entry, fingerprint_entry
+from convex_evals.suite.files import (
+    BrokenError,
+    Entry,
+    Problem,
+    describe,
+    fingerprint_entry,
+    read_bytes,
+    read_object,
+    unknown_keys,
+)
 
 EVAL_JSON: Final = "eval.json"
 LINT_OFF: Final = "lintOff"

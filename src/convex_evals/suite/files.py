@@ -1,8 +1,12 @@
-"""Reading what authors wrote: regular files below the suite's folder, and what is wrong with them."""
+"""What authors wrote: regular files below the suite's folder, what is wrong with them, and their fingerprints.
 
+Fingerprints say whether two results answer the same question and were graded the same way.
+"""
+
+import hashlib
 import json
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -144,3 +148,21 @@ def unknown_keys(path: Path, value: dict[str, object], known: frozenset[str]) ->
 def describe(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+@dataclass(frozen=True)
+class Entry:
+    sha256: str
+    name: str
+
+
+def fingerprint_entry(name: str, content: bytes) -> Entry:
+    return Entry(hashlib.sha256(content).hexdigest(), name)
+
+
+def fingerprint(entries: Iterable[Entry]) -> str:
+    """The SHA-256 of the listing that `sha256sum` prints: one line `<sha256>  <name>` per entry, sorted by the bytes of
+    the name, every line ended by a newline."""
+    ordered = sorted(entries, key=lambda each: each.name.encode())
+    listing = "".join(f"{each.sha256}  {each.name}\n" for each in ordered)
+    return hashlib.sha256(listing.encode()).hexdigest()

@@ -46,7 +46,7 @@ class SuiteParcel:
         return cls(content, hashlib.sha256(content).hexdigest())
 
     def unpack(self, folder: Path) -> Path:
-        """Below `folder`, once for all who ask; returns the folder of categories."""
+        """Unpacks it below `folder`, once for all callers; returns the folder of categories."""
         place = folder / self.sha256
         if not place.is_dir():
             folder.mkdir(parents=True, exist_ok=True)
@@ -85,7 +85,7 @@ def _rename(source: Path, place: Path) -> None:
     try:
         source.rename(place)
     except OSError:
-        if not place.is_dir():  # otherwise someone else was faster
+        if not place.is_dir():  # otherwise another process was faster
             raise
 
 

@@ -61,7 +61,7 @@ def select(suite: Suite, selection: Selection) -> tuple[Eval, ...]:
 
 
 def _refuse(suite: Suite, broken: Sequence[str]) -> None:
-    """`broken` would match if they could be loaded. A suite without any eval is for the caller to speak about."""
+    """`broken` would match if they could be loaded. A suite without any eval is for the caller to report."""
     if len(broken) == 1:
         raise UsageError(
             f"The only eval that matches, {printable(broken[0])}, is broken; `convex-evals list` says what is wrong."

@@ -12,15 +12,17 @@ from convex_evals.suite.eval import Eval, SuiteSettings, check_name, entries_bel
 from convex_evals.suite.eval_settings import is_glob
 from convex_evals.suite.files import (
     BrokenError,
+    Entry,
     Problem,
     children,
     describe,
+    fingerprint,
+    fingerprint_entry,
     read_bytes,
     read_object,
     refuse_link,
     unknown_keys,
 )
-from convex_evals.suite.fingerprints import Entry, fingerprint, fingerprint_entry
 from convex_evals.suite.locations import EVAL_EXAMPLE, is_candidate, is_eval
 
 SETTINGS_FILE = "suite.json"

@@ -13,7 +13,7 @@ import pytest_asyncio
 from websockets.exceptions import ConnectionClosed
 
 from convex_evals.backend.deployment import Deployment
-from convex_evals.core.http.limits import MESSAGE_BYTES
+from convex_evals.core.http.protocol import MESSAGE_BYTES
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

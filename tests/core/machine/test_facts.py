@@ -5,18 +5,22 @@ from pathlib import Path
 import pytest
 
 from convex_evals.core.distribution import Extra
-from convex_evals.core.machine import Fact, Status, gather_facts
+from convex_evals.core.machine import Fact, SandboxSupport, Status, gather_facts
 from convex_evals.core.machine.facts import (
     available_memory,
     disk_fact,
     extra_fact,
     memory_fact,
+    npm_fact,
     provider_keys_fact,
     python_fact,
+    registry_facts,
+    sandbox_facts,
 )
-from convex_evals.core.machine.registries import gather, npm_fact
 from convex_evals.core.settings import NetworkVariable, ProviderKey, Secret, Settings
 from convex_evals.core.toolchain import find_node
+
+EVERYTHING = SandboxSupport(7, True, True, True, True, True, True)
 
 
 @pytest.fixture
@@ -101,7 +105,7 @@ def test_an_extra_that_is_not_installed_is_a_warning_with_the_command_that_insta
 
 
 async def test_registries_that_do_not_answer_are_a_warning(settings: Settings) -> None:
-    npm, pypi = await gather(await find_node(settings), settings)
+    npm, pypi = await registry_facts(await find_node(settings), settings)
     assert (npm.status, pypi.status) == (Status.WARNING, Status.WARNING)
     assert npm.detail == "no answer; only a first installation needs it (npm error code ECONNREFUSED)"
     assert pypi.detail.startswith("no answer; only a first installation needs it (")
@@ -132,3 +136,30 @@ def test_a_cache_folder_that_does_not_exist_yet_is_judged_by_its_nearest_parent(
 def test_memory_is_what_new_processes_can_use() -> None:
     assert 0 < available_memory() < 2**50
     assert memory_fact().detail.split(" GB available")[0].replace(".", "").isdigit()
+
+
+@pytest.mark.parametrize(
+    ("support", "broken"),
+    [
+        (EVERYTHING, ""),
+        (replace(EVERYTHING, landlock=0), ""),  # mounts stand in for it
+        (replace(EVERYTHING, mounts=False), ""),
+        (replace(EVERYTHING, landlock=0, mounts=False), "ab"),
+        (replace(EVERYTHING, process_namespaces=False), "abc"),
+        (replace(EVERYTHING, network_namespaces=False), "ab"),
+        (replace(EVERYTHING, seccomp=False), "ab"),
+        (replace(EVERYTHING, scratch=False), "ac"),
+        (replace(EVERYTHING, limits=False), "ac"),
+        (SandboxSupport(), "abc"),
+    ],
+)
+def test_each_promise_holds_only_with_all_that_it_rests_on(support: SandboxSupport, broken: str) -> None:
+    promises = [fact for fact in sandbox_facts(support, node_permission=False) if fact.name.startswith("Sandbox (")]
+    assert "".join(fact.name[-2] for fact in promises if fact.status is Status.MISSING) == broken
+    assert support.is_complete == (broken == "")
+
+
+def test_node_permissions_are_not_a_boundary() -> None:
+    facts = sandbox_facts(EVERYTHING, node_permission=False)
+    assert all(fact.status is Status.OK for fact in facts if fact.name != "Sandbox: Node permissions")
+    assert facts[-1].status is Status.WARNING

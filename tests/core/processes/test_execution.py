@@ -3,6 +3,7 @@ import os
 import re
 import resource
 import signal
+import socket
 import sys
 import time
 from collections.abc import Awaitable, Callable
@@ -14,6 +15,7 @@ from tests.examples import exhaustively
 
 from convex_evals.core.errors import ProcessError
 from convex_evals.core.processes import Limits, ProcessResult, base_environment, run
+from convex_evals.core.processes.execution import relayed
 from convex_evals.core.processes.spawner import spawner
 
 Python = Callable[..., Awaitable[ProcessResult]]
@@ -457,3 +459,25 @@ async def test_a_killed_supervisor_is_a_process_error_and_takes_its_program_alon
     with pytest.raises(ProcessError, match="is gone, so how the program ended is unknown"):
         await task
     await until(lambda: not is_alive(program))
+
+
+async def test_connections_that_are_open_when_the_block_ends_are_closed_without_a_word() -> None:
+    complaints: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+    inside = socket.create_server(("127.0.0.1", 0))
+
+    async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while line := await reader.readline():
+            writer.write(line)
+        writer.close()
+
+    async with await asyncio.start_server(echo, "127.0.0.1", 0) as server:
+        async with relayed([inside], [server.sockets[0].getsockname()[1]]):
+            reader, writer = await asyncio.open_connection(*inside.getsockname())
+            writer.write(b"hello\n")
+            assert await reader.readline() == b"hello\n"
+        assert await reader.read() == b""
+        writer.close()
+        await writer.wait_closed()
+    await asyncio.sleep(0)
+    assert complaints == []

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from convex_evals.core.processes import Output
-from convex_evals.core.processes.output import Log
+from convex_evals.core.processes.execution import Log
 
 
 def output_of(path: Path | None, content: bytes, excerpt_bytes: int) -> Output:

@@ -15,7 +15,7 @@ from tests.examples import exhaustively
 
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import Node, NpmError, PackageSet, PackageStore, project_store
-from convex_evals.core.toolchain.installed_tree import Size
+from convex_evals.core.toolchain.package_tree import Size
 
 from .conftest import Registry, pack
 

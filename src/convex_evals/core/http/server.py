@@ -11,8 +11,14 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.server import ServerState
 
-from convex_evals.core.http.limits import GRACE_SECONDS, IDLE_SECONDS, MESSAGE_BYTES, PING_SECONDS, SILENCE_SECONDS
-from convex_evals.core.http.protocol import BoundedProtocol
+from convex_evals.core.http.protocol import (
+    GRACE_SECONDS,
+    IDLE_SECONDS,
+    MESSAGE_BYTES,
+    PING_SECONDS,
+    SILENCE_SECONDS,
+    BoundedProtocol,
+)
 
 HOST = "127.0.0.1"
 BACKLOG = 2048

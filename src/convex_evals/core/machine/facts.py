@@ -1,19 +1,32 @@
-"""Facts about this machine: disk, memory, Python, Node, the toolchain, extras and the providers' keys."""
+"""Facts about this machine, as `convex-evals doctor` shows them: tools, disk, memory, keys, the sandbox, registries."""
 
+import asyncio
+import importlib.util
 import os
 import shlex
 import shutil
 import sys
+import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Final
 
-from convex_evals.core.distribution import Extra
-from convex_evals.core.errors import ToolchainError
+from convex_evals.core.distribution import BROWSER, POSTGRES, Extra
+from convex_evals.core.errors import ProcessError, ToolchainError
+from convex_evals.core.machine.sandbox import (
+    GUARANTEES,
+    MECHANISMS,
+    Mechanism,
+    SandboxSupport,
+    permissions_work,
+    probe_sandbox,
+)
+from convex_evals.core.processes import ProcessResult, base_environment, run
 from convex_evals.core.settings import PROVIDER_VARIABLES, Settings
-from convex_evals.core.toolchain import Node, package_store, toolchain_packages
+from convex_evals.core.toolchain import Node, find_node, package_store, toolchain_packages
 
 
 class Status(StrEnum):
@@ -30,6 +43,38 @@ class Fact:
     status: Status
     detail: str
     fix: str | None = None
+
+
+async def gather_facts(settings: Settings, *, network: bool = True) -> tuple[Fact, ...]:
+    """Looks at everything; changes nothing. `network=False` leaves the registries out."""
+    node = await _node_or_error(settings)
+    usable = node if isinstance(node, Node) else None
+    support, permission, registries = await asyncio.gather(
+        probe_sandbox(), permissions_work(usable), registry_facts(usable, settings) if network else _nothing()
+    )
+    return (
+        python_fact(),
+        node_fact(node),
+        toolchain_fact(node, settings),
+        extra_fact(BROWSER),
+        extra_fact(POSTGRES),
+        disk_fact(settings.cache_folder),
+        memory_fact(),
+        *sandbox_facts(support, permission),
+        *registries,
+        provider_keys_fact(settings),
+    )
+
+
+async def _node_or_error(settings: Settings) -> Node | ToolchainError:
+    try:
+        return await find_node(settings)
+    except ToolchainError as error:
+        return error
+
+
+async def _nothing() -> tuple[Fact, ...]:
+    return ()
 
 
 GIGABYTE: Final = 1_000_000_000
@@ -142,3 +187,121 @@ def provider_keys_fact(settings: Settings) -> Fact:
     if found:
         return Fact("Provider keys", Status.OK, detail)
     return Fact("Provider keys", Status.WARNING, detail, "write a line such as OPENROUTER_API_KEY=… into .env")
+
+
+LANDLOCK_SIGNALS_ABI: Final = 6
+
+
+def sandbox_facts(support: SandboxSupport, node_permission: bool) -> tuple[Fact, ...]:
+    """First what holds, then the mechanisms behind it."""
+    return (
+        *(_guarantee(letter, meaning, support) for letter, meaning in GUARANTEES.items()),
+        *(_mechanism(mechanism, support) for mechanism in MECHANISMS),
+        _node_permissions(node_permission),
+    )
+
+
+def _guarantee(letter: str, meaning: str, support: SandboxSupport) -> Fact:
+    lacking = [each for each in MECHANISMS if letter in each.needed_for and not each.works(support)]
+    name = f"Sandbox ({letter})"
+    if not lacking:
+        return Fact(name, Status.OK, f"holds: {meaning}")
+    reasons = "; ".join(each.lack for each in lacking)
+    return Fact(name, Status.MISSING, f"does not hold: {meaning} ({reasons})", lacking[0].fix)
+
+
+def _mechanism(mechanism: Mechanism, support: SandboxSupport) -> Fact:
+    name = f"Sandbox: {mechanism.name}"
+    if mechanism.works(support):
+        return Fact(name, Status.OK, _detail(mechanism, support))
+    return Fact(name, Status.MISSING, mechanism.lack, mechanism.fix)
+
+
+def _detail(mechanism: Mechanism, support: SandboxSupport) -> str:
+    if mechanism.field == "files":
+        reach = "files and signals" if support.landlock >= LANDLOCK_SIGNALS_ABI else "files"
+        return f"Landlock ABI {support.landlock} ({reach})" if support.landlock else "mounts of its own; no Landlock"
+    return {
+        "process_namespaces": "own user, PID, IPC and mount namespaces",
+        "network_namespaces": "own network namespace, with the loopback ports it is given",
+        "seccomp": "filtered by seccomp",
+        "scratch": "in memory, bounded",
+        "limits": "processor time, memory, file size, open files",
+    }[mechanism.field]
+
+
+def _node_permissions(works: bool) -> Fact:
+    name, note = "Sandbox: Node permissions", "a convenience, not counted as a boundary"
+    if works:
+        return Fact(name, Status.OK, f"node --permission works; {note}")
+    return Fact(name, Status.WARNING, f"node --permission does not work; {note}", "unset CONVEX_EVALS_NODE")
+
+
+ANSWER_SECONDS: Final = 10.0
+_NPM: Final = "npm registry"
+_PYPI: Final = "PyPI"
+_UNREACHABLE: Final = "no answer; only a first installation needs it"
+
+
+async def registry_facts(node: Node | None, settings: Settings) -> tuple[Fact, ...]:
+    """Whether they answer, asked with their own clients so that proxies, mirrors and certificates count."""
+    return tuple(await asyncio.gather(npm_fact(node, settings), pypi_fact(settings)))
+
+
+async def npm_fact(node: Node | None, settings: Settings) -> Fact:
+    if node is None:
+        return Fact(_NPM, Status.WARNING, "cannot be asked without Node", "repair Node first")
+    # An empty cache (the working folder is a temporary one), because npm falls back on what it has seen before.
+    options = ["--cache=.", "--fetch-retries=0", "--no-update-notifier", "--loglevel=error", "--logs-max=0"]
+    return await _ask(
+        _NPM,
+        [node.executable, node.npm, "view", "convex", "version", *options],
+        settings,
+        "check the network and: npm config get registry",
+    )
+
+
+async def pypi_fact(settings: Settings) -> Fact:
+    client = _pypi_client(settings)
+    if client is None:
+        return Fact(_PYPI, Status.WARNING, "neither pip nor uv is installed to ask with", "python3 -m ensurepip")
+    return await _ask(_PYPI, client, settings, "check the network and: pip config list", stdin=b"six\n")
+
+
+def _pypi_client(settings: Settings) -> Sequence[str] | None:
+    """An argument list that looks up one small package and installs nothing."""
+    pip = ["install", "--dry-run", "--ignore-installed", "--no-deps", "--no-cache-dir", "--retries=0", "--quiet", "six"]
+    if importlib.util.find_spec("pip") is not None:
+        return [sys.executable, "-m", "pip", *pip]
+    if found := _beside_python("uv") or shutil.which("uv", path=settings.search_path):
+        return [found, "pip", "compile", "--quiet", "--no-deps", "--no-cache", "-"]
+    if found := shutil.which("pip3", path=settings.search_path):
+        return [found, *pip]
+    return None
+
+
+def _beside_python(program: str) -> str | None:
+    return shutil.which(program, path=str(Path(sys.executable).parent))
+
+
+async def _ask(name: str, arguments: Sequence[str | Path], settings: Settings, fix: str, stdin: bytes = b"") -> Fact:
+    path = f"{Path(sys.executable).parent}:{settings.search_path}"
+    impatient = {"UV_HTTP_RETRIES": "0", **settings.network_environment()}
+    environment = base_environment(settings.home, impatient, path=path)
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            result = await run(
+                arguments, cwd=Path(folder), timeout=ANSWER_SECONDS, environment=environment, stdin=stdin, grace=0.5
+            )
+        except ProcessError as error:
+            return Fact(name, Status.WARNING, str(error), fix)
+    if result.ok:
+        return Fact(name, Status.OK, f"answered in {result.usage.wall:.1f} s")
+    return Fact(name, Status.WARNING, f"{_UNREACHABLE} ({_reason(result)})", fix)
+
+
+def _reason(result: ProcessResult) -> str:
+    if result.timed_out:
+        return result.ending
+    lines = [line.strip() for line in result.output.text.splitlines() if line.strip()]
+    return lines[0][:200] if lines else result.ending

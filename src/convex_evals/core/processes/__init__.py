@@ -12,8 +12,7 @@ from convex_evals.core.processes.confinement import (
     base_environment,
     use_sandbox,
 )
-from convex_evals.core.processes.execution import PipedProcess, ProcessResult, run, start_piped
-from convex_evals.core.processes.output import Output
+from convex_evals.core.processes.execution import Output, PipedProcess, ProcessResult, run, start_piped
 from convex_evals.core.processes.process import Ended, EndedProgram, Process, Usage, endings_recorded, start
 
 __all__ = [

@@ -1,11 +1,16 @@
-"""Runs a program to its end and says what happened, or talks with one while it runs."""
+"""Runs a program to its end and says what happened, or talks with one while it runs.
+
+All that it prints is in a file, its beginning and end also in memory. Connections to the ports of a network of its own
+are relayed to ours.
+"""
 
 import asyncio
 import os
 import signal as signals
 import socket
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+import weakref
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
     ExitStack,
@@ -16,12 +21,72 @@ from contextlib import (
 )
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from convex_evals.core.errors import ProcessError
 from convex_evals.core.processes.confinement import UNCONFINED, Confinement, Limits
-from convex_evals.core.processes.output import EXCERPT_BYTES, Log, Output
 from convex_evals.core.processes.process import UNLIMITED, Argument, Ended, Process, Usage, start
-from convex_evals.core.processes.relay import relayed
+
+EXCERPT_BYTES: Final = 16_384
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class Output:
+    """`path` holds every byte. A file that we made ourselves lives as long as this object."""
+
+    path: Path
+    size: int
+    head: bytes
+    tail: bytes
+
+    @property
+    def omitted(self) -> int:
+        """Bytes between head and tail that only the file has."""
+        return self.size - len(self.head) - len(self.tail)
+
+    @property
+    def text(self) -> str:
+        """Head and tail for people; bytes that are not UTF-8 are shown as replacement characters."""
+        if not self.omitted:
+            return (self.head + self.tail).decode(errors="replace")
+        gap = f"\n… {self.omitted} bytes left out, complete in {self.path} …\n"
+        return self.head.decode(errors="replace") + gap + self.tail.decode(errors="replace")
+
+    def read(self) -> bytes:
+        """Everything, from the file when memory has not kept it all."""
+        return self.path.read_bytes() if self.omitted else self.head + self.tail
+
+
+class Log:
+    """A file that takes a program's output while it runs."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.temporary = path is None
+        # Append mode: two streams of one program, and its children, share the file without overwriting each other.
+        flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
+        if path is None:
+            self.descriptor, name = tempfile.mkstemp(prefix="convex-evals-", suffix=".log")
+            os.close(self.descriptor)
+            path, flags = Path(name), flags & ~os.O_CREAT
+        self.path = path
+        self.descriptor = os.open(path, flags, 0o644)
+
+    def close(self) -> None:
+        os.close(self.descriptor)
+
+    def discard(self) -> None:
+        if self.temporary:
+            self.path.unlink(missing_ok=True)
+
+    def output(self, excerpt_bytes: int) -> Output:
+        size = os.fstat(self.descriptor).st_size
+        half = max(excerpt_bytes // 2, 1)
+        head = os.pread(self.descriptor, half, 0)
+        tail_start = max(size - half, len(head))
+        output = Output(self.path, size, head, os.pread(self.descriptor, size - tail_start, tail_start))
+        if self.temporary:
+            weakref.finalize(output, self.path.unlink, missing_ok=True)
+        return output
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,3 +259,64 @@ async def start_piped(
         stdin.close()
         with suppress(OSError):  # the program may be gone with bytes for it unread
             await stdin.wait_closed()
+
+
+_CHUNK: Final = 1 << 16
+_LOOPBACK: Final = "127.0.0.1"
+
+
+@asynccontextmanager
+async def relayed(listeners: Sequence[socket.socket], ports: Sequence[int]) -> AsyncIterator[None]:
+    """Inside the block, what is accepted at `listeners[i]` is connected to `ports[i]` of this machine's loopback.
+    No connection outlives the block."""
+    relays: set[asyncio.Task[None]] = set()
+    servers = [
+        await asyncio.start_server(_to(port, relays), sock=listener)
+        for listener, port in zip(listeners, ports, strict=True)
+    ]
+    try:
+        yield
+    finally:
+        for server in servers:
+            server.close()
+        for relay in relays:
+            relay.cancel()
+        await asyncio.gather(*relays, return_exceptions=True)
+
+
+def _to(
+    port: int, relays: "set[asyncio.Task[None]]"
+) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
+    async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        relays.add(task)
+        task.add_done_callback(relays.discard)
+        # Python 3.11 prints a traceback for a connection whose task ends as cancelled.
+        with suppress(asyncio.CancelledError):
+            await _connect(reader, writer, port)
+
+    return relay
+
+
+async def _connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, port: int) -> None:
+    try:
+        answers, questions = await asyncio.open_connection(_LOOPBACK, port)
+    except BaseException as error:
+        writer.transport.abort()
+        if not isinstance(error, OSError):
+            raise
+        return
+    try:
+        await asyncio.gather(_copy(reader, questions), _copy(answers, writer))
+    finally:
+        questions.close()
+        writer.close()
+
+
+async def _copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+    with suppress(OSError):
+        while chunk := await source.read(_CHUNK):
+            target.write(chunk)
+            await target.drain()
+        target.write_eof()

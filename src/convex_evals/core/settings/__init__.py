@@ -1,8 +1,7 @@
 """One typed object with every setting, read once at the edge: flags, then environment, then `.env`."""
 
-from convex_evals.core.settings.destinations import Destination, is_service_url
 from convex_evals.core.settings.secret import MASK, PROVIDER_VARIABLES, ProviderKey, Secret, key_variables
-from convex_evals.core.settings.settings import NetworkVariable, Settings, read_settings
+from convex_evals.core.settings.settings import Destination, NetworkVariable, Settings, is_service_url, read_settings
 
 __all__ = [
     "MASK",

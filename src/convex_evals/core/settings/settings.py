@@ -1,22 +1,92 @@
-"""The settings, and how they are read: the only place that looks at the environment of this process."""
+"""The settings, and how they are read: the only place that looks at the environment of this process.
+
+Services that runs are sent to have names in `convex-evals.toml`, and tokens in the environment or `.env`.
+"""
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Self
+from urllib.parse import urlsplit
 
-from convex_evals.core.errors import SettingsError
-from convex_evals.core.settings.destinations import (
-    TOKEN_VARIABLE,
-    Destination,
-    find_destination,
-    origin,
-    read_destinations,
-)
+from convex_evals.core.errors import SettingsError, UsageError
 from convex_evals.core.settings.secret import PROVIDER_VARIABLES, ProviderKey, Secret, provider_of
 from convex_evals.core.settings.variables import ENV_FILE, PROJECT_FILE, Source, Variables, find_file, read_env_file
+
+TOKEN_VARIABLE: Final = "CONVEX_AUTH_TOKEN"
+_PORTS: Final = {"http": 80, "https": 443}
+NOWHERE: Final = "local"
+"""`--to local`: only into the scores of this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """A scores service. The URL is what it is known by; the name may be given to another one some day."""
+
+    url: str
+    name: str | None = None
+    token: Secret | None = None
+
+    @property
+    def shown(self) -> str:
+        return f"{self.name} ({self.url})" if self.name else self.url
+
+
+def read_destinations(variables: Variables, project_file: Path | None) -> tuple[Destination, ...]:
+    """Those of `[scores.NAME]` tables. Raises UsageError."""
+    if project_file is None:
+        return ()
+    from convex_evals.core.toml_file import read_toml
+
+    scores = read_toml(project_file).table("scores")
+    found = []
+    for name, table in scores.tables() if scores is not None else ():
+        url = table.required_text("url")
+        table.finish()
+        if name == NOWHERE or not is_service_url(url):
+            expected = "a URL such as https://scores.example.com and a name other than 'local'"
+            raise SettingsError(f"{project_file}, [scores.{name}], needs {expected}, but its URL is {url!r}.")
+        found.append(Destination(url.rstrip("/"), name, _token(variables, name)))
+    return tuple(found)
+
+
+def find_destination(
+    to: str | None, known: Sequence[Destination], usual: str | None, token: Secret | None
+) -> Destination | None:
+    """What `--to` means; without it `usual`, which is CONVEX_EVAL_URL. None: nowhere. Raises UsageError."""
+    wanted = to or usual
+    if wanted is None or wanted == NOWHERE:
+        return None
+    by_name = {each.name: each for each in known}
+    if wanted in by_name:
+        return by_name[wanted]
+    if not is_service_url(wanted):
+        names = ", ".join(str(name) for name in by_name)
+        advice = f"known are {names}" if names else "add it to convex-evals.toml as [scores.NAME] with its url"
+        raise UsageError(f"--to must be the name or the URL of a scores service, but it is {wanted!r}; {advice}.")
+    url = wanted.rstrip("/")
+    return next((each for each in known if each.url == url), Destination(url, None, token))
+
+
+def is_service_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and not parts.username
+    except ValueError:
+        return False
+
+
+def origin(url: str) -> tuple[str, str, int | None]:
+    """Who answers there. Raises ValueError."""
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme)
+
+
+def _token(variables: Variables, name: str) -> Secret | None:
+    own = f"{TOKEN_VARIABLE}_{name.upper().replace('-', '_')}"
+    return variables.secret(own) or variables.secret(TOKEN_VARIABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +125,7 @@ class Settings:
         return find_destination(to, self.destinations, self.scores_url, self.scores_token)
 
     def token_for(self, url: str) -> Secret | None:
-        """Of the service that is configured there, by scheme, host and port: nobody else who is asked may see it."""
+        """Of the service that is configured with the same scheme, host and port; no other server may see it."""
         usual = (Destination(self.scores_url, None, self.scores_token),) if self.scores_url else ()
         known = (*self.destinations, *usual)
         return next((each.token for each in known if origin(each.url) == origin(url)), None)

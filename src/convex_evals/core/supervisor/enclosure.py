@@ -1,4 +1,4 @@
-"""Becoming a program that must not reach what its parent reaches: used where another program has to start it.
+"""Confines this process, then turns it into a program: for programs that something else has to start.
 
 Playwright starts the browser itself, so what it starts is this, which locks itself in and then becomes the browser.
 """

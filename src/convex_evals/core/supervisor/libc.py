@@ -39,7 +39,7 @@ def checked_syscall(number: int, *arguments: object) -> int:
 
 
 def prctl(option: int, value: int) -> int:
-    """What the kernel answers; nothing is raised."""
+    """The return value of the call; raises nothing."""
     return int(_require().prctl(option, value, 0, 0, 0))
 
 

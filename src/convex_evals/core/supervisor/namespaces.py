@@ -113,7 +113,7 @@ def _mount_processes() -> None:
 
 
 def _protect_settings() -> None:
-    """Who makes namespaces must write into /proc, where settings of the whole machine are that root may change."""
+    """A program that makes namespaces must write to /proc, where root may also change settings of the machine."""
     for path in _SETTINGS:
         if os.path.exists(path):  # noqa: PTH110 - pathlib is slow to import
             libc.mount(path, path, None, libc.MS_BIND | libc.MS_REC)

@@ -27,7 +27,7 @@ def _prctl(option: int, value: int) -> None:
 
 
 def fork(seconds: float = FORK_SECONDS) -> int:
-    """Tries for so long: a machine that is out of processes or memory may soon have some again. Raises OSError."""
+    """Retries for `seconds`: a machine that is out of processes or memory may soon have some again. Raises OSError."""
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -70,7 +70,7 @@ def descendants(ancestor: int) -> list[Relation]:
 
 
 def _all_processes() -> list[Relation]:
-    """None where /proc is missing or counts otherwise than we do: containers do not let a new one be mounted."""
+    """Empty where /proc is missing or belongs to another PID namespace: containers do not let us mount a new one."""
     try:
         if os.readlink("/proc/self") != str(os.getpid()):  # noqa: PTH115 - pathlib is slow to import
             return []

@@ -165,7 +165,7 @@ def _sockets(machine: _Machine, kinds: str) -> list[list[bytes]]:
 
 
 def _one_of(values: tuple[int, ...], refusal: bytes) -> list[bytes]:
-    """Goes on behind the refusal when what was loaded is one of them."""
+    """Skips the refusal if the loaded value is one of them."""
     rest = range(len(values), 0, -1)
     return [*(_jump(_JUMP_EQUAL, value, left, 0) for value, left in zip(values, rest, strict=True)), refusal]
 
@@ -177,7 +177,7 @@ def _forbid(machine: _Machine, name: str, error: int) -> list[bytes]:
 
 
 def _when(machine: _Machine, name: str, steps: list[bytes]) -> list[bytes]:
-    """`steps` see the first argument of the call; behind them the number of the call is there again."""
+    """`steps` see the first argument of the call; after them, its number is loaded again."""
     inside = [_do(_LOAD, _FIRST_ARGUMENT), *steps, _do(_LOAD, _NUMBER)]
     return [_jump(_JUMP_EQUAL, machine.numbers[name], 0, len(inside)), *inside]
 

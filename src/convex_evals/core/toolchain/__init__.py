@@ -1,4 +1,4 @@
-"""Node and the pinned JavaScript tools: installed once into the user's cache, used without a network ever after."""
+"""Node and the pinned JavaScript tools: installed once into the user's cache, used without a network from then on."""
 
 from convex_evals.core.toolchain.node import Node, find_node
 from convex_evals.core.toolchain.npm import REFUSED, TOO_LARGE, UNUSABLE, NpmError

@@ -18,14 +18,16 @@ from pathlib import Path
 from typing import Final
 
 from convex_evals.core.files import try_lock, write_file
-from convex_evals.core.toolchain.installed_tree import Size, measure
 from convex_evals.core.toolchain.npm import NpmError
+from convex_evals.core.toolchain.package_tree import Size, measure
 
 _SIZE_FILE: Final = "size.json"
 _REFUSED_SECONDS: Final = 24 * 3600.0
 # More than one process ever grades at the same time, so that a set in use is always among them.
 _MOST_HELD: Final = 64
-_ROOM: Final = 0.8  # of the quota is what removing leaves, so that it is not needed again at once
+_ROOM: Final = (
+    0.8  # the share of the quota that is left when sets are removed, so that this is not needed again at once
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ def _locked_now(path: Path) -> Iterator[bool]:
 
 
 class _Held:
-    """Shared locks of this process, the latest used last. Whoever removes a set needs it for himself alone."""
+    """Shared locks of this process, the latest used last. Removing a set takes an exclusive lock."""
 
     def __init__(self) -> None:
         self._descriptors: OrderedDict[Path, int] = OrderedDict()
@@ -163,7 +165,7 @@ def trim_downloads(cache: Path, most_bytes: int = DOWNLOAD_BYTES) -> None:
 
 
 def forget_downloads(cache: Path, since: float) -> None:
-    """Removes what arrived since then: the tarballs of a set that was too large shall not stay."""
+    """Removes what arrived since then: the tarballs of a set that was too large must not stay."""
     for modified, _, path in list(_downloads(cache)):
         if modified >= since:
             with suppress(OSError):

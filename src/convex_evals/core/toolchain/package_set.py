@@ -16,7 +16,7 @@ NPM_PLATFORM: Final = {"linux": "linux", "darwin": "darwin", "win32": "win32"}.g
 NPM_ARCHITECTURE: Final = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}.get(
     platform.machine().lower(), platform.machine().lower()
 )
-_CHECKS: Final = 1  # counts up when more is refused, so that no set is used that passed less
+_CHECKS: Final = 1  # raise it when checks become stricter, so that sets that passed weaker ones are not used
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class LockedPackage:
 
 @dataclass(frozen=True, slots=True)
 class PackageSet:
-    """package.json and, unless npm shall choose versions itself, package-lock.json.
+    """package.json and, unless npm is to choose versions itself, package-lock.json.
 
     `before` is a date (2026-11-01): of a set without a lock file, only versions published until then are considered.
     """
@@ -169,7 +169,7 @@ class InstalledPackages:
 
 
 def installed_version(node_modules: Path, name: str) -> str | None:
-    """None unless the package of that name is there: an alias is not it."""
+    """None unless a package of that name is installed; an alias does not count."""
     try:
         manifest = json.loads((node_modules / name / "package.json").read_bytes())
     except (OSError, ValueError, RecursionError):

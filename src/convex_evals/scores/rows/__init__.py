@@ -1,7 +1,6 @@
 """The tables, as this version of the code uses them. `migrations/` makes them; a test compares the two."""
 
 from convex_evals.scores.rows.base import ID, SHA256, Row
-from convex_evals.scores.rows.delivery import ArtifactPartRow, DeliveryRow, LeaseRow, OutboxRow
 from convex_evals.scores.rows.evidence import (
     ArtifactChunkRow,
     ArtifactRow,
@@ -19,10 +18,14 @@ from convex_evals.scores.rows.evidence import (
     WorkPeriodRow,
 )
 from convex_evals.scores.rows.upkeep import (
+    ArtifactPartRow,
     ChangeCountRow,
     DataMigrationRow,
+    DeliveryRow,
     DeploymentRow,
     LabelRow,
+    LeaseRow,
+    OutboxRow,
     PruningRow,
     ReleasedArtifactRow,
     RunDecisionRow,

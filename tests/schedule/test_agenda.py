@@ -8,7 +8,7 @@ import pytest
 from convex_evals.models import Registry, load_registry
 from convex_evals.runner import RunScore, Spending
 from convex_evals.schedule import Rules
-from convex_evals.schedule.facts import candidates
+from convex_evals.schedule.agenda import candidates
 from convex_evals.scores import (
     Generation,
     Outcome,
