@@ -7,6 +7,7 @@
 | grading an answer                                | 3     | 1, 5                                           |
 | grading the reference answer, to compare with it | 1     |                                                |
 | sending records to a service                     | any   | ½, 1, 2 … 30; not before what the service wants |
+| reading from a service                           | 4     | 0.2, 0.4, 0.8; not before what the service wants |
 
 The provider's transport asks again, and the runner never does; the grading pool grades again, and nobody else does. An
 eval and trial therefore takes at most five requests and three gradings per command.
@@ -38,4 +39,5 @@ ASKING: Final = RetryPolicy(tries=5, first_pause=1.0)
 UNUSABLE_ANSWERS: Final = 3
 """How often a question is asked at most when its answers are unusable, whatever else went wrong."""
 SENDING: Final = RetryPolicy(tries=2**31, first_pause=0.5, longest_pause=30.0)
+READING: Final = RetryPolicy(tries=4, first_pause=0.2)
 GRADING: Final = RetryPolicy(tries=3, first_pause=1.0, factor=5.0)

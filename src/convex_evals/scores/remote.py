@@ -10,6 +10,7 @@ import httpx2
 import msgspec
 
 from convex_evals.core.errors import InfrastructureError, UsageError
+from convex_evals.core.retry import READING
 from convex_evals.core.settings import Secret, is_service_url
 from convex_evals.scores.artifacts import bytes_files, bytes_text
 from convex_evals.scores.history import History
@@ -37,8 +38,6 @@ from convex_evals.scores.store import ScoresStore
 T = TypeVar("T")
 PAGE: Final = 500
 TIMEOUT: Final = httpx2.Timeout(60.0, connect=10.0)
-TRIES: Final = 4
-_PAUSE_SECONDS: Final = 0.2
 _LONGEST_WAIT_SECONDS: Final = 30.0
 _BUSY: Final = (429, 502, 503, 504)
 _REFUSED: Final = (401, 403)
@@ -103,11 +102,11 @@ class ServiceReader:
 
     def _answer(self, path: str, parameters: dict[str, str]) -> httpx2.Response:
         """The last one, if it was asked several times."""
-        for tries in range(1, TRIES):
+        for tries in range(1, READING.tries):
             try:
                 answer = self._client.get(path, params=parameters)
             except httpx2.TransportError:
-                time.sleep(_PAUSE_SECONDS * tries)
+                time.sleep(READING.pause(tries))
                 continue
             if answer.status_code not in _BUSY:
                 return answer

@@ -135,6 +135,7 @@ def test_settings_without_secrets_can_be_sent_to_another_process(tmp_path: Path)
         ("TEST_FILTER", "(", "TEST_FILTER (environment) must be a regular expression, but '(' is not"),
         ("CONVEX_EVAL_URL", "scores", "must be a URL such as https://scores.example.com, but it is 'scores'"),
         ("CONVEX_EVAL_URL", "ftp://x", "must be a URL"),
+        ("CONVEX_EVAL_URL", "https://me:secret@host", "but it is one with a user or a password in it (not shown)"),
         ("CONVEX_EVAL_URL", "http://", "must be a URL"),
         ("CONVEX_EVAL_URL", "http://host:99999", "must be a URL"),
         ("OPENAI_API_KEY", "sk secret", "OPENAI_API_KEY (environment) must be one word"),
@@ -227,8 +228,9 @@ def test_each_service_has_a_token_of_its_own_or_the_common_one(tmp_path: Path) -
 
 @pytest.mark.parametrize("to", ["staging", "ftp://example.com", "http://user:pass@example.com", "http://"])
 def test_an_unknown_service_is_named_with_those_that_are_known(tmp_path: Path, to: str) -> None:
-    with pytest.raises(UsageError, match="known are production, development"):
+    with pytest.raises(UsageError, match="known are production, development") as caught:
         with_services(tmp_path).destination(to)
+    assert ":pass" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -236,6 +238,7 @@ def test_an_unknown_service_is_named_with_those_that_are_known(tmp_path: Path, t
     [
         ("[scores.production]\n", "needs 'url'"),
         ('[scores.production]\nurl = "scores"\n', "needs a URL such as"),
+        ('[scores.production]\nurl = "https://me:pass@host"\n', r"a password in it \(not shown\)"),
         ('[scores.local]\nurl = "http://localhost"\n', "a name other than 'local'"),
         ('[scores.production]\nurl = "http://localhost"\ntoken = "x"\n', "unknown key 'token'"),
         ('scores = "x"\n', "must be a table"),

@@ -13,7 +13,16 @@ from urllib.parse import urlsplit
 
 from convex_evals.core.errors import SettingsError, UsageError
 from convex_evals.core.settings.secret import PROVIDER_VARIABLES, ProviderKey, Secret, provider_of
-from convex_evals.core.settings.variables import ENV_FILE, PROJECT_FILE, Source, Variables, find_file, read_env_file
+from convex_evals.core.settings.variables import (
+    ENV_FILE,
+    PROJECT_FILE,
+    Source,
+    Variables,
+    find_file,
+    is_service_url,
+    read_env_file,
+    shown_url,
+)
 
 TOKEN_VARIABLE: Final = "CONVEX_AUTH_TOKEN"
 _PORTS: Final = {"http": 80, "https": 443}
@@ -47,7 +56,7 @@ def read_destinations(variables: Variables, project_file: Path | None) -> tuple[
         table.finish()
         if name == NOWHERE or not is_service_url(url):
             expected = "a URL such as https://scores.example.com and a name other than 'local'"
-            raise SettingsError(f"{project_file}, [scores.{name}], needs {expected}, but its URL is {url!r}.")
+            raise SettingsError(f"{project_file}, [scores.{name}], needs {expected}, but its URL is {shown_url(url)}.")
         found.append(Destination(url.rstrip("/"), name, _token(variables, name)))
     return tuple(found)
 
@@ -65,17 +74,11 @@ def find_destination(
     if not is_service_url(wanted):
         names = ", ".join(str(name) for name in by_name)
         advice = f"known are {names}" if names else "add it to convex-evals.toml as [scores.NAME] with its url"
-        raise UsageError(f"--to must be the name or the URL of a scores service, but it is {wanted!r}; {advice}.")
+        raise UsageError(
+            f"--to must be the name or the URL of a scores service, but it is {shown_url(wanted)}; {advice}."
+        )
     url = wanted.rstrip("/")
     return next((each for each in known if each.url == url), Destination(url, None, token))
-
-
-def is_service_url(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and not parts.username
-    except ValueError:
-        return False
 
 
 def origin(url: str) -> tuple[str, str, int | None]:

@@ -11,6 +11,19 @@ from convex_evals.core.errors import SettingsError
 from convex_evals.core.settings.secret import Secret
 
 
+def is_service_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and not parts.username
+    except ValueError:
+        return False
+
+
+def shown_url(text: str) -> str:
+    """Quoted, unless there may be a password in it."""
+    return repr(text) if "@" not in text else "one with a user or a password in it (not shown)"
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """One place that sets variables; `name` says which in error messages."""
@@ -63,14 +76,9 @@ class Variables:
         text = self.text(name)
         if text is None:
             return None
-        try:
-            parts = urlsplit(text)
-            usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        except ValueError:
-            usable = False
-        if not usable:
+        if not is_service_url(text):
             raise SettingsError(
-                f"{self._origin(name)} must be a URL such as https://scores.example.com, but it is {text!r}."
+                f"{self._origin(name)} must be a URL such as https://scores.example.com, but it is {shown_url(text)}."
             )
         return text.rstrip("/")
 
