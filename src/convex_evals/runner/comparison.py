@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from convex_evals.runner.results import Standing, standings, tallies
 from convex_evals.scores import AttemptRecord, PlannedEval, Result, RunRecord
@@ -126,3 +126,20 @@ def compare(
     """Compares results (see `ScoresStore.results`), in the order of the evals' names."""
     first, second = standings(before), standings(after)
     return tuple(ComparedEval(name, first.get(name), second.get(name)) for name in sorted(first.keys() | second.keys()))
+
+
+def comparison_json(found: Comparison) -> dict[str, Any]:
+    """The shape is promised: fields are added and never renamed."""
+    needed = found.needed
+    return {
+        "evals": found.evals,
+        "trials": list(found.trials),
+        "difference": found.difference,
+        "interval": [found.interval.low, found.interval.high],
+        "p": found.p,
+        "test": found.test,
+        "verdict": found.verdict,
+        "gained": list(found.gained),
+        "lost": list(found.lost),
+        "needed": {"trials": needed.trials, "evals": needed.evals} if needed else None,
+    }
