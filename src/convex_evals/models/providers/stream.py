@@ -26,9 +26,8 @@ from pydantic_ai.native_tools import WebSearchTool
 from pydantic_ai.settings import ModelSettings
 
 from convex_evals.models.costs import Tokens, cost_of
-from convex_evals.models.providers.clients import Access, http_client
+from convex_evals.models.providers.clients import Access, Faults, http_client
 from convex_evals.models.providers.errors import DeadlineError, ProviderError
-from convex_evals.models.providers.faults import Faults
 from convex_evals.models.providers.question import AskSettings, Question, Reply
 from convex_evals.models.providers.retry import RequestPolicy
 from convex_evals.models.registry import ModelEntry
