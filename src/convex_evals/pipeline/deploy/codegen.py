@@ -16,9 +16,8 @@ from convex_evals.pipeline.deploy.backends import open_backend
 from convex_evals.pipeline.deploy.cli import ConvexCli, compiled_code, find_cli, initialize, push, write_push_request
 from convex_evals.pipeline.grading import GradedDeployment
 from convex_evals.pipeline.project_config import read_config
-from convex_evals.pipeline.step import RunningStep
+from convex_evals.pipeline.step import RunningStep, step_apart
 from convex_evals.pipeline.tools import Tools
-from convex_evals.pipeline.trial import step_apart
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.pipeline.workspace import keep, read_kept
 

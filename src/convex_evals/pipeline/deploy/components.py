@@ -17,8 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from convex_evals.pipeline.deploy.bundle import Json, bundle, run_esbuild
-from convex_evals.pipeline.deploy.entry_points import APP_CONFIG, PUBLISHED_CONFIG, find_entry_points
+from convex_evals.pipeline.deploy.bundle import (
+    APP_CONFIG,
+    PUBLISHED_CONFIG,
+    Json,
+    bundle,
+    find_entry_points,
+    run_esbuild,
+)
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import linked_packages
 from convex_evals.pipeline.workspace import keep, read_kept

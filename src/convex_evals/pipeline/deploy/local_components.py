@@ -24,8 +24,7 @@ from convex_evals.pipeline.deploy.codegen import (
     write_probe,
 )
 from convex_evals.pipeline.deploy.component_types import component_types
-from convex_evals.pipeline.step import RunningStep
-from convex_evals.pipeline.trial import step_apart
+from convex_evals.pipeline.step import RunningStep, step_apart
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.pipeline.workspace import keep, read_kept
 

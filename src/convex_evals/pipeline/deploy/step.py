@@ -21,9 +21,8 @@ from convex_evals.pipeline.deploy.cli import (
 from convex_evals.pipeline.deploy.codegen import ask_cli
 from convex_evals.pipeline.deploy.direct import Refused, build_request, push_request
 from convex_evals.pipeline.project_config import FILE, ConfigError, read_config
-from convex_evals.pipeline.step import RunningStep, output_of
+from convex_evals.pipeline.step import RunningStep, blame, output_of, works
 from convex_evals.pipeline.tools import linked_packages
-from convex_evals.pipeline.trial import blame, works
 from convex_evals.pipeline.types import GradingOptions
 
 
