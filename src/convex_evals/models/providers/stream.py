@@ -112,7 +112,9 @@ async def _stream(model: Model, question: Question, watch: Watch) -> Streamed:
             model,
             _messages(question),
             model_settings=_settings(question.settings, watch.policy),
-            model_request_parameters=_parameters(question.settings),
+            model_request_parameters=ModelRequestParameters(
+                native_tools=[WebSearchTool()] if question.settings.web_search else []
+            ),
         ) as response,
     ):
         async for event in response:
@@ -137,10 +139,6 @@ def _settings(settings: AskSettings, policy: RequestPolicy) -> ModelSettings:
     if settings.reasoning is not None:
         sent["thinking"] = False if settings.reasoning == "none" else settings.reasoning
     return cast(ModelSettings, sent)
-
-
-def _parameters(settings: AskSettings) -> ModelRequestParameters:
-    return ModelRequestParameters(native_tools=[WebSearchTool()] if settings.web_search else [])
 
 
 def _pieces(event: ModelResponseStreamEvent) -> tuple[bool, bool]:

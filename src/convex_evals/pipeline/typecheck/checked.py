@@ -64,7 +64,8 @@ def remove_directives(copy: Path, files: list[Path]) -> Directives:
         source = path.read_bytes()
         if not any(pattern.search(source) for pattern in (_EFFECTIVE, _CONFIGURES, _DECLARES_MODULE)):
             continue
-        shown, root = path.relative_to(copy).as_posix(), _parse(source, path.suffix)
+        shown = path.relative_to(copy).as_posix()
+        root = SgRoot(source.decode(errors="replace"), SUFFIXES[path.suffix]).root()
         found = [*_comments(root, _OF_COMPILER)]
         errors += [_hidden(text.lower(), _place(shown, node)) for node, text in found]
         errors += [replaced(name, _place(shown, node)) for node, name in _replaced(root, copy)]
@@ -83,10 +84,6 @@ def replaced(module: str, place: Place) -> Diagnostic:
 
 def _hidden(directive: str, place: Place) -> Diagnostic:
     return type_error("TS90001", f"'{directive}' hides errors, which is not allowed: they must be corrected.", place)
-
-
-def _parse(source: bytes, suffix: str) -> SgNode:
-    return SgRoot(source.decode(errors="replace"), SUFFIXES[suffix]).root()
 
 
 def _comments(root: SgNode, pattern: re.Pattern[str]) -> Iterator[tuple[SgNode, str]]:
