@@ -78,7 +78,7 @@ class RunningStep:
         return result
 
     def record(self, result: ProcessResult, command: Sequence[str] | None = None) -> None:
-        """Takes a program that has ended into log and commands; its own output file is gone afterwards."""
+        """Adds a program that has ended to the log and the commands."""
         arguments = tuple(command or result.arguments)
         usage = result.usage
         self._commands.append(
@@ -93,12 +93,12 @@ class RunningStep:
             log.write(f"\n({result.ending})\n".encode())
 
     def record_request(self, command: Sequence[str], wall_ms: float, cpu_ms: float, reply: str) -> None:
-        """Takes what a warm program did for this step into log and commands."""
+        """Adds what a warm program did for this step to the log and the commands."""
         self._commands.append(Command(tuple(command), "warm process", wall_ms, cpu_ms))
         self.say(f"$ {' '.join(command)}\n{reply}\n\n(warm process)")
 
     def accident(self, result: ProcessResult) -> str | None:
-        """The kind of failure when a tool did not end by its own decision, or had no space to work in."""
+        """The kind of failure when a tool was stopped from outside or crashed, or had no disk space left."""
         if shutil.disk_usage(self.workspace.root).free < _LEAST_FREE:
             return "disk-full"
         if result.timed_out:
@@ -192,7 +192,7 @@ def ending_of(kind: str, tool: str, result: ProcessResult) -> str:
 
 
 async def works(tools: Tools, tool: str, trial: Trial) -> bool:
-    """Whether `trial` succeeds with a project of one line; it is asked until it does."""
+    """Whether `trial` succeeds with a project of one line; once it has, it is not repeated."""
     key = (tools.toolchain.packages.folder, tool)
     if key not in _working:
         with step_apart(tools) as step:

@@ -37,7 +37,7 @@ class ComparedEval:
 
 @dataclass(frozen=True, slots=True)
 class RunResults:
-    """A run with what is compared of it."""
+    """A run and the results that are compared."""
 
     run: RunRecord
     results: tuple[AttemptRecord | Result, ...]
@@ -81,7 +81,7 @@ class ComparedRuns:
 
     @property
     def shared(self) -> tuple[ComparedEval, ...]:
-        """What changed first."""
+        """Changed evals first."""
         order: dict[Change, int] = {"worse": 0, "better": 1, "other step": 2, "no verdict": 3, "same": 4}
         shared = [each for each in self.evals if each.change in order]
         return tuple(sorted(shared, key=lambda each: (order[each.change], each.eval)))

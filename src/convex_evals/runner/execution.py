@@ -114,7 +114,7 @@ class Attempts:
         return RecordedAnswer(self, item, attempt, files)
 
     def halt(self, run: ActiveRun, why: Halt) -> None:
-        """Once is enough."""
+        """Only the first reason counts."""
         if run.halted is None:
             run.halted = why
             self.watcher(Halted(run.id, run.model.name, why.reason))
@@ -293,7 +293,7 @@ class Execution:
             self._attempts.halt(run, Halt("stopped", budget.exhausted))
         begins = not self._stop.requested and (run.halted is None or item.stored is not None)
         if budget is not None and not begins:
-            budget.settle(item, None)  # others wait for what it was expected to cost
+            budget.settle(item, None)  # frees what it was expected to cost for others that wait
         return begins
 
     async def _grade(self, run: ActiveRun, answer: RecordedAnswer, pool: GradingPool) -> bool:

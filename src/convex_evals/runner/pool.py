@@ -78,7 +78,7 @@ class Referee:
         return step is not None and step.status == "passed"
 
     async def _grade_reference(self, assignment: Assignment) -> Grade:
-        """On a worker of its own, which nothing of an answer has met."""
+        """On a worker of its own, which has never graded another answer."""
         folder = self.folder / f"reference-{new_id()}"
         grading = folder / "grading"
         await asyncio.to_thread(grading.mkdir, parents=True)
@@ -169,7 +169,7 @@ def _lock(folder: Path) -> int:
 
 
 class Tries:
-    """Is told of every try at grading one answer. This one has no use for it; runs record it."""
+    """Is told of every try at grading one answer. This one ignores them; runs record them."""
 
     async def begin(self) -> None:
         """A try begins."""

@@ -26,15 +26,15 @@ _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 LONGEST: Final = 300
 _CREDENTIALS: Final = re.compile(r"\b(bearer|basic|api[-_ ]?key)(\W{1,4})[^\s\"',;}]{6,}", re.IGNORECASE)
 _MESSAGES: Final = ("message", "detail")
-"""Where a description of an error has its words: at most providers, and at servers that are made with FastAPI."""
-LATER: Final = frozenset({408, 409, 425})  # other statuses of 4xx come again however often one asks
+"""Where an error's description has its message: at most providers, and at servers that are made with FastAPI."""
+LATER: Final = frozenset({408, 409, 425})  # other 4xx statuses do not change when one asks again
 
 MakeModel = Callable[["Access", httpx2.AsyncClient], Model]
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Where a model is, and what one is let in with."""
+    """Where a model is, and the key to it."""
 
     entry: ModelEntry
     key: Secret | None
@@ -43,7 +43,7 @@ class Access:
     @classmethod
     def to(cls, entry: ModelEntry, key: Secret | None) -> "Access":
         """Loads the library that speaks to this provider, and no other."""
-        with warnings.catch_warnings(action="ignore"):  # one of them is compiled with complaints
+        with warnings.catch_warnings(action="ignore"):  # one of them raises warnings when it is compiled
             return cls(entry, key, _LIBRARIES[entry.api]())
 
     @property
@@ -63,7 +63,7 @@ def http_client(address: str, policy: RequestPolicy) -> httpx2.AsyncClient:
     """Proxies of the environment are honoured, but not on the way to this machine itself."""
     timeout = httpx2.Timeout(policy.first_token, connect=policy.connect)
     parts = urlsplit(address)
-    secure = parts.scheme == "https"  # making ready for that takes a while
+    secure = parts.scheme == "https"  # preparing TLS takes a while
     direct = httpx2.AsyncHTTPTransport(verify=secure) if parts.hostname in _LOOPBACK else None
     return create_async_httpx2_client(timeout=timeout, transport=direct)
 

@@ -47,7 +47,7 @@ class _Failed(Exception):
 async def deploy_answer(
     step: RunningStep, eval: Eval, backend: Backend, options: GradingOptions
 ) -> AnswerFailure | None:
-    """Makes the reference answer run on `backend`; what kept it from doing so otherwise."""
+    """Deploys the reference answer on `backend`. Returns why that failed; None if it did not."""
     files = answer_files(eval, options.answer_files or ALL_FILES)
     try:
         manifest = _manifest(step, files)
@@ -66,7 +66,7 @@ async def deploy_answer(
 
 
 async def _push(step: RunningStep, deployment: "Deployment", request: dict[str, Any]) -> None:
-    """What its modules export is known after the first time, so that they need not be evaluated."""
+    """After the first push it is known what the modules export, so they need not be evaluated again."""
     remembered = deployment.evaluations
     if remembered is None:
         await push_request(deployment, request)

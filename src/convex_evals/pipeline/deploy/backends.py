@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from convex_evals.backend import Deployment, NetworkPolicy, PushRefusal
 
 NOTHING: Final = GraderNetwork()
-"""While no grader runs, functions reach nothing."""
+"""While no grader runs, functions may connect to nothing."""
 OFFICIAL_PROGRAM: Final = "convex-local-backend"
 _PATIENCE: Final = 20.0
 
@@ -45,7 +45,7 @@ class Backend:
         return bool((await config_hashes(self.target)).get("udfServerVersion"))
 
     def take_refusal(self) -> "PushRefusal | None":
-        """Why our own deployment refused a push since this was last asked; others do not tell."""
+        """Why our own deployment refused a push since the last call; other deployments do not say."""
         return self.embedded.pusher.take_refusal() if self.embedded is not None else None
 
     def provide_packages(self, node_modules: Path) -> None:
@@ -114,7 +114,7 @@ async def _embedded(
 
 @asynccontextmanager
 async def _existing(options: GradingOptions, tools: Tools) -> AsyncIterator[Backend]:
-    """Emptied first, because what an eval before left there may not fit the next schema; one grading at a time."""
+    """Emptied first, because what an earlier eval left there may not fit the next schema; one grading at a time."""
     backend = Backend(await find_deployment(options.backend.rstrip("/"), options.admin_key or LOCAL_ADMIN_KEY))
     locks = tools.settings.cache_folder / "deployments"
     locks.mkdir(parents=True, exist_ok=True)

@@ -178,7 +178,7 @@ async def bundle(
     *,
     packages_only: bool = False,
 ) -> Implementation | None:
-    """What is in `base`, as `project` uses it; None when esbuild had anything to say. No two bundles at a time may have
+    """What is in `base`, as `project` uses it; None when esbuild printed anything. No two bundles at a time may have
     the same name. With `packages_only`, no file of the project can be in it."""
     builds = [
         Build(f"{name}-isolate", base, found.isolate),
@@ -216,7 +216,7 @@ async def _build(step: RunningStep, project: Path, build: Build, packages_only: 
 async def run_esbuild(
     step: RunningStep, project: Path, options: Sequence[str], output: str, *, packages_only: bool = False
 ) -> bool:
-    """Into the folder `output` of the project, which is there. Whether all is well, without any warning.
+    """Writes to the folder `output` of the project, which must exist. Returns whether there was no error or warning.
 
     With `packages_only`, it cannot read what the model wrote.
     """

@@ -1,7 +1,7 @@
 """The fast path: bundle with esbuild, generate code from what the CLI was seen to write, push without the CLI.
 
 It is taken for plain projects, also with components, and it only ever succeeds: whenever anything is
-unusual, and whenever anything fails, the CLI does it all again and its words count.
+unusual, and whenever anything fails, the CLI does it all again and its output counts.
 """
 
 import asyncio

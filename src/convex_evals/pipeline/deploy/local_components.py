@@ -84,7 +84,7 @@ class ComponentCode:
         return api
 
     def for_modules(self, modules: Sequence[str], analysis: Mapping[str, Any]) -> dict[str, str] | None:
-        """Raises NeedsCli; None when the names of modules need the CLI's care."""
+        """Raises NeedsCli; None when only the CLI can handle the names of the modules."""
         api = modules_listed(self._template, modules, ESCAPED)
         return None if api is None else {**self.with_types(analysis), _API: api}
 

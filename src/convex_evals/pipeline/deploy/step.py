@@ -1,4 +1,4 @@
-"""Deploys the project, and asks the deployment whether it has it."""
+"""Deploys the project, and asks the deployment whether the push arrived."""
 
 import json
 from pathlib import Path
@@ -60,7 +60,7 @@ async def _push_directly(step: RunningStep, cli: ConvexCli, backend: Backend) ->
 
 
 async def _push_with_cli(step: RunningStep, cli: ConvexCli, backend: Backend) -> StepResult:
-    backend.take_refusal()  # of the fast path, if it was taken: whatever stops the CLI now is another
+    backend.take_refusal()  # drops one of the fast path: the CLI may be refused for another reason
     result = await push(step, cli, step.workspace.project, backend.target)
     if result.ok and await backend.is_pushed():
         return step.passed()

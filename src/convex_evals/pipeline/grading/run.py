@@ -46,7 +46,7 @@ FAILED_CODE: Final = 1
 LAST_LINES: Final = 15
 # Without a verdict, in this order: a lost deployment explains everything else.
 _EXPLANATIONS: Final[tuple[tuple[TestStatus, str], ...]] = (("lost", DEPLOYMENT_LOST), ("broken", GRADER_BROKEN))
-# Without a verdict when no test failed: one that did is right about the answer whatever became of the others.
+# Without a verdict unless a test failed: a failure is right about the answer, whatever became of the other tests.
 _ACCIDENTS: Final[tuple[tuple[TestStatus, str], ...]] = (("hangs", GRADER_HANGS), ("crashed", TOOL_CRASHED))
 
 MOST_TESTS: Final = 5  # quoted in an excerpt
@@ -146,7 +146,9 @@ def excerpt_of(tests: Sequence[TestResult]) -> str:
 
 
 def _test(test: TestResult) -> str:
-    place = f" ({test.place})" if test.file and test.file.endswith(".py") else ""  # a name in vitest is a way by itself
+    place = (
+        f" ({test.place})" if test.file and test.file.endswith(".py") else ""
+    )  # the name of a vitest test says where it is
     lines = reason(test).splitlines() or ["no reason given"]
     shown = [f"  {_shortened(line)}".rstrip() for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:
@@ -166,7 +168,7 @@ def _shortened(line: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """The names of all tests; or, with a run that did not come to name them, what it did instead."""
+    """The names of all tests; or, if the run ended before it listed them, how it ended and what it reported."""
 
     names: tuple[str, ...]
     result: ProcessResult | None = None

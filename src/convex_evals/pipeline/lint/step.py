@@ -199,7 +199,7 @@ def _around(config: Path) -> list[Path]:
 
 
 def _own_config(step: RunningStep, area: Area) -> Path:
-    """Beside a link to the toolchain, which its imports need. Where it lies, no other file is."""
+    """Beside a link to the toolchain, which its imports need, in a folder without other files."""
     place = step.tools.eslint.folder if step.tools.eslint.is_open else step.workspace.configuration / "eslint"
     config = place / f"{area.name}.config.mjs"
     if not config.exists():
@@ -245,7 +245,7 @@ async def _cold_reports(
         try:
             return list(json.loads(output_of(result.output)))
         except (ValueError, TypeError, RecursionError):
-            pass  # said below: it is not a report
+            pass  # it is not a report: raised below
     raise LintAccident(accident or "tool-crashed", result)
 
 

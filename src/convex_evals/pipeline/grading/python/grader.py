@@ -49,7 +49,7 @@ _OPTIONS: Final = (
 _LENIENT: Final = ("--noUnusedLocals", "false", "--noUnusedParameters", "false")  # snippets declare to show a type
 
 Answer = Callable[[Any], Awaitable[object]]
-"""From what was asked to a value of a type of ours."""
+"""Answers a request with a value of one of our types."""
 
 
 class PythonGrader:
@@ -113,7 +113,7 @@ def deploys_the_given_project(eval: Eval) -> bool:
 
 
 def looks_at_the_app(request: GraderRequest) -> bool:
-    """Whether the grader, or code that graders of the suite share, speaks of an `app` at all."""
+    """Whether the grader, or code that graders of the suite share, mentions an `app` at all."""
     shared = (request.shared / "grader").rglob("*.py") if request.shared else ()
     return any(_APP.search(path.read_text(errors="replace")) for path in (request.grader.path, *shared))
 
@@ -150,7 +150,7 @@ async def build_app(request: GraderRequest, tools: Tools) -> BuiltApp | None:
 
 
 def _definitions(url: str) -> list[str]:
-    """What Vite, and other bundlers in their way, put in the place of these expressions."""
+    """What Vite, and other bundlers in a similar way, substitute for these expressions."""
     vite = {"VITE_CONVEX_URL": url, "MODE": "production", "PROD": True, "DEV": False, "SSR": False, "BASE_URL": "/"}
     process = {"NODE_ENV": "production", "CONVEX_URL": url}
     return [f"--define:import.meta.env={json.dumps(vite)}", f"--define:process.env={json.dumps(process)}"]
@@ -162,7 +162,7 @@ def _without_blank_lines(text: str) -> str:
 
 @asynccontextmanager
 async def serve(fixture: str, request: GraderRequest, answer: Answer) -> AsyncIterator[Path | None]:
-    """The socket, while the block runs; None if the grader does not speak of this fixture. One answer at a time."""
+    """The socket, while the block runs; None if the grader does not mention this fixture. One answer at a time."""
     if re.search(rf"\b{fixture}\b", request.grader.path.read_text(errors="replace")) is None:
         yield None
         return
