@@ -92,7 +92,7 @@ def busy(seconds: float) -> None:
 def test_a_function_that_is_busy_is_seen_with_its_callers() -> None:
     with stacks_sampled() as stacks:
         busy(0.3)
-    ours = [stack for stack in stacks.counts if any(name.endswith("test_flame_graph.busy") for name in stack)]
+    ours = [stack for stack in stacks.counts if any(name.endswith("test_profile.busy") for name in stack)]
     assert sum(stacks.counts[stack] for stack in ours) > stacks.total / 2 > 0
     caller = test_a_function_that_is_busy_is_seen_with_its_callers.__name__
     assert all(stack[-2].endswith(caller) for stack in ours if stack[-1].endswith(".busy"))
