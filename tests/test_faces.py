@@ -40,7 +40,6 @@ PACKAGES = [
     "convex_evals.core.supervisor",
     "convex_evals.core.toolchain",
     "convex_evals.models",
-    "convex_evals.models.prompt",
     "convex_evals.models.providers",
     "convex_evals.models.responses",
     "convex_evals.pipeline",

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from convex_evals.cli.demo import MODEL, SECOND, DemoScreen, Share, perform_demo
 from convex_evals.cli.runs.options import RunOptions
-from convex_evals.models import replay
+from convex_evals.models import model
 from convex_evals.scores import ScoresStore
 from convex_evals.suite import own_suite
 
@@ -94,7 +94,7 @@ def test_an_answer_that_is_missing_is_infrastructure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "samples" / "apprentice").mkdir(parents=True)
-    monkeypatch.setattr(replay, "samples_folder", lambda: tmp_path / "samples")
+    monkeypatch.setattr(model, "samples_folder", lambda: tmp_path / "samples")
     asked = RunOptions(models=[MODEL], pattern=PASSES, evals=own_suite(), scores=str(tmp_path / "scores.db"), json="-")
     assert perform_demo(asked) == 3
     output = capsys.readouterr()

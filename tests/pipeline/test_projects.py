@@ -18,7 +18,7 @@ from convex_evals.pipeline.deploy.cli import find_cli, initialize, push, write_p
 from convex_evals.pipeline.deploy.codegen import add_missing_tsconfig
 from convex_evals.pipeline.deploy.direct import Refused, build_request, push_request
 from convex_evals.pipeline.failures import FAILURES
-from convex_evals.pipeline.lint.linters import run_eslint, run_oxlint
+from convex_evals.pipeline.lint.step import run_eslint, run_oxlint
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.typecheck.checked import Area, CheckedCopy

@@ -11,9 +11,8 @@ from convex_evals.models import AskOptions, Connections, find_model
 from convex_evals.models.cache import CachingTransport
 from convex_evals.models.costs import CHARACTERS_PER_TOKEN
 from convex_evals.models.experiments import find_experiment
-from convex_evals.models.model import EmptyModel
+from convex_evals.models.model import EmptyModel, StoredGeneration
 from convex_evals.models.providers import ProviderModel, Reply
-from convex_evals.models.replay import StoredGeneration
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.runner import ActiveRun, Budget, Estimate, Plan, Request, WorkItem, dollars, open_budget, plan_run
 from convex_evals.scores import Generation, PlannedEval, RunPlan, ScoresStore, Usage

@@ -33,7 +33,8 @@ from convex_evals.runner import (
     plan_rest,
     plan_run,
 )
-from convex_evals.runner.referee import Referee
+from convex_evals.runner.execution import Stop, signal_handlers
+from convex_evals.runner.pool import Referee
 from convex_evals.scores import AttemptRecord, Generation, ScoresStore
 from convex_evals.suite import Eval, Suite
 
@@ -72,7 +73,7 @@ def bench(store: ScoresStore, settings: Settings, tmp_path: Path, request: pytes
 
 @pytest.fixture
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("convex_evals.runner.referee.GRADING", replace(GRADING, first_pause=0.0))
+    monkeypatch.setattr("convex_evals.runner.pool.GRADING", replace(GRADING, first_pause=0.0))
 
 
 @dataclass
@@ -447,3 +448,29 @@ async def test_a_mistake_of_ours_ends_the_run_and_is_not_wrapped(bench: Bench, m
         await bench.carry_out(run)
     record = bench.store.find_run(run.id)
     assert (record.status, record.reason) == ("failed", "a mistake")
+
+
+async def test_asking_once_stops_new_work_and_asking_again_stops_all_work() -> None:
+    told: list[str] = []
+    stop = Stop(on_request=lambda: told.append("once"))
+    assert (stop.requested, stop.now.is_set()) == (False, False)
+    stop.request()
+    assert (stop.requested, stop.now.is_set()) == (True, False)
+    stop.request()
+    assert (stop.requested, stop.now.is_set()) == (True, True)
+    assert told == ["once"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+async def test_signals_of_the_system_stop_all_work(number: signal.Signals) -> None:
+    stop = Stop()
+    with signal_handlers(stop):
+        signal.raise_signal(number)
+        await stop.now.wait()
+
+
+async def test_afterwards_signals_mean_what_they_meant_before() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with signal_handlers(Stop()):
+        pass
+    assert signal.getsignal(signal.SIGTERM) == before

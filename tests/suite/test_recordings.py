@@ -7,7 +7,7 @@ import pytest
 
 from convex_evals.cli import main
 from convex_evals.controls.scaffold import APPRENTICE
-from convex_evals.models.replay import RecordedModel, samples_folder
+from convex_evals.models.model import RecordedModel, samples_folder
 from convex_evals.models.responses import parse_response
 from convex_evals.suite import load_suite, own_suite
 

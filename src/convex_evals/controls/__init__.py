@@ -1,8 +1,7 @@
 """Do graders tell right from wrong? Answers whose verdict is known beforehand are graded, and the verdicts compared."""
 
 from convex_evals.controls.checkup import Case, Checkup, Watcher, check, plan_checkup
-from convex_evals.controls.control import Control, controls_folder, load_controls, read_control, strays
-from convex_evals.controls.draft import Draft
+from convex_evals.controls.control import Control, Draft, controls_folder, load_controls, read_control, strays
 from convex_evals.controls.findings import (
     FILE,
     Caught,

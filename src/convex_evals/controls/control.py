@@ -10,16 +10,20 @@ Why: The index is named, but its fields are not compared.
 """
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal, get_args
 
-from convex_evals.controls.patches import PatchError, apply_patch, parse_patch
+from convex_evals.controls.patches import PatchError, apply_patch, make_patch, parse_patch
 from convex_evals.controls.survival import FILE_NAME as EQUIVALENTS
+from convex_evals.core.errors import UsageError
+from convex_evals.core.files import remove_folder
 from convex_evals.core.verdicts import STEPS, StepName
-from convex_evals.suite import BrokenError, Eval, Grader, GraderKind, Problem, Suite, children, read_text
+from convex_evals.pipeline import Grade
+from convex_evals.suite import BrokenError, Eval, Grader, GraderKind, Problem, Suite, children, read_text, read_texts
 
 Kind = Literal["wrong", "alternative"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -28,6 +32,13 @@ HEADERS: Final[Mapping[Kind, tuple[str, ...]]] = {
     "wrong": ("Step", "Test", "Why"),
     "alternative": ("Expect", "Why"),
 }
+FOLDER: Final = "controls"
+DRAFT: Final = ".draft"
+"""The suffix of a folder in which someone writes a control."""
+PACKAGED: Final = {"_evals": "_controls"}
+"""Inside the installed package the two have other names, because `controls` is a module there."""
+_NAME: Final = re.compile(r"(wrong|alternative)-[A-Za-z0-9_][A-Za-z0-9_-]*")
+_NOT_WRITTEN_BY_HAND: Final = frozenset({"node_modules", "_generated"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +131,6 @@ def _python_tests(source: str) -> tuple[str, ...]:
     return tuple(node.name for node in functions if node.name.startswith("test"))
 
 
-FOLDER: Final = "controls"
-DRAFT: Final = ".draft"
-"""The suffix of a folder in which someone writes a control."""
-PACKAGED: Final = {"_evals": "_controls"}
-"""Inside the installed package the two have other names, because `controls` is a module there."""
-
-
 @dataclass(frozen=True, slots=True)
 class EvalControls:
     """The controls of one eval in the order of their names; `problems` are files that are none."""
@@ -172,3 +176,73 @@ def strays(folder: Path, suite: Suite) -> tuple[Problem, ...]:
 
 def _folders(folder: Path) -> Sequence[Path]:
     return [path for path in children(folder) if path.is_dir()] if folder.is_dir() else []
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A control that is being written: a copy of the reference answer to change, which becomes a patch.
+
+    `answer` is the reference answer, `folder` the copy, `patch` what it becomes.
+    """
+
+    eval: Eval
+    name: str
+    answer: Mapping[str, str]
+    folder: Path
+    patch: Path
+
+    @classmethod
+    def of(cls, suite: Suite, eval: Eval, name: str, answer: Mapping[str, str]) -> "Draft":
+        """Raises UsageError when there can be no such control."""
+        name = name.removesuffix(SUFFIX)
+        if not _NAME.fullmatch(name):
+            raise UsageError(
+                f"A control is named wrong-… or alternative-…, with letters, digits, _ and - after it, not {name!r}."
+            )
+        place = controls_folder(suite.root) / eval.category / eval.name
+        patch = place / f"{name}{SUFFIX}"
+        if patch.exists():
+            raise UsageError(f"{patch} is there already; choose another name or remove it.")
+        return cls(eval, name, answer, place / f"{name}{DRAFT}", patch)
+
+    @property
+    def kind(self) -> Kind:
+        return next(kind for kind in KINDS if self.name.startswith(kind))
+
+    @property
+    def is_begun(self) -> bool:
+        return self.folder.is_dir()
+
+    def begin(self) -> None:
+        for path, text in self.answer.items():
+            file = self.folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+
+    def files(self) -> dict[str, str]:
+        """As they are now, without what editors and tools leave behind."""
+        texts = read_texts(self.folder)
+        return {path: text for path, text in texts.items() if path in self.answer or not _is_left_behind(path)}
+
+    def finish(self, files: Mapping[str, str], grade: Grade, why: str) -> Control:
+        """Writes the patch with what the grading found, and removes the copy."""
+        header = "\n".join(f"{name}: {value}" for name, value in self._header(grade, why).items())
+        self.patch.write_text(f"{header}\n\n{make_patch(self.answer, files)}", encoding="utf-8")
+        control = read_control(self.patch, self.eval, self.answer)
+        remove_folder(self.folder)
+        return control
+
+    def _header(self, grade: Grade, why: str) -> dict[str, str]:
+        if self.kind == "alternative":
+            return {"Expect": "passed", "Why": why}
+        test = {"Test": _stated(grade.failed_tests[0])} if grade.failed_step == "tests" else {}
+        return {"Step": str(grade.failed_step), **test, "Why": why}
+
+
+def _is_left_behind(path: str) -> bool:
+    return any(part.startswith(".") or part.endswith("~") or part in _NOT_WRITTEN_BY_HAND for part in path.split("/"))
+
+
+def _stated(test: str) -> str:
+    """Whatever file it is in and whatever parameters it had."""
+    return test.rpartition("::")[2].partition("[")[0]

@@ -35,7 +35,7 @@ class Judged:
 
     @property
     def without_verdict(self) -> bool:
-        """Nothing can be said, and not because of the eval."""
+        """There is no verdict, for reasons that have nothing to do with the eval."""
         return self.status == NO_VERDICT and not self.broken
 
 

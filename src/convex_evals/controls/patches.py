@@ -39,7 +39,7 @@ class FilePatch:
 
     @property
     def may_create(self) -> bool:
-        """Diffs whose dates were taken away do not tell a new file from an empty one."""
+        """Without dates, a diff cannot distinguish a new file from an empty one."""
         return self.creates or (len(self.hunks) == 1 and not self.hunks[0].old and self.hunks[0].start == 0)
 
 
@@ -149,7 +149,7 @@ def _take(line: str, lines: deque[str], old: list[str], new: list[str]) -> None:
     if lines and lines[0].startswith(_NO_NEWLINE):
         lines.popleft()
         text = text.removesuffix("\n")
-    if line == "\n":  # an editor took the blank away
+    if line == "\n":  # an editor stripped the blank
         sign, text = " ", "\n"
     if sign not in (" ", "-", "+"):
         raise PatchError(f"{line.strip()!r} stands in a hunk, where lines begin with a blank, - or +")

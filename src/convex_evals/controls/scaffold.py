@@ -82,7 +82,7 @@ def _existing_category(suite: Path, asked: str) -> str | None:
 
 
 def _new_category(suite: Path, asked: str, example: str) -> str:
-    """A word that is almost a category's is a slip, unless a number says that it is meant."""
+    """A name that is close to a category's is taken for a typo, unless it comes with a number."""
     taken = _names(suite)
     made = _numbered(taken, asked, example)
     close = get_close_matches(asked, [name[4:] for name in taken], n=1, cutoff=0.75)

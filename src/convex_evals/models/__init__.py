@@ -23,7 +23,7 @@ from convex_evals.models.experiments import (
     plan_variants,
 )
 from convex_evals.models.lookup import UNASKED, Connections, find_model, located, prompt_fingerprint_of, takes_base_url
-from convex_evals.models.model import BUILT_IN, Model
+from convex_evals.models.model import BUILT_IN, Model, RecordedModel, RunReplay, StoredAnswers, StoredGeneration
 from convex_evals.models.prompt import Prompt, prompt_fingerprint, prompt_for, task_in
 from convex_evals.models.providers import (
     AskSettings,
@@ -38,7 +38,6 @@ from convex_evals.models.providers import (
     open_provider,
 )
 from convex_evals.models.registry import ModelEntry, Registry, load_registry
-from convex_evals.models.replay import RecordedModel, RunReplay, StoredAnswers, StoredGeneration
 
 __all__ = [
     "BUILT_IN",

@@ -190,7 +190,8 @@ class CachingTransport:
             return _reply(cached)
         reply = await self.inner.ask(question)
         if not parse_response(reply.text, reply.finish_reason).truncated:
-            await asyncio.to_thread(self.cache.put, key, _cached(reply))
+            response = CachedResponse(reply.text, reply.usage, datetime.now(UTC), reply.notes)
+            await asyncio.to_thread(self.cache.put, key, response)
         return reply
 
     def has(self, question: Question) -> bool:
@@ -206,10 +207,6 @@ class CachingTransport:
             trial=question.trial,
             scope=self.scope,
         )
-
-
-def _cached(reply: Reply) -> CachedResponse:
-    return CachedResponse(reply.text, reply.usage, datetime.now(UTC), reply.notes)
 
 
 def _reply(cached: CachedResponse) -> Reply:

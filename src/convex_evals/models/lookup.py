@@ -10,12 +10,21 @@ from convex_evals.core.errors import UsageError
 from convex_evals.core.settings import Settings, read_settings
 from convex_evals.models.cache import CachingTransport, ResponseCache
 from convex_evals.models.experiments import AskOptions
-from convex_evals.models.model import BUILT_IN, EmptyModel, Model, ReferenceModel
+from convex_evals.models.model import (
+    BUILT_IN,
+    SAMPLE,
+    SAMPLES,
+    EmptyModel,
+    FolderReplay,
+    Model,
+    RecordedModel,
+    ReferenceModel,
+    RunReplay,
+    StoredAnswers,
+)
 from convex_evals.models.prompt import prompt_fingerprint
 from convex_evals.models.providers import AskSettings, Limits, ProviderModel, has_key, missing_key, open_provider
 from convex_evals.models.registry import ModelEntry, Registry, load_registry
-from convex_evals.models.replay import PROVIDER as SAMPLES
-from convex_evals.models.replay import SAMPLE, FolderReplay, RecordedModel, RunReplay, StoredAnswers
 
 if TYPE_CHECKING:
     from convex_evals.scores import ScoresStore

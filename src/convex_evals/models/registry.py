@@ -45,7 +45,7 @@ class ModelEntry:
 
     @property
     def needs_key(self) -> bool:
-        """Whether its provider turns everyone away who has none; a server of one's own may, or may not."""
+        """Whether its provider refuses everyone without a key; a server of one's own may or may not."""
         return self.api not in ("built-in", "recorded") and self.provider in PROVIDER_VARIABLES
 
 

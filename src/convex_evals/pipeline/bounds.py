@@ -1,14 +1,13 @@
-"""How much a grading may write and say, and in which characters. The bounds are larger than anything honest; what is
-beyond them is cut, and the cut is told.
+"""How much a grading may write and print, and which characters it may use. The limits are larger than any honest answer
+needs; what exceeds them is cut, and the result says so.
 """
 
 import errno
 import os
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from convex_evals.core.diagnostics import Diagnostic, TestResult
 from convex_evals.core.steps import Command, StepResult
@@ -35,7 +34,7 @@ MOST_FILES: Final = 50_000
 LONGEST_LINE: Final = 600
 MOST_LINES: Final = 200
 LONGEST_TEXT: Final = 12_000
-# C0 and C1 but tab and newline, the marks that turn text around or hide in it, and lone halves of characters.
+# Control characters (C0 and C1) except tab and newline, bidirectional and invisible marks, and lone surrogates.
 _ACTING: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 _ESCAPES: Final = re.compile(r"\x1b\[[0-9;?]*+[A-Za-z]")
 
@@ -47,7 +46,7 @@ class DiskUsage:
 
 
 def usage_of(folder: Path) -> DiskUsage:
-    """Of everything below a folder, up to more files than there may be. Links are not followed."""
+    """Of everything below a folder. Counting stops once there are too many files; links are not followed."""
     size = files = 0
     waiting = [str(folder)]
     while waiting and files <= MOST_FILES:
@@ -59,7 +58,7 @@ def usage_of(folder: Path) -> DiskUsage:
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
         except OSError as error:
-            if error.errno == errno.ENAMETOOLONG:  # nothing honest is nested so deep
+            if error.errno == errno.ENAMETOOLONG:  # no honest project is nested so deeply
                 return DiskUsage(size, MOST_FILES + 1)
     return DiskUsage(size, files)
 
@@ -83,7 +82,7 @@ def cut_text(text: str, most: int) -> str:
 
 
 def cut_log(path: Path, most: int = LOG_BYTES) -> None:
-    """Shortens a file to about `most` bytes: a sentence stands for what was between its beginning and its end."""
+    """Shortens a file to about `most` bytes: a sentence replaces what was between its beginning and its end."""
     with path.open("r+b") as log:
         size = log.seek(0, os.SEEK_END)
         if size <= most:
@@ -93,16 +92,13 @@ def cut_log(path: Path, most: int = LOG_BYTES) -> None:
         end = log.read(half)
         log.seek(half)
         log.truncate()
-        _write_gap(log, size - 2 * half, most)
+        log.write(f"\n… {size - 2 * half:,} bytes left out: a log is kept up to {most / MEBIBYTE:g} MiB …\n".encode())
         log.write(end)
 
 
-def _write_gap(log: BinaryIO, left_out: int, most: int) -> None:
-    log.write(f"\n… {left_out:,} bytes left out: a log is kept up to {most / MEBIBYTE:g} MiB …\n".encode())
-
-
 def _bounded_command(command: Command) -> Command:
-    return replace(command, arguments=_bounded_arguments(command.arguments))
+    shown = (cut_text(argument, ARGUMENT_CHARACTERS) for argument in command.arguments[:MOST_ARGUMENTS])
+    return replace(command, arguments=tuple(shown))
 
 
 def _bounded_diagnostic(diagnostic: Diagnostic) -> Diagnostic:
@@ -132,12 +128,8 @@ def _cut_optional(text: str | None, most: int) -> str | None:
     return None if text is None else cut_text(text, most)
 
 
-def _bounded_arguments(arguments: Sequence[str]) -> tuple[str, ...]:
-    return tuple(cut_text(argument, ARGUMENT_CHARACTERS) for argument in arguments[:MOST_ARGUMENTS])
-
-
 def readable(text: str) -> str:
-    """What reports quote of a text that a model may have had a hand in: short, and without characters that act.
+    """What reports quote of a text that a model may have influenced: short, and without control characters.
 
     Colours are dropped, other control characters spelled out, long lines and long texts cut.
     """

@@ -48,7 +48,7 @@ def _infrastructure(name: str, meaning: str) -> FailureKind:
 
 
 def _lasting(name: str, meaning: str) -> FailureKind:
-    """Trying again at once changes nothing; someone has to do something first, or asking would only cost again."""
+    """Retrying at once changes nothing: someone has to act first, or asking again would only cost money."""
     return FailureKind(name, "infrastructure", retried=False, counted=False, meaning=meaning)
 
 

@@ -72,7 +72,7 @@ def refuse(path: str) -> Refusal | None:
 
 
 def refuse_together(paths: Iterable[str]) -> list[Refusal]:
-    """Paths that cannot exist side by side: the same one in other letters, or a file that is also a folder."""
+    """Paths that cannot exist side by side: the same one in another case, or a file that is also a folder."""
     seen: dict[str, str] = {}
     refusals = []
     for path in paths:

@@ -166,7 +166,7 @@ class Grading:
         return step.failed(failure.kind, excerpt)
 
     async def _check(self, backends: Backends) -> None:
-        """Whatever the others say."""
+        """All of them, whether or not the others pass."""
         chosen = [name for name in CHECKS if self._only in (None, name)]
         await asyncio.gather(*(self._run_check(name, backends) for name in chosen))
 
@@ -239,7 +239,7 @@ CHECKS: Final[Mapping[StepName, Check]] = {
 
 
 async def _guarded(step: RunningStep, work: Callable[[RunningStep], Awaitable[StepResult]]) -> StepResult:
-    """Whatever breaks, breaks this step only: the others come to their own end."""
+    """An error in our own code fails this step only; the others finish."""
     try:
         return await work(step)
     except InfrastructureError as error:

@@ -1,6 +1,6 @@
-"""The configuration files of a project: what of convex.json counts, and JSON as tsconfig files have it.
+"""The configuration files of a project: which settings of convex.json count, and JSON as tsconfig files have it.
 
-The CLI reads our copy of convex.json, so that it cannot understand another folder than we do.
+The CLI reads our copy of convex.json, so that it cannot find its functions in another folder than we do.
 """
 
 import json
@@ -76,7 +76,7 @@ def read_config(project: Path) -> ProjectConfig:
 
 
 def parse_jsonc(text: str) -> object:
-    """Raises ValueError when it is not even that."""
+    """JSON with comments and trailing commas. Raises ValueError for anything else."""
     bare = _TOKEN.sub(lambda match: match[0] if match[0].startswith('"') else " ", text.removeprefix("\ufeff"))
     try:
         content: object = json.loads(_TRAILING_COMMA.sub(lambda match: match[1] or "", bare), strict=False)

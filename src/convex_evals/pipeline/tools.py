@@ -21,7 +21,7 @@ LIMITS: Final = Limits(cpu_seconds=60, file_size=256 * MEGABYTE, data=4096 * MEG
 TOOL_SECONDS: Final = 120.0
 LOOPBACK: Final = ("127.0.0.1", "localhost")
 NAMES: Final = tuple(Path("/etc") / name for name in ("hosts", "resolv.conf", "nsswitch.conf", "ssl", "pki"))
-"""What finding and trusting a deployment of the user's takes, elsewhere in the network."""
+"""What it takes to find and trust a deployment of the user's elsewhere in the network."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def tool_confinement(
 
 
 def linked_packages(folder: Path, tools: Tools) -> tuple[Path, ...]:
-    """The one set of packages that a folder's `node_modules` leads to. A link to anywhere else opens nothing."""
+    """The one set of packages that a folder's `node_modules` leads to. Links to anywhere else do not count."""
     link = folder / "node_modules"
     if not link.is_symlink():
         return ()

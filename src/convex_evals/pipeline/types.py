@@ -46,7 +46,7 @@ class GradingOptions:
         return self.grader_seconds * STRETCH
 
     def completed(self, suite: SuiteSettings) -> Self:
-        """What was not said is what the suite says, written out, so that a run knows what it was graded with."""
+        """With the suite's values for what was not given, so that a run records what it was graded with."""
         return replace(
             self,
             packages_before=self.packages_before or suite.packages_before,

@@ -54,7 +54,7 @@ async def _answer(assignment: Assignment, tools: Tools, writer: asyncio.StreamWr
     except ConvexEvalsError as error:
         return Trouble(str(error))
     except Exception as error:
-        # The run is told; whether this answer is to blame, it finds out with another worker.
+        # The run finds out with another worker whether this answer is to blame.
         traceback.print_exc()
         return Trouble(f"Grading broke down ({type(error).__name__}: {error}).")
 

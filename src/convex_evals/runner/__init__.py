@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from convex_evals.core.lazy import load_on_demand
-from convex_evals.runner.as_json import comparison_json, leaderboard_json, score_json
 from convex_evals.runner.benchmarks import (
     BenchmarkChange,
     compare_benchmarks,
@@ -20,6 +19,7 @@ from convex_evals.runner.comparison import (
     RunResults,
     compare,
     compare_runs,
+    comparison_json,
 )
 from convex_evals.runner.execution import Execution, RunContext
 from convex_evals.runner.leaderboard import (
@@ -32,6 +32,7 @@ from convex_evals.runner.leaderboard import (
     RankedModel,
     choose_runs,
     current_benchmark,
+    leaderboard_json,
     rank_models,
     read_leaderboard,
     why_left_out,
@@ -64,6 +65,7 @@ from convex_evals.runner.results import (
     last_failures,
     last_verdicts,
     read_figures,
+    score_json,
     scored_runs,
     standings,
     tallies,

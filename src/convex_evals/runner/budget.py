@@ -42,7 +42,7 @@ class Budget:
 
     @property
     def _expected(self) -> float:
-        """By those in flight."""
+        """What those in flight are expected to cost."""
         return sum(self._in_flight.values())
 
     @property
@@ -50,7 +50,7 @@ class Budget:
         return f"The budget of {dollars(self.limit)} has no room for another answer; {dollars(self.spent)} is spent."
 
     def settle(self, item: WorkItem, generation: Generation | None) -> None:
-        """It is over. A cost that nobody said counts as much as was expected."""
+        """It is over. A cost that nobody reported counts as much as was expected."""
         expected = self._in_flight.pop(item, 0.0)
         self._settled.set()
         if generation is not None and not generation.from_cache:
@@ -59,7 +59,7 @@ class Budget:
 
 
 def dollars(amount: float) -> str:
-    """`$0.0042`, `$12.30`: two digits that mean something, and at least cents."""
+    """`$0.0042`, `$12.30`: two significant digits, and at least cents."""
     if 0 < amount < 0.01:
         return f"${amount:.2g}" if amount >= 0.0001 else f"${amount:.6f}"
     return f"${amount:,.2f}"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from convex_evals.runner.results import Standing, standings, tallies
 from convex_evals.scores import AttemptRecord, PlannedEval, Result, RunRecord
@@ -37,7 +37,7 @@ class ComparedEval:
 
 @dataclass(frozen=True, slots=True)
 class RunResults:
-    """A run with what is compared of it."""
+    """A run and the results that are compared."""
 
     run: RunRecord
     results: tuple[AttemptRecord | Result, ...]
@@ -81,7 +81,7 @@ class ComparedRuns:
 
     @property
     def shared(self) -> tuple[ComparedEval, ...]:
-        """What changed first."""
+        """Changed evals first."""
         order: dict[Change, int] = {"worse": 0, "better": 1, "other step": 2, "no verdict": 3, "same": 4}
         shared = [each for each in self.evals if each.change in order]
         return tuple(sorted(shared, key=lambda each: (order[each.change], each.eval)))
@@ -126,3 +126,20 @@ def compare(
     """Compares results (see `ScoresStore.results`), in the order of the evals' names."""
     first, second = standings(before), standings(after)
     return tuple(ComparedEval(name, first.get(name), second.get(name)) for name in sorted(first.keys() | second.keys()))
+
+
+def comparison_json(found: Comparison) -> dict[str, Any]:
+    """The shape is promised: fields are added and never renamed."""
+    needed = found.needed
+    return {
+        "evals": found.evals,
+        "trials": list(found.trials),
+        "difference": found.difference,
+        "interval": [found.interval.low, found.interval.high],
+        "p": found.p,
+        "test": found.test,
+        "verdict": found.verdict,
+        "gained": list(found.gained),
+        "lost": list(found.lost),
+        "needed": {"trials": needed.trials, "evals": needed.evals} if needed else None,
+    }

@@ -1,32 +1,23 @@
 """Carries what is listed for a service there, parcel by parcel, in a thread of its own: no run ever waits for it."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from socket import gethostname
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from convex_evals.core.errors import InfrastructureError
+from convex_evals.core.errors import ConvexEvalsError, InfrastructureError
 from convex_evals.core.ids import prefix
 from convex_evals.core.retry import SENDING, RetryPolicy
 from convex_evals.core.settings import Destination
 from convex_evals.core.text import count
 from convex_evals.runner.service import Refusal, Service
-from convex_evals.scores import Holder, Parcel, Unsent, batch_of
+from convex_evals.scores import RENEWAL_SECONDS, Holder, Parcel, Unsent, batch_of
 
 if TYPE_CHECKING:
     from convex_evals.scores import ScoresStore
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
-
-from convex_evals.core.errors import ConvexEvalsError
-from convex_evals.scores import RENEWAL_SECONDS
-
-if TYPE_CHECKING:
-    from convex_evals.scores import ScoresStore
-
 
 Say = Callable[[str], None]
 

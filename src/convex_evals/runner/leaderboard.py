@@ -4,12 +4,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from statistics import fmean
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from convex_evals.core.text import points
 from convex_evals.runner.benchmarks import why_not_ranked
 from convex_evals.runner.budget import Sum
+from convex_evals.runner.comparison import comparison_json
 from convex_evals.runner.results import (
     NOT_SCORES,
+    UNMINTED,
     RunFigures,
     by_category,
     by_tag,
@@ -17,6 +20,7 @@ from convex_evals.runner.results import (
     group_scores,
     is_sample,
     read_figures,
+    score_json,
     unminted_benchmark,
 )
 from convex_evals.scores import Answer, Benchmark, RunRecord
@@ -206,3 +210,59 @@ def _guidelines(together: Mapping[str, Tallies], bare: Mapping[str, Tallies]) ->
 
 def _durations(values: Iterable[float | None]) -> Durations | None:
     return durations([value for value in values if value is not None])
+
+
+def leaderboard_json(found: Leaderboard) -> dict[str, Any]:
+    """For the terminal and for pages. The shape is promised: fields are added and never renamed."""
+    version = found.benchmark
+    return {
+        "benchmark": {
+            "name": version.name,
+            "evals": len(version.evals),
+            "mintedAt": version.minted_at.isoformat(),
+            "minted": version.name != UNMINTED,
+        },
+        "experiment": found.experiment,
+        "models": [_model_json(each) for each in found.standings],
+        "guidelines": _guidelines_json(found.guidelines) if found.guidelines else None,
+        "notRanked": [
+            {"run": each.run.id, "model": each.run.model, "experiment": each.run.experiment, "why": each.why}
+            for each in found.left_out
+        ],
+    }
+
+
+def _model_json(each: RankedModel) -> dict[str, Any]:
+    worth, cost = each.guidelines, each.cost_interval
+    return {
+        "model": each.ranked.name,
+        "provider": each.provider,
+        "sample": each.is_sample,
+        "rank": [each.ranked.best, each.ranked.worst],
+        "score": score_json(each.ranked.score),
+        "categories": {name: score_json(found) for name, found in each.categories.items()},
+        "tags": {name: score_json(found) for name, found in each.tags.items()},
+        "runs": list(each.runs),
+        "trials": each.trials,
+        "spread": each.spread,
+        "costPerSuite": each.cost.value,
+        "costInterval": [cost.low, cost.high] if cost else None,
+        "costUnknown": each.cost.unknown,
+        "firstTokenMs": _durations_json(each.first_token),
+        "generationMs": _durations_json(each.generation),
+        "last": each.last.isoformat(),
+        "withoutGuidelines": score_json(each.without) if each.without else None,
+        "guidelines": {**comparison_json(worth), "points": points(worth.difference)} if worth else None,
+    }
+
+
+def _guidelines_json(found: Guidelines) -> dict[str, Any]:
+    return {
+        "models": list(found.models),
+        **comparison_json(found.worth),
+        "categories": {name: comparison_json(each) for name, each in found.categories.items()},
+    }
+
+
+def _durations_json(found: Durations | None) -> dict[str, Any] | None:
+    return {"median": found.median, "p90": found.p90, "count": found.count} if found else None

@@ -1,27 +1,19 @@
 """What runs say about a model: verdicts by eval, the score of a run, which runs count, and what failed last."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Self
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from convex_evals.core.verdicts import StepName
+from convex_evals.runner.budget import Sum
 from convex_evals.runner.plans import ABLATION, CHECK, VALIDATE, is_filtered
-from convex_evals.scores import AttemptRecord, PlannedEval, Result, RunFilter, RunRecord
+from convex_evals.scores import Answer, AttemptRecord, Benchmark, PlannedEval, Result, RunFilter, RunRecord
 from convex_evals.statistics import Repeats, Score, Tallies, Tally, flakiness, repeats, score
 from convex_evals.suite import Suite
 
 if TYPE_CHECKING:
     from convex_evals.scores import ScoresStore
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING
-
-from convex_evals.runner.budget import Sum
-from convex_evals.scores import Answer, Benchmark
-
-if TYPE_CHECKING:
-    from convex_evals.scores import ScoresStore
-
 
 NOT_SCORES: Final = frozenset({VALIDATE, CHECK, ABLATION})
 """Labels of runs that say nothing about a model."""
@@ -269,3 +261,14 @@ def unminted_benchmark(figures: Sequence[RunFigures]) -> Benchmark | None:
         prints.toolchain or "",
         newest.run.started_at,
     )
+
+
+def score_json(found: Score) -> dict[str, Any]:
+    """The shape is promised: fields are added and never renamed."""
+    return {
+        "value": found.value,
+        "interval": [found.interval.low, found.interval.high],
+        "method": found.method,
+        "evals": found.evals,
+        "trials": found.trials,
+    }

@@ -104,7 +104,7 @@ class Stopping:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that people should know, and that changes nothing."""
+    """Something that users should know and that has no effect on the run."""
 
     text: str
 

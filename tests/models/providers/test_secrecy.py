@@ -10,7 +10,7 @@ import pytest
 from convex_evals.core.settings import Secret
 from convex_evals.core.settings.secret import MASK
 from convex_evals.models.providers import ProviderError
-from convex_evals.models.providers.faults import LONGEST, Redaction
+from convex_evals.models.providers.clients import LONGEST, Redaction
 from convex_evals.models.registry import ApiKind
 
 ODD_KEY = "k/1+2=3%"

@@ -1,16 +1,39 @@
 """What each program of a grading costs."""
 
 import sys
+import time
+from collections import Counter
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from convex_evals.core.processes import base_environment, endings_recorded, run
 from convex_evals.core.steps import Command, StepResult
-from convex_evals.pipeline.bench.profile import OWN, SUPERVISORS, Profiler, program_of
+from convex_evals.pipeline.bench.profile import (
+    OUTSIDE,
+    OWN,
+    SUPERVISORS,
+    Profiler,
+    Stacks,
+    draw,
+    program_of,
+    stacks_sampled,
+    write_flame_graph,
+)
 from convex_evals.pipeline.types import Grade
 
 BUSY = "import time\nwhile time.process_time() < 0.3: pass"
+SVG = "{http://www.w3.org/2000/svg}"
+STACKS = Stacks(
+    Counter(
+        {
+            ("asyncio.run", "convex_evals.pipeline.grade.grade", "json.loads"): 6,
+            ("asyncio.run", "convex_evals.pipeline.grade.grade"): 2,
+            ("asyncio.run", "<frozen> & others"): 2,
+        }
+    )
+)
 
 
 @pytest.mark.parametrize(
@@ -58,3 +81,53 @@ async def test_programs_of_steps_others_and_our_own_time_are_told_apart(tmp_path
     assert shares[None, OWN].cpu_ms > 0
     assert profile.cpu_ms == pytest.approx(sum(share.cpu_ms for share in profile.shares))
     assert profile.to_json()["processes"][0]["process"] == Path(sys.executable).name
+
+
+def busy(seconds: float) -> None:
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+
+
+def test_a_function_that_is_busy_is_seen_with_its_callers() -> None:
+    with stacks_sampled() as stacks:
+        busy(0.3)
+    ours = [stack for stack in stacks.counts if any(name.endswith("test_profile.busy") for name in stack)]
+    assert sum(stacks.counts[stack] for stack in ours) > stacks.total / 2 > 0
+    caller = test_a_function_that_is_busy_is_seen_with_its_callers.__name__
+    assert all(stack[-2].endswith(caller) for stack in ours if stack[-1].endswith(".busy"))
+
+
+def test_nothing_is_sampled_afterwards() -> None:
+    with stacks_sampled() as stacks:
+        pass
+    seen = stacks.total
+    busy(0.05)
+    assert stacks.total == seen
+
+
+def test_time_belongs_to_the_innermost_function_of_ours() -> None:
+    assert STACKS.own() == {"convex_evals.pipeline.grade.grade": 8, OUTSIDE: 2}
+
+
+def test_folded_stacks_are_written_beside_the_picture(tmp_path: Path) -> None:
+    folded = write_flame_graph(STACKS, "title", tmp_path / "graph.svg")
+    assert folded == tmp_path / "graph.folded"
+    assert "asyncio.run;convex_evals.pipeline.grade.grade;json.loads 6\n" in folded.read_text()
+    assert ElementTree.parse(tmp_path / "graph.svg").getroot().tag == f"{SVG}svg"
+
+
+def test_boxes_are_as_wide_as_their_share() -> None:
+    drawn = ElementTree.fromstring(draw(STACKS, "a < b"))
+    widths = {
+        group.findtext(f"{SVG}title"): float(rect.get("width", "0"))
+        for group in drawn.iter(f"{SVG}g")
+        if (rect := group.find(f"{SVG}rect")) is not None
+    }
+    assert widths == {
+        "all: 100.0%": 1600.0,
+        "asyncio.run: 100.0%": 1600.0,
+        "convex_evals.pipeline.grade.grade: 80.0%": 1280.0,
+        "json.loads: 60.0%": 960.0,
+        "<frozen> & others: 20.0%": 320.0,
+    }

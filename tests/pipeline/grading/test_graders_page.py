@@ -12,7 +12,7 @@ from convex_evals.pipeline.grading.kit.caller import HttpEndpoints, Page
 from convex_evals.pipeline.grading.kit.client import Client, LiveQuery
 from convex_evals.pipeline.grading.kit.contents import CronJob, Environment, ScheduledFunction, Storage
 from convex_evals.pipeline.grading.kit.declarations import FunctionSpec, Schema, Table
-from convex_evals.pipeline.grading.kit.syntax import Chain, Module
+from convex_evals.pipeline.grading.kit.sources import Chain, Module
 from convex_evals.pipeline.grading.kit.trace import TracedCall, Work
 from convex_evals.pipeline.grading.kit.transport import Response
 from convex_evals.pipeline.grading.python.fixtures import AppFixture, Fixtures

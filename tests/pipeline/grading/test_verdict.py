@@ -6,8 +6,8 @@ import pytest
 
 from convex_evals.core.diagnostics import TestResult, TestStatus
 from convex_evals.core.processes import Output, ProcessResult, Usage
+from convex_evals.pipeline.grading.run import excerpt_of, judge
 from convex_evals.pipeline.grading.types import Report
-from convex_evals.pipeline.grading.verdict import excerpt_of, judge
 
 SEGFAULT = 11
 

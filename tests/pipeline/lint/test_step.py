@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from convex_evals.pipeline.lint import step as module
-from convex_evals.pipeline.lint.linters import LintAccident
+from convex_evals.pipeline.lint.step import LintAccident
 from convex_evals.pipeline.typecheck.checked import Area, CheckedCopy
 
 

@@ -12,7 +12,7 @@ from tests.examples import exhaustively
 from tests.pipeline.warm.answers import written
 
 from convex_evals.core.diagnostics import Diagnostic
-from convex_evals.pipeline.lint.linters import LintAccident, in_order, run_eslint
+from convex_evals.pipeline.lint.step import LintAccident, in_order, run_eslint
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.typecheck.checked import Area

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.pipeline.warm.answers import written
 
 from convex_evals.core.diagnostics import Diagnostic
-from convex_evals.pipeline.lint.linters import run_oxlint
+from convex_evals.pipeline.lint.step import run_oxlint
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.typecheck import make_checked_copy

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import PurePosixPath
@@ -11,7 +11,7 @@ from typing import Final
 
 from ast_grep_py import SgNode, SgRoot
 
-from convex_evals.controls.mutants.operators import OPERATORS, Operator
+from convex_evals.controls.mutants.operators import OPERATORS
 from convex_evals.controls.mutants.syntax import Difference, apply_edits, difference
 
 LANGUAGES: Final = {".ts": "typescript", ".tsx": "tsx", ".js": "javascript", ".jsx": "jsx", ".mjs": "javascript"}
@@ -42,7 +42,7 @@ def generate_mutants(answer: Mapping[str, str]) -> tuple[Mutant, ...]:
     modules = tuple(_modules(answer))
     for operator in OPERATORS:
         for path, text, root in modules:
-            for mutated in _mutated(operator, text, root):
+            for mutated in (apply_edits(text, change) for change in operator.changes(root)):
                 if (path, mutated) not in texts:
                     texts.add((path, mutated))
                     mutants.append(_mutant(operator.name, path, text, mutated, seen))
@@ -65,10 +65,6 @@ def _modules(answer: Mapping[str, str]) -> Iterator[tuple[str, str, SgNode]]:
         language = LANGUAGES.get(PurePosixPath(path).suffix)
         if language is not None and not _NOT_MUTATED.search(path):
             yield path, text, SgRoot(text, language).root()
-
-
-def _mutated(operator: Operator, text: str, root: SgNode) -> Iterable[str]:
-    return (apply_edits(text, change) for change in operator.changes(root))
 
 
 def _mutant(operator: str, path: str, text: str, mutated: str, seen: Counter[str]) -> Mutant:

@@ -11,10 +11,9 @@ from convex_evals.models.providers.errors import (
     ProviderError,
     RequestRefusedError,
 )
-from convex_evals.models.providers.limits import Limits
 from convex_evals.models.providers.provider import ProviderModel, has_key, missing_key, open_provider
 from convex_evals.models.providers.question import AskSettings, Question, Reply, Transport
-from convex_evals.models.providers.retry import RequestPolicy
+from convex_evals.models.providers.retry import Limits, RequestPolicy
 
 __all__ = [
     "AskSettings",

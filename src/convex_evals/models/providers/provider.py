@@ -6,9 +6,8 @@ from dataclasses import dataclass, field, replace
 from convex_evals.core.errors import UsageError
 from convex_evals.core.settings import Secret, Settings, key_variables
 from convex_evals.models.prompt import PromptSettings, prompt_for
-from convex_evals.models.providers.limits import Limits
 from convex_evals.models.providers.question import AskSettings, Question, Reply, Transport
-from convex_evals.models.providers.retry import RequestPolicy, RetryTransport
+from convex_evals.models.providers.retry import Limits, RequestPolicy, RetryTransport
 from convex_evals.models.registry import ModelEntry
 from convex_evals.models.responses import parse_response
 from convex_evals.scores import Generation
@@ -106,8 +105,7 @@ class _LazyTransport:
         return await self._opened.ask(question)
 
     def _open(self) -> RetryTransport:
-        from convex_evals.models.providers.clients import Access
-        from convex_evals.models.providers.faults import Faults, Redaction
+        from convex_evals.models.providers.clients import Access, Faults, Redaction
         from convex_evals.models.providers.stream import StreamingClient
 
         client = StreamingClient(Access.to(self.entry, self.key), Faults(self.entry, Redaction(self.key)), self.policy)

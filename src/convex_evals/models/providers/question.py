@@ -33,7 +33,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model wrote, complete and as it was."""
+    """What a model wrote, complete and unchanged."""
 
     text: str
     usage: Usage

@@ -26,9 +26,8 @@ from pydantic_ai.native_tools import WebSearchTool
 from pydantic_ai.settings import ModelSettings
 
 from convex_evals.models.costs import Tokens, cost_of
-from convex_evals.models.providers.clients import Access, http_client
+from convex_evals.models.providers.clients import Access, Faults, http_client
 from convex_evals.models.providers.errors import DeadlineError, ProviderError
-from convex_evals.models.providers.faults import Faults
 from convex_evals.models.providers.question import AskSettings, Question, Reply
 from convex_evals.models.providers.retry import RequestPolicy
 from convex_evals.models.registry import ModelEntry
@@ -113,7 +112,9 @@ async def _stream(model: Model, question: Question, watch: Watch) -> Streamed:
             model,
             _messages(question),
             model_settings=_settings(question.settings, watch.policy),
-            model_request_parameters=_parameters(question.settings),
+            model_request_parameters=ModelRequestParameters(
+                native_tools=[WebSearchTool()] if question.settings.web_search else []
+            ),
         ) as response,
     ):
         async for event in response:
@@ -138,10 +139,6 @@ def _settings(settings: AskSettings, policy: RequestPolicy) -> ModelSettings:
     if settings.reasoning is not None:
         sent["thinking"] = False if settings.reasoning == "none" else settings.reasoning
     return cast(ModelSettings, sent)
-
-
-def _parameters(settings: AskSettings) -> ModelRequestParameters:
-    return ModelRequestParameters(native_tools=[WebSearchTool()] if settings.web_search else [])
 
 
 def _pieces(event: ModelResponseStreamEvent) -> tuple[bool, bool]:

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from convex_evals.models.responses.blocks import Candidate, Reader, read_block, read_fence
-from convex_evals.models.responses.formats import files_in_json, files_in_tags
+from convex_evals.models.responses.blocks import Candidate, Reader, files_in_json, files_in_tags, read_block, read_fence
 from convex_evals.models.responses.names import plain_name
 
 

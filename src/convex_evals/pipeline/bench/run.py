@@ -12,8 +12,7 @@ from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import PackageStore
 from convex_evals.core.verdicts import StepName
-from convex_evals.pipeline.bench.baseline import Baseline, Cost
-from convex_evals.pipeline.bench.foreign import write_foreign_suite
+from convex_evals.pipeline.bench.baseline import Baseline, Cost, write_foreign_suite
 from convex_evals.pipeline.bench.profile import Profile, Profiler
 from convex_evals.pipeline.grade import grade
 from convex_evals.pipeline.tools import Tools, open_tools

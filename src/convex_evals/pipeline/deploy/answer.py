@@ -1,4 +1,7 @@
-"""The reference answer on a deployment of its own. What the CLI sends for it is kept, so it is bundled once."""
+"""The reference answer on a deployment of its own. What the CLI sends for it is kept, so it is bundled once.
+
+For graders that see two versions of a project, the same is made of the given files and of the model's over them.
+"""
 
 import hashlib
 import json
@@ -12,10 +15,10 @@ from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.toolchain import InstalledPackages, NpmError
 from convex_evals.pipeline.deploy.backends import Backend
 from convex_evals.pipeline.deploy.cli import excerpt_of, find_cli, push, write_push_request
-from convex_evals.pipeline.deploy.direct import Refused, push_request
+from convex_evals.pipeline.deploy.direct import Refused, build_request, push_request
+from convex_evals.pipeline.grading import Pushes
 from convex_evals.pipeline.install import Manifest, ManifestError, install_set, link_packages, read_manifest
-from convex_evals.pipeline.step import RunningStep
-from convex_evals.pipeline.trial import step_apart
+from convex_evals.pipeline.step import RunningStep, step_apart
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.pipeline.workspace import keep, read_kept
 from convex_evals.suite import Eval, files_below, is_chosen
@@ -44,7 +47,7 @@ class _Failed(Exception):
 async def deploy_answer(
     step: RunningStep, eval: Eval, backend: Backend, options: GradingOptions
 ) -> AnswerFailure | None:
-    """Makes the reference answer run on `backend`; what kept it from doing so otherwise."""
+    """Deploys the reference answer on `backend`. Returns why that failed; None if it did not."""
     files = answer_files(eval, options.answer_files or ALL_FILES)
     try:
         manifest = _manifest(step, files)
@@ -63,7 +66,7 @@ async def deploy_answer(
 
 
 async def _push(step: RunningStep, deployment: "Deployment", request: dict[str, Any]) -> None:
-    """What its modules export is known after the first time, so that they need not be evaluated."""
+    """After the first push it is known what the modules export, so they need not be evaluated again."""
     remembered = deployment.evaluations
     if remembered is None:
         await push_request(deployment, request)
@@ -186,3 +189,42 @@ def _fingerprint(step: RunningStep, files: Mapping[str, bytes], manifest: Manife
     ):
         digest.update(len(part).to_bytes(8, "big") + part)
     return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedPushes:
+    """`failure` says why there are none."""
+
+    pushes: Pushes | None = None
+    failure: AnswerFailure | None = None
+
+
+async def prepare_pushes(step: RunningStep, eval: Eval, backend: Backend, options: GradingOptions) -> PreparedPushes:
+    """What the CLI would send for the given files, and for the project, which is known to deploy."""
+    given = await push_request_for(step, given_files(eval), backend, options)
+    if isinstance(given, AnswerFailure):
+        return PreparedPushes(
+            failure=AnswerFailure(given.kind, f"The given files cannot be deployed:\n{given.excerpt}")
+        )
+    project = await _project_request(step, backend, options)
+    if isinstance(project, AnswerFailure):
+        return PreparedPushes(failure=project)
+    return PreparedPushes(Pushes(given, project))
+
+
+async def _project_request(
+    step: RunningStep, backend: Backend, options: GradingOptions
+) -> dict[str, Any] | AnswerFailure:
+    project = step.workspace.project
+    cli = await find_cli(project, step.tools)
+    direct = await build_request(step, cli, project) if options.fast_push else None
+    if direct is not None:
+        return direct.body
+    written = step.workspace.root / "request" / "project"
+    written.parent.mkdir()
+    result = await write_push_request(step, cli, project, backend.target, written)
+    if not result.ok or not written.with_suffix(".json").is_file():
+        return AnswerFailure(step.accident(result) or "tool-crashed", excerpt_of(result))
+    request: dict[str, Any] = json.loads(written.with_suffix(".json").read_bytes())
+    request.pop("adminKey", None)
+    return request

@@ -6,6 +6,7 @@ import os
 import secrets
 import shutil
 import socket
+import time
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from convex_evals.backend import LOCAL_ADMIN_KEY, LOCAL_NAME, LOCAL_SECRET
+from convex_evals.core import convex_versions
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.files import file_lock
 from convex_evals.core.processes import base_environment, start
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from convex_evals.backend import Deployment, NetworkPolicy, PushRefusal
 
 NOTHING: Final = GraderNetwork()
-"""While no grader runs, functions reach nothing."""
+"""While no grader runs, functions may connect to nothing."""
 OFFICIAL_PROGRAM: Final = "convex-local-backend"
 _PATIENCE: Final = 20.0
 
@@ -40,10 +42,10 @@ class Backend:
         """What the deployment itself says: whether a push was finished on it."""
         if self.embedded is not None:
             return self.embedded.application is not None
-        return bool((await _config_hashes(self.target)).get("udfServerVersion"))
+        return bool((await config_hashes(self.target)).get("udfServerVersion"))
 
     def take_refusal(self) -> "PushRefusal | None":
-        """Why our own deployment refused a push since this was last asked; others do not tell."""
+        """Why our own deployment refused a push since the last call; other deployments do not say."""
         return self.embedded.pusher.take_refusal() if self.embedded is not None else None
 
     def provide_packages(self, node_modules: Path) -> None:
@@ -54,15 +56,9 @@ class Backend:
     async def answers(self) -> bool:
         """Whether the deployment is alive and takes our key: if not, no failure of the CLI means anything."""
         try:
-            return self.embedded is not None or "moduleHashes" in await _config_hashes(self.target)
+            return self.embedded is not None or "moduleHashes" in await config_hashes(self.target)
         except InfrastructureError:
             return False
-
-
-async def _config_hashes(target: GradedDeployment) -> dict[str, object]:
-    from convex_evals.pipeline.deploy.remote import config_hashes  # an HTTP client that our own deployments need not
-
-    return await config_hashes(target)
 
 
 def open_backend(
@@ -118,9 +114,7 @@ async def _embedded(
 
 @asynccontextmanager
 async def _existing(options: GradingOptions, tools: Tools) -> AsyncIterator[Backend]:
-    """Emptied first, because what an eval before left there may not fit the next schema; one grading at a time."""
-    from convex_evals.pipeline.deploy.remote import find_deployment
-
+    """Emptied first, because what an earlier eval left there may not fit the next schema; one grading at a time."""
     backend = Backend(await find_deployment(options.backend.rstrip("/"), options.admin_key or LOCAL_ADMIN_KEY))
     locks = tools.settings.cache_folder / "deployments"
     locks.mkdir(parents=True, exist_ok=True)
@@ -140,8 +134,6 @@ def _empty(target: GradedDeployment) -> None:
 
 @asynccontextmanager
 async def _official(tools: Tools, folder: Path) -> AsyncIterator[Backend]:
-    from convex_evals.pipeline.deploy.remote import answers_in_time
-
     program = shutil.which(OFFICIAL_PROGRAM, path=tools.settings.search_path)
     if program is None:
         raise InfrastructureError(
@@ -184,3 +176,46 @@ def _free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+async def find_deployment(url: str, admin_key: str) -> GradedDeployment:
+    """Raises InfrastructureError when it does not answer, or refuses the key."""
+    answer = await _ask("GET", url, admin_key, "/api/v1/get_canonical_urls")
+    if "convexSiteUrl" not in answer:
+        raise InfrastructureError(f"The deployment at {url} does not say where its HTTP actions are.")
+    return GradedDeployment(url, str(answer["convexSiteUrl"]), admin_key)
+
+
+async def config_hashes(target: GradedDeployment) -> dict[str, object]:
+    """What is deployed there. Raises InfrastructureError like `find_deployment`."""
+    body = {"version": convex_versions.DEFAULT, "adminKey": target.admin_key}
+    return await _ask("POST", target.url, target.admin_key, "/api/get_config_hashes", body)
+
+
+async def answers_in_time(url: str, seconds: float) -> bool:
+    """Asks a deployment that was just started until it answers."""
+    import httpx2  # which our own deployments do not need
+
+    deadline = time.monotonic() + seconds
+    async with httpx2.AsyncClient(timeout=seconds) as client:
+        while time.monotonic() < deadline:
+            try:
+                if (await client.get(f"{url}/version")).is_success:
+                    return True
+            except httpx2.TransportError:
+                pass  # it does not listen yet
+            await asyncio.sleep(0.05)
+    return False
+
+
+async def _ask(method: str, url: str, admin_key: str, path: str, body: object = None) -> dict[str, object]:
+    import httpx2
+
+    headers = {"Authorization": f"Convex {admin_key}"}
+    try:
+        async with httpx2.AsyncClient(base_url=url, headers=headers, timeout=_PATIENCE) as client:
+            response = await client.request(method, path, json=body)
+        response.raise_for_status()
+        return dict(response.json())
+    except (httpx2.HTTPError, ValueError, TypeError) as error:
+        raise InfrastructureError(f"The deployment at {url} does not answer as one should: {error}") from error

@@ -16,9 +16,8 @@ from convex_evals.pipeline.deploy.backends import open_backend
 from convex_evals.pipeline.deploy.cli import ConvexCli, compiled_code, find_cli, initialize, push, write_push_request
 from convex_evals.pipeline.grading import GradedDeployment
 from convex_evals.pipeline.project_config import read_config
-from convex_evals.pipeline.step import RunningStep
+from convex_evals.pipeline.step import RunningStep, step_apart
 from convex_evals.pipeline.tools import Tools
-from convex_evals.pipeline.trial import step_apart
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.pipeline.workspace import keep, read_kept
 
@@ -119,7 +118,7 @@ class GeneratedCode:
     tsconfig: str  # what `codegen --init` adds to a folder of functions that has none
 
     def for_modules(self, modules: Sequence[str]) -> dict[str, str] | None:
-        """The files for a project with these modules; None when their names need the CLI's care."""
+        """The files for a project with these modules; None when only the CLI can handle their names."""
         api = modules_listed(self.files["api.d.ts"], modules) if self._is_understood else None
         return None if api is None else {**self.files, "api.d.ts": api}
 
@@ -130,8 +129,8 @@ class GeneratedCode:
 
 
 def modules_listed(api: str, modules: Sequence[str], escaped: Collection[str] = ()) -> str | None:
-    """The text of `api` for these modules instead of `PROBE`; None when their names need the CLI's care. Those in
-    `escaped` are known to get an underscore."""
+    """The text of `api` for these modules instead of `PROBE`; None when only the CLI can handle their names. Those
+    in `escaped` are known to get an underscore."""
     stems = [module.rpartition(".")[0] for module in modules]
     names = [f"{stem}_" if stem in escaped else stem.replace("/", "_") for stem in stems]
     plain = all(map(_PLAIN_MODULE.fullmatch, modules)) and _DELICATE.isdisjoint(names)

@@ -17,8 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from convex_evals.pipeline.deploy.bundle import Json, bundle, run_esbuild
-from convex_evals.pipeline.deploy.entry_points import APP_CONFIG, PUBLISHED_CONFIG, find_entry_points
+from convex_evals.pipeline.deploy.bundle import (
+    APP_CONFIG,
+    PUBLISHED_CONFIG,
+    Json,
+    bundle,
+    find_entry_points,
+    run_esbuild,
+)
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import linked_packages
 from convex_evals.pipeline.workspace import keep, read_kept
@@ -78,11 +84,8 @@ async def find_definitions(step: RunningStep, project: Path) -> Definitions | No
         if not await run_esbuild(step, project, options, output.name):
             return None
         inputs = json.loads((output / _METAFILE).read_bytes())["inputs"]
-    return read_definitions(inputs, project, _packages(project, step))
-
-
-def _packages(project: Path, step: RunningStep) -> list[Path]:
-    return [path.resolve() / "node_modules" for path in linked_packages(project, step.tools)]
+    packages = [path.resolve() / "node_modules" for path in linked_packages(project, step.tools)]
+    return read_definitions(inputs, project, packages)
 
 
 def read_definitions(inputs: Mapping[str, Any], project: Path, packages: list[Path]) -> Definitions | None:

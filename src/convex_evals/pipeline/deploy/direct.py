@@ -1,7 +1,7 @@
 """The fast path: bundle with esbuild, generate code from what the CLI was seen to write, push without the CLI.
 
 It is taken for plain projects, also with components, and it only ever succeeds: whenever anything is
-unusual, and whenever anything fails, the CLI does it all again and its words count.
+unusual, and whenever anything fails, the CLI does it all again and its output counts.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from convex_evals.backend import RequestError
-from convex_evals.pipeline.deploy.bundle import Json, bundle, bundles_like
+from convex_evals.pipeline.deploy.bundle import APP_CONFIG, EntryPoints, Json, bundle, bundles_like, find_entry_points
 from convex_evals.pipeline.deploy.cli import ConvexCli
 from convex_evals.pipeline.deploy.codegen import (
     learn_component_imports,
@@ -22,7 +22,6 @@ from convex_evals.pipeline.deploy.codegen import (
 )
 from convex_evals.pipeline.deploy.component_types import NeedsCli
 from convex_evals.pipeline.deploy.components import Definition, define, define_component, find_definitions
-from convex_evals.pipeline.deploy.entry_points import APP_CONFIG, EntryPoints, find_entry_points
 from convex_evals.pipeline.deploy.local_components import LocalComponent, learn_component_code
 from convex_evals.pipeline.step import RunningStep
 

@@ -24,8 +24,7 @@ from convex_evals.pipeline.deploy.codegen import (
     write_probe,
 )
 from convex_evals.pipeline.deploy.component_types import component_types
-from convex_evals.pipeline.step import RunningStep
-from convex_evals.pipeline.trial import step_apart
+from convex_evals.pipeline.step import RunningStep, step_apart
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.pipeline.workspace import keep, read_kept
 
@@ -85,7 +84,7 @@ class ComponentCode:
         return api
 
     def for_modules(self, modules: Sequence[str], analysis: Mapping[str, Any]) -> dict[str, str] | None:
-        """Raises NeedsCli; None when the names of modules need the CLI's care."""
+        """Raises NeedsCli; None when only the CLI can handle the names of the modules."""
         api = modules_listed(self._template, modules, ESCAPED)
         return None if api is None else {**self.with_types(analysis), _API: api}
 

@@ -1,4 +1,4 @@
-"""Deploys the project, and asks the deployment whether it has it."""
+"""Deploys the project, and asks the deployment whether the push arrived."""
 
 import json
 from pathlib import Path
@@ -21,9 +21,8 @@ from convex_evals.pipeline.deploy.cli import (
 from convex_evals.pipeline.deploy.codegen import ask_cli
 from convex_evals.pipeline.deploy.direct import Refused, build_request, push_request
 from convex_evals.pipeline.project_config import FILE, ConfigError, read_config
-from convex_evals.pipeline.step import RunningStep, output_of
+from convex_evals.pipeline.step import RunningStep, blame, output_of, works
 from convex_evals.pipeline.tools import linked_packages
-from convex_evals.pipeline.trial import blame, works
 from convex_evals.pipeline.types import GradingOptions
 
 
@@ -61,7 +60,7 @@ async def _push_directly(step: RunningStep, cli: ConvexCli, backend: Backend) ->
 
 
 async def _push_with_cli(step: RunningStep, cli: ConvexCli, backend: Backend) -> StepResult:
-    backend.take_refusal()  # of the fast path, if it was taken: whatever stops the CLI now is another
+    backend.take_refusal()  # drops one of the fast path: the CLI may be refused for another reason
     result = await push(step, cli, step.workspace.project, backend.target)
     if result.ok and await backend.is_pushed():
         return step.passed()

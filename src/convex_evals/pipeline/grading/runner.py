@@ -30,7 +30,7 @@ class GraderRequest:
 
     @property
     def own_home(self) -> Path:
-        """HOME of the grader: nothing that a tool has left for it is there."""
+        """HOME of the grader: a folder that no tool could leave anything in."""
         home = self.private / "home"
         home.mkdir(exist_ok=True)
         return home
@@ -64,7 +64,7 @@ class GraderRun:
 
 class GraderRunner(Protocol):
     async def collect(self) -> GraderRun:
-        """Names the tests, with no answer of a model in sight."""
+        """Lists the tests, without any model's answer at hand."""
 
     async def run(self, expected: tuple[str, ...]) -> GraderRun:
         """Runs them."""

@@ -20,7 +20,7 @@ DEPLOYMENT_LOST: Final = "deployment-lost"
 BROWSER_MISSING: Final = "browser-missing"
 TOOL_CRASHED: Final = "tool-crashed"
 
-BUNDLE: Final = "app"  # the files of a built app are called so
+BUNDLE: Final = "app"  # the base name of the files of a built app
 
 
 @dataclass(frozen=True, slots=True)

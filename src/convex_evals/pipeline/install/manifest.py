@@ -1,4 +1,4 @@
-"""package.json, as far as it decides what is installed. Everything else in it is ignored, and said so."""
+"""package.json, as far as it decides what is installed. Everything else in it is ignored, with a note."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The pinned lint rules, once for both linters: real mistakes are errors, taste is nobody's business."""
+"""The pinned lint rules, once for both linters: real mistakes are errors, matters of taste are not checked."""
 
 from typing import Final
 

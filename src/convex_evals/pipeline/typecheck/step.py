@@ -8,9 +8,8 @@ from convex_evals.core.diagnostics import NOWHERE, Diagnostic, Place, type_error
 from convex_evals.core.processes import ProcessResult
 from convex_evals.core.steps import StepResult
 from convex_evals.core.toolchain import Toolchain
-from convex_evals.pipeline.step import RunningStep, output_of
+from convex_evals.pipeline.step import RunningStep, blame, ending_of, output_of
 from convex_evals.pipeline.tools import linked_packages
-from convex_evals.pipeline.trial import blame, ending_of
 from convex_evals.pipeline.typecheck.checked import Area, CheckedCopy, make_checked_copy
 from convex_evals.pipeline.types import Compiler
 from convex_evals.pipeline.warm import TscJob

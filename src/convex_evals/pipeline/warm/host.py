@@ -2,7 +2,7 @@
 
 A process is confined as a cold one is, and sees the files of one answer at a time: they are copied into its folder
 under a random name and removed afterwards. Whatever is unusual about a job ends the process and leaves the job to a
-cold program, whose words count. A process that has done its share of jobs or has grown is replaced.
+cold program, whose result counts. A process that has done its share of jobs or has grown is replaced.
 """
 
 import asyncio

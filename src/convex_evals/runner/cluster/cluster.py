@@ -48,7 +48,7 @@ class Cluster:
     _suites: dict[Path, Any] = field(default_factory=dict)
 
     def missing(self, sandbox: Sandbox) -> tuple[str, ...]:
-        """What does not confine answers somewhere. Raises SandboxError where it must not be so."""
+        """Which kinds of confinement some node lacks. Raises SandboxError when they are required."""
         lacks = {node: report.sandbox for node, report in self.nodes.items() if report.sandbox.missing}
         for node, support in lacks.items():
             if sandbox == "required" or not support.files:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from convex_evals.pipeline.grading.kit import Sources
-from convex_evals.pipeline.grading.kit.syntax import Import
+from convex_evals.pipeline.grading.kit.sources import Import
 
 MESSAGES = """\
 "use node";

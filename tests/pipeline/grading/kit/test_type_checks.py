@@ -9,7 +9,7 @@ import pytest
 from convex_evals.core.errors import ProcessError
 from convex_evals.core.toolchain import Toolchain
 from convex_evals.pipeline.grading import GraderResult
-from convex_evals.pipeline.grading.python import snippets
+from convex_evals.pipeline.grading.python import grader
 from convex_evals.suite import Eval
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -94,7 +94,7 @@ async def test_a_compiler_that_does_not_start_is_not_the_models_fault(
     async def no_process(*_: object, **__: object) -> None:
         raise ProcessError("no more processes")
 
-    monkeypatch.setattr(snippets, "run", no_process)
+    monkeypatch.setattr(grader, "run", no_process)
     graded = await attempt(TYPED)
     assert (graded.step.status, graded.broken) == ("infrastructure", None)
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from ast_grep_py import SgNode
 
-from convex_evals.controls.mutants.operators import conditions, effects, functions, queries, validators
+from convex_evals.controls.mutants.operators import declarations, handlers, queries
 from convex_evals.controls.mutants.syntax import Change
 
 
@@ -25,25 +25,25 @@ OPERATORS: Final[tuple[Operator, ...]] = (
     Operator("narrow-index", queries.narrow_index),
     Operator("flip-order", queries.flip_order),
     Operator("flip-sort", queries.flip_sort),
-    Operator("skip-effect", effects.skip_effect),
-    Operator("remove-await", effects.remove_await),
-    Operator("shift-limit", conditions.shift_limit),
-    Operator("shift-number", conditions.shift_number),
-    Operator("shift-comparison", conditions.shift_comparison),
-    Operator("negate-condition", conditions.negate_condition),
-    Operator("swap-equality", conditions.swap_equality),
-    Operator("swap-and-or", conditions.swap_and_or),
-    Operator("drop-field", effects.drop_field),
-    Operator("return-nothing", effects.return_nothing),
-    Operator("change-visibility", functions.change_visibility),
-    Operator("query-as-mutation", functions.query_as_mutation),
-    Operator("drop-args", functions.drop_args),
-    Operator("drop-returns", functions.drop_returns),
-    Operator("swap-validator", validators.swap_validator),
-    Operator("widen-validator", validators.widen_validator),
-    Operator("make-required", validators.make_required),
-    Operator("make-optional", validators.make_optional),
-    Operator("drop-literal", validators.drop_literal),
-    Operator("prefix-as-path", functions.prefix_as_path),
-    Operator("swap-method", functions.swap_method),
+    Operator("skip-effect", handlers.skip_effect),
+    Operator("remove-await", handlers.remove_await),
+    Operator("shift-limit", handlers.shift_limit),
+    Operator("shift-number", handlers.shift_number),
+    Operator("shift-comparison", handlers.shift_comparison),
+    Operator("negate-condition", handlers.negate_condition),
+    Operator("swap-equality", handlers.swap_equality),
+    Operator("swap-and-or", handlers.swap_and_or),
+    Operator("drop-field", handlers.drop_field),
+    Operator("return-nothing", handlers.return_nothing),
+    Operator("change-visibility", declarations.change_visibility),
+    Operator("query-as-mutation", declarations.query_as_mutation),
+    Operator("drop-args", declarations.drop_args),
+    Operator("drop-returns", declarations.drop_returns),
+    Operator("swap-validator", declarations.swap_validator),
+    Operator("widen-validator", declarations.widen_validator),
+    Operator("make-required", declarations.make_required),
+    Operator("make-optional", declarations.make_optional),
+    Operator("drop-literal", declarations.drop_literal),
+    Operator("prefix-as-path", declarations.prefix_as_path),
+    Operator("swap-method", declarations.swap_method),
 )

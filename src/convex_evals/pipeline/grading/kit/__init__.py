@@ -15,7 +15,8 @@ from convex_evals.pipeline.grading.kit.chromium import Chromium as Chromium
 from convex_evals.pipeline.grading.kit.client import Client, LiveQuery, at_once
 from convex_evals.pipeline.grading.kit.contents import clean as clean
 from convex_evals.pipeline.grading.kit.declarations import Route, same_function_spec, same_schema
-from convex_evals.pipeline.grading.kit.deployment import Deployment
+from convex_evals.pipeline.grading.kit.deployment import Deployment, GivenDeployment
+from convex_evals.pipeline.grading.kit.deployment import push_given as push_given
 from convex_evals.pipeline.grading.kit.errors import AppBroken as AppBroken
 from convex_evals.pipeline.grading.kit.errors import CallFailed
 from convex_evals.pipeline.grading.kit.errors import CallTimedOut as CallTimedOut
@@ -26,23 +27,20 @@ from convex_evals.pipeline.grading.kit.errors import Mismatch as Mismatch
 from convex_evals.pipeline.grading.kit.errors import TimeIsUp as TimeIsUp
 from convex_evals.pipeline.grading.kit.errors import ToolCrashed as ToolCrashed
 from convex_evals.pipeline.grading.kit.patience import PATIENCE as PATIENCE
-from convex_evals.pipeline.grading.kit.service import Service as Service
+from convex_evals.pipeline.grading.kit.services import Edit, TypeChecks, Variant, VariantRun, WrittenTests
+from convex_evals.pipeline.grading.kit.services import Service as Service
 from convex_evals.pipeline.grading.kit.sources import LANGUAGES as LANGUAGES
 from convex_evals.pipeline.grading.kit.sources import NOT_WRITTEN as NOT_WRITTEN
+from convex_evals.pipeline.grading.kit.sources import Chain as Chain
+from convex_evals.pipeline.grading.kit.sources import Code as Code
+from convex_evals.pipeline.grading.kit.sources import Import as Import
+from convex_evals.pipeline.grading.kit.sources import Module as Module
 from convex_evals.pipeline.grading.kit.sources import Sources
-from convex_evals.pipeline.grading.kit.syntax import Chain as Chain
-from convex_evals.pipeline.grading.kit.syntax import Code as Code
-from convex_evals.pipeline.grading.kit.syntax import Import as Import
-from convex_evals.pipeline.grading.kit.syntax import Module as Module
-from convex_evals.pipeline.grading.kit.syntax import literal as literal
+from convex_evals.pipeline.grading.kit.sources import literal as literal
 from convex_evals.pipeline.grading.kit.transport import Clock as Clock
 from convex_evals.pipeline.grading.kit.transport import Transport as Transport
-from convex_evals.pipeline.grading.kit.type_checks import TypeChecks
-from convex_evals.pipeline.grading.kit.upgrade import GivenDeployment
-from convex_evals.pipeline.grading.kit.upgrade import push_given as push_given
 from convex_evals.pipeline.grading.kit.values import Int64
 from convex_evals.pipeline.grading.kit.web_server import Reply, WebRequest, WebServer
-from convex_evals.pipeline.grading.kit.written_tests import Edit, Variant, VariantRun, WrittenTests
 
 __all__ = [
     "App",

@@ -1,21 +1,31 @@
-"""A grader written in Python, and the model's React app, which is built before it starts."""
+"""A grader written in Python, and what it has others run for it.
 
+The model's React app is built before it starts. Programs that it may not run itself run while it waits, when it asks
+over a socket (`kit/services.py` is the other end): tests that the model wrote, and the compiler.
+"""
+
+import asyncio
 import json
 import re
+import secrets
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 from convex_evals.core.browser import find_chromium
 from convex_evals.core.errors import ProcessError
+from convex_evals.core.plain import to_plain
 from convex_evals.core.processes import LIBRARIES, Confinement, ProcessResult, base_environment, run
 from convex_evals.pipeline.grading.network import TreeListeners
 from convex_evals.pipeline.grading.python.process import Job
-from convex_evals.pipeline.grading.python.snippets import check_snippets
 from convex_evals.pipeline.grading.runner import GraderRequest, GraderRun
-from convex_evals.pipeline.grading.service import serve
-from convex_evals.pipeline.grading.types import BUNDLE, BuiltApp, read_report
+from convex_evals.pipeline.grading.types import BUNDLE, BuiltApp, TypeCheckReply, read_report
 from convex_evals.pipeline.grading.vitest import run_on_variants
-from convex_evals.pipeline.tools import LIMITS, Tools, linked_packages
+from convex_evals.pipeline.tools import LIMITS, TOOL_SECONDS, Tools, linked_packages, tool_environment
+from convex_evals.pipeline.typecheck import CheckedCopy, compiler_command, make_checked_copy, parse_diagnostics
 from convex_evals.suite import Eval, GraderKind
 
 ENTRY: Final = "src/main.tsx"
@@ -36,6 +46,10 @@ _OPTIONS: Final = (
     "--log-limit=5",
     "--color=false",
 )
+_LENIENT: Final = ("--noUnusedLocals", "false", "--noUnusedParameters", "false")  # snippets declare to show a type
+
+Answer = Callable[[Any], Awaitable[object]]
+"""Answers a request with a value of one of our types."""
 
 
 class PythonGrader:
@@ -99,7 +113,7 @@ def deploys_the_given_project(eval: Eval) -> bool:
 
 
 def looks_at_the_app(request: GraderRequest) -> bool:
-    """Whether the grader, or code that graders of the suite share, speaks of an `app` at all."""
+    """Whether the grader, or code that graders of the suite share, mentions an `app` at all."""
     shared = (request.shared / "grader").rglob("*.py") if request.shared else ()
     return any(_APP.search(path.read_text(errors="replace")) for path in (request.grader.path, *shared))
 
@@ -136,7 +150,7 @@ async def build_app(request: GraderRequest, tools: Tools) -> BuiltApp | None:
 
 
 def _definitions(url: str) -> list[str]:
-    """What Vite, and other bundlers in their way, put in the place of these expressions."""
+    """What Vite, and other bundlers in a similar way, substitute for these expressions."""
     vite = {"VITE_CONVEX_URL": url, "MODE": "production", "PROD": True, "DEV": False, "SSR": False, "BASE_URL": "/"}
     process = {"NODE_ENV": "production", "CONVEX_URL": url}
     return [f"--define:import.meta.env={json.dumps(vite)}", f"--define:process.env={json.dumps(process)}"]
@@ -144,3 +158,73 @@ def _definitions(url: str) -> list[str]:
 
 def _without_blank_lines(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if line.strip())
+
+
+@asynccontextmanager
+async def serve(fixture: str, request: GraderRequest, answer: Answer) -> AsyncIterator[Path | None]:
+    """The socket, while the block runs; None if the grader does not mention this fixture. One answer at a time."""
+    if re.search(rf"\b{fixture}\b", request.grader.path.read_text(errors="replace")) is None:
+        yield None
+        return
+    turn = asyncio.Lock()
+
+    async def reply(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            asked = json.loads(await reader.read())
+            async with turn:
+                answered = await answer(asked)
+            writer.write(json.dumps(to_plain(answered)).encode())
+            await writer.drain()
+        writer.close()
+
+    socket = request.private / f"{fixture}.socket"
+    async with await asyncio.start_unix_server(reply, socket):
+        yield socket
+
+
+async def check_snippets(
+    snippets: Mapping[str, str], request: GraderRequest, tools: Tools, ended: list[ProcessResult]
+) -> TypeCheckReply:
+    """Compiles code of a grader with what the model wrote, by the rules of the step `tsc`.
+
+    The files have names that nothing could know. What ran is added to `ended`.
+    """
+    checked = make_checked_copy(request.files, request.private / f"types-{secrets.token_hex(4)}")
+    area = checked.areas[0].folder
+    names = {f"{area}/snippet_{secrets.token_hex(8)}.ts": name for name in snippets}
+    for path, name in names.items():
+        (checked.folder / path).write_text(snippets[name])
+    try:
+        result = await _compile(checked, request, tools)
+    except ProcessError as error:
+        return TypeCheckReply(crashed=str(error))
+    ended.append(result)
+    found = parse_diagnostics(result.output.read().decode(errors="replace"))
+    if not result.ok and not found:
+        return TypeCheckReply(crashed=f"tsc: {result.ending}")
+    errors: dict[str, list[str]] = defaultdict(list)
+    for each in found:
+        if each.file in names:
+            errors[names[each.file]].append(f"line {each.line}: {each.name}: {each.message}")
+    return TypeCheckReply({name: tuple(errors[name]) for name in snippets})
+
+
+async def _compile(checked: CheckedCopy, request: GraderRequest, tools: Tools) -> ProcessResult:
+    command = compiler_command(tools.toolchain, request.options.compiler)
+    home = checked.folder.with_name(f"{checked.folder.name}.home")
+    home.mkdir()
+    read = (checked.folder, tools.toolchain.packages.folder, *linked_packages(checked.folder, tools))
+    return await run(
+        [*command, "--project", f"./{checked.areas[0].folder}", *_LENIENT],
+        cwd=checked.folder,
+        timeout=TOOL_SECONDS,
+        environment=tool_environment(home),
+        limits=LIMITS,
+        confinement=Confinement(
+            read=tuple(path.resolve() for path in (*read, tools.toolchain.node.executable)),
+            system=LIBRARIES,
+            network="own",
+            sockets="none",
+            scratch=home.resolve(),
+        ),
+    )

@@ -1,7 +1,7 @@
 """The process of one Python grader: what it is told, what it may reach, and how it gets from fork to pytest.
 
 The warm process is in namespaces of its own and without dangerous system calls; each grader that is forked from it also
-leaves all files behind that are not its business.
+gives up access to all files that it does not need.
 """
 
 import json

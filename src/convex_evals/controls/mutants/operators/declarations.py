@@ -1,4 +1,4 @@
-"""Functions and HTTP endpoints that are declared otherwise."""
+"""Functions, HTTP endpoints and the values they take that are declared otherwise."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -12,10 +12,12 @@ from convex_evals.controls.mutants.syntax import (
     builder_calls,
     call_arguments,
     items,
+    method_call,
     method_calls,
     remove_item,
     replace,
     start_of,
+    validators,
 )
 
 VISIBILITY: Final = {
@@ -29,6 +31,29 @@ VISIBILITY: Final = {
 MUTATIONS: Final = {"query": "mutation", "internalQuery": "internalMutation"}
 SERVER: Final = "_generated/server"
 METHODS: Final = {'"GET"': '"POST"', '"POST"': '"GET"', '"PUT"': '"POST"', '"DELETE"': '"POST"', '"PATCH"': '"PUT"'}
+SWAPPED: Final = {
+    "string": "v.number()",
+    "number": "v.string()",
+    "boolean": "v.string()",
+    "id": "v.string()",
+    "int64": "v.number()",
+    "bytes": "v.string()",
+    "null": "v.string()",
+}
+WIDENED: Final = (
+    "string",
+    "number",
+    "boolean",
+    "id",
+    "array",
+    "object",
+    "union",
+    "literal",
+    "record",
+    "int64",
+    "bytes",
+)
+UNWRAPPED: Final = ("optional", "nullable")
 
 
 def change_visibility(root: SgNode) -> Iterator[Change]:
@@ -108,3 +133,43 @@ def _settings(root: SgNode) -> Iterator[tuple[SgNode, SgNode]]:
                 key, value = pair.field("key"), pair.field("value")
                 if key is not None and value is not None:
                     yield key, value
+
+
+def swap_validator(root: SgNode) -> Iterator[Change]:
+    """`v.string()` becomes `v.number()`, and so on."""
+    for call in validators(root, *SWAPPED):
+        yield (replace(call.node, SWAPPED[call.name]),)
+
+
+def widen_validator(root: SgNode) -> Iterator[Change]:
+    """A validator becomes `v.any()`."""
+    for call in validators(root, *WIDENED):
+        yield (replace(call.node, "v.any()"),)
+
+
+def make_required(root: SgNode) -> Iterator[Change]:
+    """`v.optional(x)` and `v.nullable(x)` become `x`."""
+    for call in validators(root, *UNWRAPPED):
+        if len(call.arguments) == 1:
+            yield (replace(call.node, call.arguments[0].text()),)
+
+
+def make_optional(root: SgNode) -> Iterator[Change]:
+    """A field `name: v.string()` becomes `name: v.optional(v.string())`."""
+    for pair in root.find_all(kind="pair"):
+        value = pair.field("value")
+        call = method_call(value) if value is not None else None
+        if call is not None and call.object.text() == "v" and call.name != "optional" and _is_field(pair):
+            yield (replace(call.node, f"v.optional({call.node.text()})"),)
+
+
+def drop_literal(root: SgNode) -> Iterator[Change]:
+    """A union loses one of its members."""
+    for call in validators(root, "union"):
+        for member in call.arguments if len(call.arguments) > 1 else ():
+            yield (remove_item(member),)
+
+
+def _is_field(pair: SgNode) -> bool:
+    """`returns: v.null()` is not a field: a function cannot return an optional value."""
+    return pair.children()[0].text() != "returns"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.pipeline.deploy.entry_points import EntryPoints, find_entry_points
+from convex_evals.pipeline.deploy.bundle import EntryPoints, find_entry_points
 
 MODULE = "export const a = 1;\n"
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from convex_evals.core.errors import InfrastructureError, UsageError
-from convex_evals.models.replay import RecordedModel, samples_folder
+from convex_evals.models.model import RecordedModel, samples_folder
 from convex_evals.models.responses import parse_response
 from convex_evals.suite import Eval, find_suite, load_suite
 

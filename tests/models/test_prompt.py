@@ -1,13 +1,17 @@
+from pathlib import Path
+
 import pytest
 
 from convex_evals.core.errors import UsageError
 from convex_evals.models.prompt import (
     Guidelines,
     PromptSettings,
+    built_in_guidelines,
     built_in_template,
     known_packages,
     parse_template,
     prompt_fingerprint,
+    read_guidelines,
     render_prompt,
 )
 from convex_evals.models.responses import parse_response
@@ -15,6 +19,22 @@ from convex_evals.suite import Given
 
 GUIDE = Guidelines("guide.md", "# Guide\n\n## One\n\n````ts\n`a`\n````\n")
 TASK = "Write `convex/a.ts`.\n\nIt costs $5 and has {{task}} in it."
+SECTIONED_TEXT = """\
+# Guide
+
+Read it.
+
+## One
+
+```md
+## Not a section
+```
+
+## Two ##
+### Deeper
+
+Last line"""
+SECTIONED = Guidelines("guide.md", SECTIONED_TEXT)
 
 
 def user(settings: PromptSettings) -> str:
@@ -192,3 +212,59 @@ def test_the_versions_of_a_given_project_come_before_ours() -> None:
 
 def test_a_file_with_an_empty_block_is_there_and_empty() -> None:
     assert parse_response("# Files\n\n## convex/a.ts\n\n```ts\n```\n").files == {"convex/a.ts": ""}
+
+
+def test_sections_are_h2_headings_outside_code() -> None:
+    assert [section.title for section in SECTIONED.sections] == ["One", "Two"]
+    assert SECTIONED.introduction == "# Guide\n\nRead it.\n\n"
+    assert SECTIONED.introduction + "".join(section.text for section in SECTIONED.sections) == SECTIONED_TEXT
+
+
+def test_a_section_can_be_left_out() -> None:
+    less = SECTIONED.without("One")
+    assert less.text == "# Guide\n\nRead it.\n\n## Two ##\n### Deeper\n\nLast line"
+    assert less.name == "guide.md without One"
+    assert less.sha256 != SECTIONED.sha256
+
+
+def test_a_section_that_is_not_there_cannot_be_left_out() -> None:
+    with pytest.raises(UsageError, match=r"guide\.md has no section 'Three'; it has: One, Two\."):
+        SECTIONED.without("Three")
+
+
+def test_a_users_own_guidelines_are_read(tmp_path: Path) -> None:
+    (tmp_path / "own.md").write_text(SECTIONED_TEXT)
+    assert read_guidelines(tmp_path / "own.md") == Guidelines("own.md", SECTIONED_TEXT)
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [(None, "No such file or directory"), (b"\xff\xfe\xff", "it is not UTF-8 text"), (b" \n", "are empty")],
+)
+def test_guidelines_that_cannot_be_used_are_one_sentence(tmp_path: Path, content: bytes | None, complaint: str) -> None:
+    path = tmp_path / "own.md"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(UsageError, match=complaint):
+        read_guidelines(path)
+
+
+def test_ours_have_a_section_for_every_part_of_convex() -> None:
+    titles = {section.title for section in built_in_guidelines().sections}
+    assert len(titles) == len(built_in_guidelines().sections)
+    assert titles >= {
+        "Functions",
+        "Validators",
+        "Schema and indexes",
+        "Queries",
+        "Pagination",
+        "Mutations",
+        "Actions and the Node.js runtime",
+        "HTTP",
+        "Scheduling and crons",
+        "Files",
+        "Search",
+        "Types",
+        "Clients",
+        "Components",
+    }

@@ -1,19 +1,60 @@
-"""The fixture `written_tests`: tests that the model wrote, run on variants of the project that they test."""
+"""What a grader asks of the process that grades: to run a program that it may not run itself.
+
+The fixture `type_checks` compiles code of the grader's with what the model wrote; `written_tests` runs tests that the
+model wrote on variants of the project that they test.
+"""
 
 import json
+import socket
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from convex_evals.core.plain import from_plain
 from convex_evals.pipeline.grading.kit.errors import EvalBroken, ToolCrashed
-from convex_evals.pipeline.grading.kit.service import Service
-from convex_evals.pipeline.grading.types import VariantReport, WrittenReply
+from convex_evals.pipeline.grading.kit.transport import Clock
+from convex_evals.pipeline.grading.types import TypeCheckReply, VariantReport, WrittenReply
 
+PATIENCE_SECONDS: Final = 600.0  # longer than any program may take, so that its own limit decides
 GIVEN: Final = "given"
 VARIANTS: Final = "variants"
 MOST_FAILURES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """`socket` takes one JSON text and answers with another. The clock of the test stands still meanwhile."""
+
+    socket: Path
+    clock: Clock
+
+    def ask(self, request: str) -> Any:
+        with self.clock.stopped(), socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(PATIENCE_SECONDS)
+            connection.connect(str(self.socket))
+            connection.sendall(request.encode())
+            connection.shutdown(socket.SHUT_WR)
+            with connection.makefile("rb") as reply:
+                return json.loads(reply.read())
+
+
+@dataclass
+class TypeChecks:
+    service: Service
+    _known: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
+
+    def errors(self, snippets: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+        """What the compiler says about each, none for one that compiles. Each is a module of its own in the folder of
+        the functions. All are compiled in one process, and asking for the same ones again costs nothing.
+        """
+        request = json.dumps(dict(snippets))
+        if request not in self._known:
+            reply = from_plain(TypeCheckReply, self.service.ask(request))
+            if reply.crashed:
+                raise ToolCrashed(reply.crashed)
+            self._known[request] = reply.errors
+        return self._known[request]
 
 
 @dataclass(frozen=True, slots=True)

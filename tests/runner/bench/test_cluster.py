@@ -5,8 +5,7 @@ import sys
 
 import pytest
 
-from convex_evals.runner.bench.overhead import Cost, Meter, Overhead
-from convex_evals.runner.bench.throughput import Throughput
+from convex_evals.runner.bench.cluster import Cost, Meter, Overhead, Throughput
 
 BUSY = "import time\nwhile time.process_time() < 0.3: pass\nprint(flush=True)\ninput()"
 

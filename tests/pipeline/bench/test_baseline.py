@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from convex_evals.core.verdicts import StepName
-from convex_evals.pipeline.bench.foreign import write_foreign_suite
+from convex_evals.pipeline.bench.baseline import write_foreign_suite
 from convex_evals.pipeline.grade import grade
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.types import Assignment, GradingOptions
