@@ -16,9 +16,8 @@ from convex_evals.web.charts import Bar, Chart, Moment, Series, bar_chart, histo
 from convex_evals.web.errors import NotFound
 from convex_evals.web.pages.addresses import links_of, model_address, run_address
 from convex_evals.web.pages.errors import Moved
-from convex_evals.web.pages.frame import Crumb, page, show
+from convex_evals.web.pages.frame import Crumb, Twin, page, show
 from convex_evals.web.pages.reports import ReportEntry, list_reports
-from convex_evals.web.pages.twins import Twin
 from convex_evals.web.results import Results, results_of
 from convex_evals.web.site import Site, site_of
 

@@ -19,9 +19,8 @@ from convex_evals.statistics import Score, Tally, score
 from convex_evals.web.errors import NotFound
 from convex_evals.web.pages.addresses import category_address, run_address
 from convex_evals.web.pages.errors import Moved
-from convex_evals.web.pages.frame import Crumb, page, show
+from convex_evals.web.pages.frame import Crumb, Twin, page, show
 from convex_evals.web.pages.search import find_run, named
-from convex_evals.web.pages.twins import Twin
 from convex_evals.web.site import Site, site_of
 
 router = APIRouter()
