@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from convex_evals.analysis.trends import find_trends, read_reports
+from convex_evals.analysis.patterns import find_trends, read_reports
 from convex_evals.runner import UNMINTED, WITH_GUIDELINES, WITHOUT_GUIDELINES, RunFigures, is_sample
 from convex_evals.statistics import Comparison, Score, Tally, compare, merged, score
 from convex_evals.web.charts import Bar, Chart, Moment, Series, bar_chart, history_chart
