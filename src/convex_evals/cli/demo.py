@@ -18,8 +18,8 @@ from convex_evals.cli.leaderboard import standing_lines
 from convex_evals.cli.main import INTERRUPTED
 from convex_evals.cli.output import console, count, fitted, visible, write_json
 from convex_evals.cli.progress import SIGNS
-from convex_evals.cli.runs.as_json import runs_json
 from convex_evals.cli.runs.comparison import meaning_lines
+from convex_evals.cli.runs.exports import runs_json
 from convex_evals.cli.runs.lookup import can_resume
 from convex_evals.cli.runs.options import RunOptions
 from convex_evals.cli.runs.plans import Prepared, prepare

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from convex_evals.cli.characters import drawn
 from convex_evals.cli.hints import as_typed
-from convex_evals.cli.paragraphs import reflowed, wrapped
-from convex_evals.cli.tables import Table
+from convex_evals.cli.layout import Table, reflowed, wrapped
 from convex_evals.core.distribution import invoked_name
 from convex_evals.core.errors import UsageError
 from convex_evals.core.text import count, visible

@@ -33,10 +33,9 @@ from convex_evals.cli.output import (
     visible,
     write_json,
 )
-from convex_evals.cli.runs.as_json import diagnostic_json
 from convex_evals.cli.runs.executor import check_sandbox, cores
-from convex_evals.cli.runs.lookup import existing_scores, find_attempt, find_run
-from convex_evals.cli.runs.remote_suite import suite_for
+from convex_evals.cli.runs.exports import diagnostic_json
+from convex_evals.cli.runs.lookup import existing_scores, find_attempt, find_run, suite_for
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
 from convex_evals.core.plain import to_plain
