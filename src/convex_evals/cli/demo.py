@@ -13,10 +13,9 @@ from convex_evals.analysis.classification import choose_engine
 from convex_evals.analysis.investigation import Investigated
 from convex_evals.analysis.recommendations import summary_of
 from convex_evals.analysis.report import Report
-from convex_evals.cli.hints import as_typed
 from convex_evals.cli.leaderboard import standing_lines
 from convex_evals.cli.main import INTERRUPTED
-from convex_evals.cli.output import console, count, fitted, visible, write_json
+from convex_evals.cli.output import as_typed, console, count, fitted, visible, write_json
 from convex_evals.cli.progress import SIGNS
 from convex_evals.cli.runs.comparison import meaning_lines
 from convex_evals.cli.runs.exports import runs_json

@@ -19,8 +19,8 @@ from convex_evals.web.pages.addresses import eval_address, links_of, result_addr
 from convex_evals.web.pages.errors import Moved
 from convex_evals.web.pages.figures import moment
 from convex_evals.web.pages.frame import Crumb, Twin, page, show
-from convex_evals.web.pages.highlight import source_lines
 from convex_evals.web.pages.search import named
+from convex_evals.web.pages.text import source_lines
 from convex_evals.web.results import Results, results_of
 from convex_evals.web.site import Site, site_of
 

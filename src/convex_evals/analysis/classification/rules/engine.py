@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from convex_evals.analysis.classification.confidence import confidence_of
 from convex_evals.analysis.classification.rules.ambiguity import another_reading, missing_detail
 from convex_evals.analysis.classification.rules.choices import chosen_in_code
 from convex_evals.analysis.classification.rules.entailment import (
@@ -40,7 +39,7 @@ from convex_evals.analysis.classification.rules.strictness import (
     lint_of_taste,
     stricter_input_check,
 )
-from convex_evals.analysis.classification.types import Classification, EngineName, class_of
+from convex_evals.analysis.classification.types import Classification, EngineName, class_of, confidence_of
 from convex_evals.analysis.evidence import Cause, Evidence, GapMatch
 from convex_evals.analysis.gaps import LEAST, closest_gap, match_gap, read_gaps
 from convex_evals.analysis.lint import is_about_any
