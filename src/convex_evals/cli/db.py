@@ -14,7 +14,7 @@ from convex_evals.scores import BrokenReference, DamagedArtifact, Inspection
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Gives something that is told how much of everything is done."""
+    """Yields a function that takes how much is done, and the total."""
     out = console(stderr=True)
     if not out.is_terminal or out.is_dumb_terminal:
         yield lambda done, total: None

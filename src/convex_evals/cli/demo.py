@@ -112,7 +112,7 @@ def explain(store: ScoresStore, settings: Settings, run: RunRecord) -> Explanati
 
 
 def _nobody(found: Investigated) -> None:
-    """It takes a moment only: there is no progress to show."""
+    """It takes only a moment, so there is no progress to show."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ class Rate:
 
 @dataclass(slots=True)
 class Throttle:
-    """Remembers those who came last; whoever was not seen for long has a full bucket anyway."""
+    """Remembers the most recent keys; the bucket of one that was not seen for long is full anyway."""
 
     rate: Rate
     clock: Callable[[], float] = time.monotonic
@@ -92,7 +92,7 @@ class Visitor:
 
 
 class Authenticator:
-    """Checks tokens and sessions. A wrong one costs whoever sends it a part of their patience."""
+    """Checks tokens and sessions. Wrong ones count against the rate limit of whoever sends them."""
 
     def __init__(self, site: Site) -> None:
         self._site = site

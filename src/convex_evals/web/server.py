@@ -113,7 +113,7 @@ def _refused(host: str, port: int | None, error: OSError) -> InfrastructureError
 
 
 async def keep_up(store: "ScoresStore", seconds: float = UPKEEP_SECONDS) -> None:
-    """Until it is cancelled. Several servers on one database do not get into each other's way."""
+    """Runs until it is cancelled. Several servers may do this on one database."""
     while True:
         try:
             for run_id in await asyncio.to_thread(store.leases.end_overdue):
@@ -125,7 +125,7 @@ async def keep_up(store: "ScoresStore", seconds: float = UPKEEP_SECONDS) -> None
 
 
 async def keep_prepared(cache: ResultsCache, suite: "Suite | None", seconds: float = PREPARATION_SECONDS) -> None:
-    """Until it is cancelled. Whoever comes first after the start or after a change does not pay for all."""
+    """Runs until it is cancelled, so that the first request after a start or a change need not wait for it."""
     await asyncio.to_thread(load_templates)
     await _prepare(cache, suite)
     gc.freeze()  # what is kept is large: looking through it for garbage would take longer than a page
@@ -141,7 +141,7 @@ async def _prepare(cache: ResultsCache, suite: "Suite | None") -> None:
 
 
 def preparation(cache: ResultsCache, suite: "Suite | None") -> Iterator[Callable[[], object]]:
-    """What takes longest, step by step. As long as nothing changes there is nothing to do."""
+    """What takes longest, step by step; quick while nothing has changed."""
     results = Results(cache)
     yield results.runs
     yield lambda: [(each.score, each.standings, each.cost, each.tokens) for each in results.settled_runs()]

@@ -38,7 +38,7 @@ def choose_engine(choice: EngineChoice, settings: Settings, analyst: Analyst | N
 
 
 def _llm(choice: EngineChoice, settings: Settings, analyst: Analyst) -> "LlmEngine | None":
-    """None: it was not insisted on, and there is no key."""
+    """None: a language model is optional here, and there is no key."""
     from convex_evals.analysis.classification.llm import LlmEngine
     from convex_evals.models import AskSettings, has_key, load_registry, open_provider
 

@@ -59,7 +59,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """`headings` and `rows` are the table of the same numbers, for those who cannot or do not want to see it."""
+    """`headings` and `rows` are the same numbers as a table, for readers who cannot or do not want to use the chart."""
 
     title: str
     svg: Markup

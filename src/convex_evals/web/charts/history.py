@@ -1,4 +1,4 @@
-"""Scores over time: a line per series with whiskers and marks for benchmark versions; and a small line without axes."""
+"""Scores over time: a line per series, with whiskers and marks for benchmark versions."""
 
 import math
 from collections.abc import Sequence

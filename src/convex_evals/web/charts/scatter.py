@@ -144,7 +144,7 @@ def _front(front: Sequence[Point], x: Scale, y: Scale) -> Markup:
 
 
 def _stairs(front: Sequence[Point], x: Scale, y: Scale) -> list[tuple[float, float]]:
-    """Between two of them, nobody pays more without getting more."""
+    """The Pareto front as steps: level until the price of the next better point."""
     corners: list[tuple[float, float]] = []
     for point in front:
         if corners:
@@ -168,7 +168,7 @@ def _names(points: Sequence[Point], x: Scale, y: Scale) -> list[Markup]:
 
 
 def _name(anchor: Anchor, box: Box) -> Markup:
-    """What stands left of its point ends there, however wide the letters are."""
+    """A name to the left of its point is aligned to end there, however wide its letters are."""
     if box.right < anchor.x:
         return svg.text(box.right, box.bottom - 3, anchor.name, "name", "end")
     return svg.text(box.left, box.bottom - 3, anchor.name, "name")

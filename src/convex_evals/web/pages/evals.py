@@ -101,7 +101,7 @@ def _find_eval(site: Site, asked: str) -> Eval | None:
 
 
 def _lead_on(site: Site, results: Results, asked: str) -> None:
-    """To the only eval that begins so, or whose words are these. Raises in any case."""
+    """Redirects to the only eval whose name begins like this, or has these words. Always raises."""
     names = {each.id for each in site.suite.evals} if site.suite else set()
     names |= {name for each in results.runs() for name in each.standings}
     if found := named(asked, names):

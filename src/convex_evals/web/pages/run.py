@@ -50,7 +50,7 @@ class Cause:
 
     @property
     def slug(self) -> str:
-        """Names it in the page, however the order changes."""
+        """An id for it in the page that does not depend on the order."""
         return sha256(f"{self.step} {self.name}".encode()).hexdigest()[:12]
 
 
@@ -201,7 +201,7 @@ def _spent(site: Site, run: RunRecord, rows: Sequence[GridRow]) -> Sum:
 
 
 def _progress(grid: RunGrid) -> Progress:
-    """What is left takes as long as what is done took, each."""
+    """Estimated from the mean time of what is done."""
     done = sum(row.status not in ("pending", "running", "interrupted") for row in grid.rows)
     left = len(grid.rows) - done
     if not done or not left:
