@@ -126,7 +126,9 @@ def read_reports(root: Path, model: str, provider: str | None = None) -> tuple[R
 
 def find_trends(reports: Sequence[Report]) -> tuple[Trend, ...]:
     """What recurs comes first, then what the newest report has, then what most evals fail by."""
-    causes = dict.fromkeys(cause for report in reports for failure in report.failures for cause in _main(failure))
+    causes = dict.fromkeys(
+        cause for report in reports for failure in report.failures for cause in _main_causes(failure)
+    )
     trends = [_trend(cause, reports) for cause in causes]
     return tuple(sorted(trends, key=lambda each: (-each.reports, not each.present, -len(each.evals), each.title)))
 
@@ -139,13 +141,13 @@ def _folders(root: Path, model: str) -> list[Path]:
     return [report_folder(root, folder.name, model) for folder in sorted(root.glob("*")) if folder.is_dir()]
 
 
-def _main(failure: FailureReport) -> tuple[str, ...]:
+def _main_causes(failure: FailureReport) -> tuple[str, ...]:
     return failure.causes[:1]
 
 
 def _trend(cause: str, reports: Sequence[Report]) -> Trend:
-    having = [report for report in reports if any(cause in _main(each) for each in report.failures)]
-    evals = dict.fromkeys(each.eval for report in having for each in report.failures if cause in _main(each))
+    having = [report for report in reports if any(cause in _main_causes(each) for each in report.failures)]
+    evals = dict.fromkeys(each.eval for report in having for each in report.failures if cause in _main_causes(each))
     return Trend(
         cause,
         title_of(cause),

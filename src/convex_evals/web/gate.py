@@ -8,7 +8,6 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
-from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from convex_evals.core.http import MEBIBYTE, Access
@@ -77,11 +76,6 @@ def _token_in_address(scope: Scope) -> RequestRefused | None:
         "Expected the token in the header Authorization, but found it in the address, which others may see; "
         "revoke it, and send a new one in the header.",
     )
-
-
-def is_https(request: Request) -> bool:
-    """A proxy in front of us may have ended TLS."""
-    return request.url.scheme == "https" or request.headers.get("x-forwarded-proto") == "https"
 
 
 class BodyLimits:

@@ -19,7 +19,7 @@ health = APIRouter(include_in_schema=False)
 
 
 class Metrics:
-    """Counts answers by route and status. Addresses are not kept: there is no limit to them, and they tell who reads what."""
+    """Counts answers by route and status. Addresses are not kept: they are unlimited, and tell who reads what."""
 
     def __init__(self) -> None:
         self.answers: Counter[tuple[str, str, int]] = Counter()
