@@ -27,6 +27,7 @@ class Terminal(io.StringIO):
 
 def test_lines_are_broken_between_words_but_not_within_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(output.GIVEN, "options", {})  # those of a command that this process ran before
     screen = Terminal()
     output.print_lines(
         [
