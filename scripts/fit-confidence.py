@@ -30,9 +30,9 @@ from unittest.mock import patch
 
 import numpy as np
 
-from convex_evals.analysis.classification.confidence import WEIGHTS, likelihood
 from convex_evals.analysis.classification.rules import RULES, RulesEngine, engine, weigh
-from convex_evals.analysis.classification.rules.features import ACQUITTED, BIAS, RAISING
+from convex_evals.analysis.classification.rules.engine import ACQUITTED, BIAS, RAISING
+from convex_evals.analysis.classification.types import WEIGHTS, likelihood
 from convex_evals.analysis.evidence import Evidence
 from convex_evals.analysis.scoring import LabelledCase, area_under_curve, case_evidence, read_cases
 from convex_evals.analysis.surface import read_surface

@@ -26,9 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from convex_evals.analysis.evidence import Evidence
-from convex_evals.analysis.investigation import complete
+from convex_evals.analysis.investigation import complete, examine_parity
 from convex_evals.analysis.isolation import Bound, GradingProbes, locate_cause, open_probes
-from convex_evals.analysis.parity import examine_parity
 from convex_evals.analysis.scoring import case_json
 from convex_evals.controls import generate_mutants, load_controls, select_mutants
 from convex_evals.core.ids import new_id

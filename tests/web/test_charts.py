@@ -24,8 +24,8 @@ from convex_evals.web.charts import (
     scatter_chart,
     strip,
 )
-from convex_evals.web.charts.labels import Anchor, Box, place_names
-from convex_evals.web.charts.scale import Scale
+from convex_evals.web.charts.chart import Scale
+from convex_evals.web.charts.scatter import Anchor, Box, place_names
 
 BARS = (Bar("000-fundamentals", 0.5, 0.25, 0.75, "/category"), Bar("001-data", 1.0, 0.9, 1.0), Bar("002-none", 0.0))
 POINTS = (

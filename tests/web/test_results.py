@@ -22,7 +22,7 @@ from convex_evals.scores import Benchmark, Fingerprints, LabelRecord, ScoresStor
 from convex_evals.web import Site, create_app
 from convex_evals.web import results as module
 from convex_evals.web.results import Results, ResultsCache
-from convex_evals.web.upkeep import keep_prepared
+from convex_evals.web.server import keep_prepared
 
 EVALS = ("000-basics/000-first", "000-basics/001-second", "001-queries/000-index")
 PRINTS = Fingerprints(pipeline="pipeline", toolchain="toolchain", prompt="prompt")

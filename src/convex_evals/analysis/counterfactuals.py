@@ -278,7 +278,7 @@ def _repeats(found: Sequence[Neighbour]) -> Repeats | None:
 
 
 def _other_models(own: Neighbour | None, others: Sequence[Neighbour]) -> tuple[OtherModel, ...]:
-    """The latest answer of each; models without a mind of their own say nothing."""
+    """The latest answer of each. Built-in models are not language models, and do not count."""
     latest: dict[str, Neighbour] = {}
     for each in others:
         if own and each.model != own.model and not each.is_built_in:

@@ -67,7 +67,7 @@ def suite_health(store: "ScoresStore", evals: Iterable[str] | None = None) -> tu
 
 
 def read_verdicts(store: "ScoresStore", evals: frozenset[str] | None = None) -> tuple[Verdict, ...]:
-    """The latest of every model, whatever run it is from. Built-in models have no mind of their own."""
+    """The latest of every model, whatever run it is from. Built-in models do not count."""
     latest: dict[tuple[str, str], Verdict] = {}
     for run in [each for each in store.runs() if each.provider != BUILT_IN][:MOST_RUNS]:
         for details in store.details(run.id):

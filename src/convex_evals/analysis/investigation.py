@@ -1,20 +1,19 @@
 """One failure from what was recorded of it to what the report says about it."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Final
 
 from convex_evals.analysis.classification import Classification, Engine
 from convex_evals.analysis.counterfactuals import Neighbour, gather_counterfactuals
 from convex_evals.analysis.differences import compare_answers
-from convex_evals.analysis.evidence import Counterfactuals, Evidence, Example, UnknownSymbol
+from convex_evals.analysis.evidence import Counterfactuals, Evidence, Example, Parity, UnknownSymbol
 from convex_evals.analysis.facts import causes, error_line, evidence_lines, fingerprints
 from convex_evals.analysis.gaps import match_gap
-from convex_evals.analysis.isolation import Bound, GradingProbes, isolate_cause, locate_cause
+from convex_evals.analysis.isolation import Bound, BoundReached, GradingProbes, Outcome, isolate_cause, locate_cause
 from convex_evals.analysis.labels import label_for
-from convex_evals.analysis.parity import examine_parity
 from convex_evals.analysis.prior import PriorReports, cure, history, is_repeat
 from convex_evals.analysis.report.types import FailureReport, Label
 from convex_evals.analysis.surface import Surface, complained_symbols, read_surface, snippet_symbols, unknown_symbols
@@ -31,6 +30,10 @@ from convex_evals.suite import Eval, read_answer, read_given, read_question
 
 if TYPE_CHECKING:
     from convex_evals.scores import ScoresStore
+
+Try = Callable[[Mapping[str, str]], Awaitable[Outcome | None]]
+"""Puts files through the failed step. Raises BoundReached."""
+_CODE: Final = frozenset({".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,3 +233,38 @@ class Investigator:
             cure=cure(evidence.prior),
             label=label_for(self.labels, self.run.id, evidence.eval, evidence.trial),
         )
+
+
+async def examine_parity(evidence: Evidence, try_files: Try) -> Parity | None:
+    """Does the reference pass the very check that the answer failed, and is it only the configuration?
+
+    None when nothing could be tried. The reference goes first: with one that fails, nothing else says anything.
+    """
+    if not evidence.answer or not evidence.files:
+        return None
+    try:
+        reference = await try_files(evidence.answer)
+        if reference is None:
+            return None
+        parity = Parity(() if reference.passed else reference.complaints)
+        swapped = with_configuration(evidence.files, evidence.answer)
+        if not reference.passed or evidence.failed_step == "tests" or swapped == dict(evidence.files):
+            return parity
+        cured = await try_files(swapped)
+    except BoundReached:
+        return None
+    return Parity((), cured.passed if cured is not None else None)
+
+
+def with_configuration(files: Mapping[str, str], reference: Mapping[str, str]) -> dict[str, str]:
+    """The answer's own code with package.json, tsconfig.json and the like from the reference."""
+    return {
+        **{path: text for path, text in files.items() if not is_configuration(path)},
+        **{path: text for path, text in reference.items() if is_configuration(path)},
+    }
+
+
+def is_configuration(path: str) -> bool:
+    """Whatever is not code; and code that only configures a tool, such as vite.config.ts."""
+    name = PurePosixPath(path)
+    return name.suffix not in _CODE or name.stem.endswith(".config")

@@ -19,18 +19,14 @@ from convex_evals.cli.commands.cache import cache
 from convex_evals.cli.commands.conformance import conformance
 from convex_evals.cli.commands.controls import controls
 from convex_evals.cli.commands.db import db
-from convex_evals.cli.commands.decisions import runs
 from convex_evals.cli.commands.doctor import doctor
 from convex_evals.cli.commands.models import models
-from convex_evals.cli.commands.publish import publish
 from convex_evals.cli.commands.run import ablate, demo, run, validate
-from convex_evals.cli.commands.runs import compare, open_eval, show
+from convex_evals.cli.commands.runs import compare, open_eval, runs, show, status
 from convex_evals.cli.commands.schedule import schedule
-from convex_evals.cli.commands.serve import serve
-from convex_evals.cli.commands.status import status
-from convex_evals.cli.commands.suite import list_evals, new_eval
+from convex_evals.cli.commands.serve import publish, serve
+from convex_evals.cli.commands.suite import list_evals, new_eval, task
 from convex_evals.cli.commands.sync import sync
-from convex_evals.cli.commands.task import task
 from convex_evals.cli.commands.test import test
 from convex_evals.cli.commands.token import token
 from convex_evals.cli.tree import Commands, OurGroup, write_list

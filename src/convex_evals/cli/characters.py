@@ -1,4 +1,4 @@
-"""What the terminal can show: where that is nothing but ASCII, signs are written with what there is.
+"""What the terminal can show: where that is only ASCII, other signs are replaced.
 
 Standard output and standard error get an encoding of our own that replaces signs, so that whatever prints (Rich, the
 menu, help) need not know. Tables and progress replace them before they measure columns.
@@ -68,7 +68,7 @@ def is_ascii_only(stream: TextIO, environment: Mapping[str, str]) -> bool:
 
 
 def drawn(text: str, stream: TextIO | None = None) -> str:
-    """As it is going to look there; standard output unless said otherwise."""
+    """As the stream will show it (default: standard output)."""
     return text.translate(_TABLE) if (stream or sys.stdout).encoding == ENCODING else text
 
 

@@ -103,7 +103,7 @@ def complete_category(context: typer.Context, incomplete: str) -> Iterable[Offer
 
 @_quietly
 def complete_eval(context: typer.Context, incomplete: str) -> Iterable[Offer]:
-    """By name; spelled otherwise once that was begun."""
+    """By name, or in another spelling once the user has begun to type one."""
     from convex_evals.suite import spellings
 
     evals = _evals(context)

@@ -39,7 +39,7 @@ from convex_evals.statistics import Score
 from convex_evals.suite import BrokenError, Problem, Selection, Suite, find_suite, load_suite, select
 
 if TYPE_CHECKING:
-    from convex_evals.cli.tables import Table
+    from convex_evals.cli.layout import Table
 
 NOT_OK = 1
 LONGEST_LINE = 600

@@ -13,13 +13,12 @@ from convex_evals.analysis.classification import choose_engine
 from convex_evals.analysis.investigation import Investigated
 from convex_evals.analysis.recommendations import summary_of
 from convex_evals.analysis.report import Report
-from convex_evals.cli.hints import as_typed
 from convex_evals.cli.leaderboard import standing_lines
 from convex_evals.cli.main import INTERRUPTED
-from convex_evals.cli.output import console, count, fitted, visible, write_json
+from convex_evals.cli.output import as_typed, console, count, fitted, visible, write_json
 from convex_evals.cli.progress import SIGNS
-from convex_evals.cli.runs.as_json import runs_json
 from convex_evals.cli.runs.comparison import meaning_lines
+from convex_evals.cli.runs.exports import runs_json
 from convex_evals.cli.runs.lookup import can_resume
 from convex_evals.cli.runs.options import RunOptions
 from convex_evals.cli.runs.plans import Prepared, prepare
@@ -113,7 +112,7 @@ def explain(store: ScoresStore, settings: Settings, run: RunRecord) -> Explanati
 
 
 def _nobody(found: Investigated) -> None:
-    """It takes a moment only: there is no progress to show."""
+    """It takes only a moment, so there is no progress to show."""
 
 
 @dataclass(frozen=True, slots=True)

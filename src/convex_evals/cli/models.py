@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from convex_evals.cli.output import count, print_json, print_table, remark, table, visible
-from convex_evals.cli.runs.as_json import cost_json, eval_json, usage_json
+from convex_evals.cli.runs.exports import cost_json, eval_json, usage_json
 from convex_evals.cli.runs.lookup import last_address
 from convex_evals.cli.runs.options import LOCAL, RunOptions
 from convex_evals.cli.runs.session import Session, carry_out

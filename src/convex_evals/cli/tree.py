@@ -15,8 +15,8 @@ from typing import Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from convex_evals.cli.hints import GIVEN
-from convex_evals.cli.paragraphs import wrapped
+from convex_evals.cli.layout import wrapped
+from convex_evals.cli.output import GIVEN
 from convex_evals.core.distribution import as_invoked
 
 EXAMPLES: Final = "Examples:"

@@ -10,11 +10,10 @@ from starlette.datastructures import State
 from starlette.middleware.gzip import GZipMiddleware
 
 from convex_evals.web.api import api
-from convex_evals.web.bodies import BodyLimits
 from convex_evals.web.errors import Errors, pass_errors_on
 from convex_evals.web.events import Broadcast
 from convex_evals.web.functions import functions
-from convex_evals.web.gate import Gate
+from convex_evals.web.gate import BodyLimits, Gate
 from convex_evals.web.headers import EntityTags, SecurityHeaders
 from convex_evals.web.health import Measured, Metrics, health
 from convex_evals.web.identity import Authenticator, Guard

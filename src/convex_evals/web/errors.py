@@ -53,7 +53,7 @@ def error_response(refused: RequestRefused) -> Response:
 
 
 class Errors:
-    """Innermost, so that what it answers gets everything that answers get."""
+    """Innermost, so that error responses pass through all other middleware."""
 
     def __init__(self, app: ASGIApp, page: ErrorPage) -> None:
         self._app, self._page = app, page

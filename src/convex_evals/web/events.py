@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 class Broadcast:
-    """Tells every listener what changed. A listener that does not keep up is told less, never later."""
+    """Tells every listener what changed. A listener that does not keep up misses events; nobody waits for it."""
 
     def __init__(self, site: Site, seconds: float = SECONDS) -> None:
         self._site, self._seconds = site, seconds

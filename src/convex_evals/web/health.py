@@ -1,4 +1,4 @@
-"""For those who watch the server: whether it works, and what it does, in the words of Prometheus."""
+"""For monitoring: whether the server works, and its metrics in the format of Prometheus."""
 
 import time
 from collections import Counter
@@ -19,7 +19,7 @@ health = APIRouter(include_in_schema=False)
 
 
 class Metrics:
-    """Counts answers by route and status. Addresses are not kept: they are without number, and tell who reads what."""
+    """Counts answers by route and status. Addresses are not kept: they are unlimited, and tell who reads what."""
 
     def __init__(self) -> None:
         self.answers: Counter[tuple[str, str, int]] = Counter()
@@ -52,7 +52,7 @@ class Metrics:
 
 
 class Measured:
-    """Streams are counted when they end, and their time is not: it is their listeners'."""
+    """Streams are counted when they end, without their duration, which is up to their listeners."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app, self._metrics = app, metrics
@@ -84,7 +84,7 @@ def _route(scope: Scope) -> str:
 
 
 def _method(given: str) -> str:
-    """Clients may invent methods, and a number of counters that only they limit."""
+    """Clients may invent methods; each would add a counter."""
     return given if given in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS") else "other"
 
 

@@ -1,9 +1,11 @@
 """Who asks, and what they may do: tokens of programs, sessions of people, and how often either may be wrong."""
 
 import hashlib
+import math
+import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass, field
 from typing import Annotated, Final
 from urllib.parse import quote
 
@@ -16,11 +18,45 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from convex_evals.scores import Grant, Right
 from convex_evals.web.errors import RequestRefused, wants_json
 from convex_evals.web.site import Site, current_site
-from convex_evals.web.throttle import Rate, Throttle
 from convex_evals.web.turns import Turns
 
+MOST_KEYS: Final = 10_000
 SESSION: Final = "convex_evals_session"
 LONGEST_TOKEN: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """`burst` at once, and `per_second` in the long run."""
+
+    burst: float
+    per_second: float
+
+
+@dataclass(slots=True)
+class Throttle:
+    """Remembers the most recent keys; the bucket of one that was not seen for long is full anyway."""
+
+    rate: Rate
+    clock: Callable[[], float] = time.monotonic
+    _levels: OrderedDict[Hashable, tuple[float, float]] = field(default_factory=OrderedDict)
+
+    def wait(self, key: Hashable) -> int:
+        """Whole seconds until it may be done again; 0: now."""
+        missing = 1 - self._level(key)
+        return math.ceil(missing / self.rate.per_second) if missing > 0 else 0
+
+    def take(self, key: Hashable) -> None:
+        self._levels[key] = (self._level(key) - 1, self.clock())
+        self._levels.move_to_end(key)
+        if len(self._levels) > MOST_KEYS:
+            self._levels.popitem(last=False)
+
+    def _level(self, key: Hashable) -> float:
+        level, since = self._levels.get(key, (self.rate.burst, self.clock()))
+        return min(self.rate.burst, level + (self.clock() - since) * self.rate.per_second)
+
+
 GUESSES: Final = Rate(burst=10, per_second=1 / 6)  # of one address
 ALL_GUESSES: Final = Rate(burst=200, per_second=5)
 REQUESTS: Final = Rate(burst=5000, per_second=500)  # with one token
@@ -56,7 +92,7 @@ class Visitor:
 
 
 class Authenticator:
-    """Checks tokens and sessions. A wrong one costs whoever sends it a part of their patience."""
+    """Checks tokens and sessions. Wrong ones count against the rate limit of whoever sends them."""
 
     def __init__(self, site: Site) -> None:
         self._site = site

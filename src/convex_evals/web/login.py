@@ -7,7 +7,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
 from convex_evals.web.errors import RequestRefused
-from convex_evals.web.gate import is_https
 from convex_evals.web.identity import LONGEST_TOKEN, SESSION, Authenticator, address_of
 from convex_evals.web.pages import show
 from convex_evals.web.site import current_site
@@ -33,7 +32,7 @@ async def log_in(
         return login_page(request, next, refused)
     secret = await run_in_threadpool(current_site(request).store.sessions.begin, grant)
     answer = RedirectResponse(local_address(next), 303)
-    answer.set_cookie(SESSION, secret, SECONDS, secure=is_https(request), httponly=True, samesite="strict")
+    answer.set_cookie(SESSION, secret, SECONDS, secure=_is_https(request), httponly=True, samesite="strict")
     return answer
 
 
@@ -42,8 +41,13 @@ async def log_out(request: Request) -> Response:
     if secret := request.cookies.get(SESSION):
         await run_in_threadpool(current_site(request).store.sessions.end, secret)
     answer = RedirectResponse("/login", 303)
-    answer.delete_cookie(SESSION, secure=is_https(request), httponly=True, samesite="strict")
+    answer.delete_cookie(SESSION, secure=_is_https(request), httponly=True, samesite="strict")
     return answer
+
+
+def _is_https(request: Request) -> bool:
+    """A proxy in front of us may have ended TLS."""
+    return request.url.scheme == "https" or request.headers.get("x-forwarded-proto") == "https"
 
 
 def local_address(given: str) -> str:

@@ -169,7 +169,7 @@ class Results:
         return (current,) if current else ()
 
     def choice(self, benchmark: Benchmark) -> Choice:
-        """What is going on is left out before what is over."""
+        """Of what is left out, runs in progress come first."""
         key = ("choice", benchmark.name)
         settled = self.once_settled(key, lambda: choose_runs(self.settled_runs(), benchmark))
         going_on = [each for each in self.runs() if each.run.status == "running"]

@@ -1,23 +1,40 @@
-"""Serving the application: where it listens, which hosts it answers for, and until when."""
+"""Serving the application: where it listens, which hosts it answers for, and until when.
+
+Meanwhile it prepares what pages need, and marks runs whose runners are gone.
+"""
 
 import asyncio
 import errno
+import gc
 import ipaddress
+import logging
 import socket
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final, Self
+from functools import partial
+from typing import TYPE_CHECKING, Final, Self
 
 import psutil
 from fastapi import FastAPI
 
-from convex_evals.core.errors import InfrastructureError, UsageError
+from convex_evals.analysis import suite_health
+from convex_evals.core.errors import ConvexEvalsError, InfrastructureError, UsageError
 from convex_evals.core.http import MEBIBYTE, Access, AppServer, InvalidAddress, bind, stop_signals
+from convex_evals.runner import WITH_GUIDELINES, WITHOUT_GUIDELINES
+from convex_evals.web.pages import load_templates
+from convex_evals.web.results import Results, ResultsCache
 from convex_evals.web.turns import limit_pages
-from convex_evals.web.upkeep import keep_prepared, keep_up
+
+if TYPE_CHECKING:
+    from convex_evals.scores import ScoresStore
+    from convex_evals.suite import Suite
 
 DEFAULT_PORT: Final = 8484
 _EVERYWHERE: Final = ("0.0.0.0", "::")
+UPKEEP_SECONDS: Final = 15.0
+PREPARATION_SECONDS: Final = 2.0
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +110,42 @@ def _refused(host: str, port: int | None, error: OSError) -> InfrastructureError
     if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
         return UsageError(f"--host must be an address of this machine, but {host!r} is none.")
     return InfrastructureError(f"Port {port or DEFAULT_PORT} of {host!r} cannot be listened on: {error.strerror}.")
+
+
+async def keep_up(store: "ScoresStore", seconds: float = UPKEEP_SECONDS) -> None:
+    """Runs until it is cancelled. Several servers may do this on one database."""
+    while True:
+        try:
+            for run_id in await asyncio.to_thread(store.leases.end_overdue):
+                logger.warning("nothing is heard from the runner of run %s", run_id)
+            await asyncio.to_thread(store.uploads.forget_old_parts)
+        except ConvexEvalsError as error:
+            logger.error("%s", error)
+        await asyncio.sleep(seconds)
+
+
+async def keep_prepared(cache: ResultsCache, suite: "Suite | None", seconds: float = PREPARATION_SECONDS) -> None:
+    """Runs until it is cancelled, so that the first request after a start or a change need not wait for it."""
+    await asyncio.to_thread(load_templates)
+    await _prepare(cache, suite)
+    gc.freeze()  # what is kept is large: looking through it for garbage would take longer than a page
+    while True:
+        await asyncio.sleep(seconds)
+        await _prepare(cache, suite)
+
+
+async def _prepare(cache: ResultsCache, suite: "Suite | None") -> None:
+    with suppress(ConvexEvalsError):  # whoever asks for a page is told
+        for step in preparation(cache, suite):
+            await asyncio.to_thread(step)
+
+
+def preparation(cache: ResultsCache, suite: "Suite | None") -> Iterator[Callable[[], object]]:
+    """What takes longest, step by step; quick while nothing has changed."""
+    results = Results(cache)
+    yield results.runs
+    yield lambda: [(each.score, each.standings, each.cost, each.tokens) for each in results.settled_runs()]
+    for benchmark in results.benchmarks()[:1]:
+        for experiment in (WITH_GUIDELINES, WITHOUT_GUIDELINES):
+            yield partial(results.leaderboard, benchmark, experiment, suite)
+    yield lambda: results.once_settled("health", lambda: suite_health(cache.store))

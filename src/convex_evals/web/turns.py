@@ -28,7 +28,7 @@ class Turns:
         return await to_thread.run_sync(work, *arguments, limiter=self._records)
 
     async def check(self, work: Callable[[*Arguments], T], *arguments: *Arguments) -> T:
-        """Who asks, in a thread."""
+        """Checks of who is asking, in a thread."""
         return await to_thread.run_sync(work, *arguments, limiter=self._checks)
 
 

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from convex_evals.analysis.classification import choose_engine, compared_engines
-from convex_evals.analysis.classification.both import BothEngine
 from convex_evals.analysis.classification.choice import Analyst
-from convex_evals.analysis.classification.llm import LlmEngine, MalformedReply, read_judgement
+from convex_evals.analysis.classification.llm import BothEngine, LlmEngine, MalformedReply, read_judgement
 from convex_evals.analysis.evidence import Cause, Evidence, Example
 from convex_evals.analysis.scoring import LabelledCase, score_engine, score_lines
 from convex_evals.core.errors import UsageError

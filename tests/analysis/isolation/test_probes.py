@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from convex_evals.analysis.isolation import Bound, open_probes
-from convex_evals.analysis.isolation.minimise import BoundReached
+from convex_evals.analysis.isolation.probes import BoundReached
 from convex_evals.core.settings import Settings
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.suite import Suite

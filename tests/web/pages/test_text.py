@@ -1,6 +1,9 @@
 import pytest
+from markupsafe import Markup
 
-from convex_evals.web.pages.text import clipped, shown
+from convex_evals.web.pages.text import clipped, highlighted, line_markup, shown
+
+SOURCE = '// why\nexport const list = query({ args: { n: v.number() } });\nconst s = "<b>" + 12;\n'
 
 
 @pytest.mark.parametrize(
@@ -35,3 +38,32 @@ def test_too_many_lines_are_left_out_and_counted() -> None:
 def test_a_short_text_stays_whole() -> None:
     assert clipped("one\ntwo").text == "one\ntwo"
     assert not clipped("one\ntwo").is_cut
+
+
+def test_keywords_strings_numbers_and_comments_have_their_own_tone() -> None:
+    first, second, third = (line_markup(line) for line in highlighted("convex/index.ts", SOURCE))
+    assert first == Markup('<span class="c">// why</span>')
+    assert '<span class="k">export</span>' in second
+    assert '<span class="s">&#34;&lt;b&gt;&#34;</span>' in third and '<span class="n">12</span>' in third
+
+
+@pytest.mark.parametrize(
+    "path", ["a.ts", "a.tsx", "a.js", "a.json", "a.css", "a.html", "a.py", "a.md", "a.unknown", "Makefile"]
+)
+@pytest.mark.parametrize(
+    "text", ["", "\n", "a\n", "a\n\n\nb", "`${`", '"""', "/* never closed\nx", "<script>\n</script>"]
+)
+def test_the_text_is_never_changed_whatever_the_language(path: str, text: str) -> None:
+    lines = ["".join(segment.text for segment in line) for line in highlighted(path, text)]
+    assert lines == text.removesuffix("\n").split("\n")
+
+
+def test_endless_lines_are_cut_and_not_coloured() -> None:
+    (line,) = highlighted("a.ts", "const a = " + "x" * 1_000_000)
+    assert len(line) == 1 and len(line[0].text) < 3_000
+
+
+def test_a_change_is_marked_across_segments() -> None:
+    (line,) = highlighted("a.ts", "const a = 12;")
+    assert "".join(str(line_markup(line, range(6, 12))).split("x")) != str(line_markup(line))
+    assert '<span class="n x">12</span>' in line_markup(line, range(10, 12))

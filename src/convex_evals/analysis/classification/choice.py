@@ -32,13 +32,13 @@ def choose_engine(choice: EngineChoice, settings: Settings, analyst: Analyst | N
     asked = _llm(choice, settings, analyst or Analyst())
     if asked is None or choice == "llm":
         return asked or RulesEngine()
-    from convex_evals.analysis.classification.both import BothEngine
+    from convex_evals.analysis.classification.llm import BothEngine
 
     return BothEngine(asked)
 
 
 def _llm(choice: EngineChoice, settings: Settings, analyst: Analyst) -> "LlmEngine | None":
-    """None: it was not insisted on, and there is no key."""
+    """None: a language model is optional here, and there is no key."""
     from convex_evals.analysis.classification.llm import LlmEngine
     from convex_evals.models import AskSettings, has_key, load_registry, open_provider
 
@@ -63,8 +63,7 @@ def analyst_of(engine: Engine) -> "LlmEngine | None":
     """The language model that takes part in it."""
     if engine.name == "rules":
         return None
-    from convex_evals.analysis.classification.both import BothEngine
-    from convex_evals.analysis.classification.llm import LlmEngine
+    from convex_evals.analysis.classification.llm import BothEngine, LlmEngine
 
     asked = engine.analyst if isinstance(engine, BothEngine) else engine
     return asked if isinstance(asked, LlmEngine) else None
@@ -74,6 +73,6 @@ def compared_engines(engine: Engine) -> tuple[Engine, ...]:
     """The engine, and those that a comparison shows beside it: what a language model adds is seen against the rules."""
     if engine.name == "rules":
         return (engine,)
-    from convex_evals.analysis.classification.both import BothEngine
+    from convex_evals.analysis.classification.llm import BothEngine
 
     return (engine, engine.analyst, RulesEngine()) if isinstance(engine, BothEngine) else (engine, RulesEngine())

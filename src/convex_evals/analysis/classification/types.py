@@ -1,9 +1,13 @@
-"""What a classifier is and what it says."""
+"""What a classifier is, what it says, and how confident that is."""
 
+import json
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol, get_args
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Literal, Protocol, get_args
 
-from convex_evals.analysis.classification.confidence import unsure_below
 from convex_evals.analysis.evidence import Evidence
 from convex_evals.core.verdicts import FailureClass
 
@@ -13,6 +17,8 @@ Fault = Literal["model", "check", "task", "nobody"]
 FAULTS: Final[tuple[Fault, ...]] = get_args(Fault)
 UNSURE_BELOW: Final = 0.6
 """For engines whose confidence nobody has compared with labels; that of `rules` is fitted together with the weights."""
+WEIGHTS: Final = Path(__file__).with_name("confidence.json")
+LEAST_CONFIDENCE, MOST_CONFIDENCE = 0.05, 0.97
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +67,25 @@ class Engine(Protocol):
     def name(self) -> EngineName: ...
 
     async def classify(self, evidence: Evidence) -> Classification: ...
+
+
+def confidence_of(features: Mapping[str, float]) -> float:
+    """How often people would say the same: a logistic over a few features, fitted by scripts/fit-confidence.py."""
+    return round(min(MOST_CONFIDENCE, max(LEAST_CONFIDENCE, likelihood(features, read_fit()["weights"]))), 2)
+
+
+def likelihood(features: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    total = sum(weights.get(name, 0.0) * value for name, value in features.items())
+    return 1 / (1 + math.exp(-total))
+
+
+def unsure_below() -> float:
+    """A class that is less likely than this to be what a person would say is a guess, and the report says so."""
+    threshold: float = read_fit()["unsure below"]
+    return threshold
+
+
+@cache
+def read_fit() -> Mapping[str, Any]:
+    fit: dict[str, Any] = json.loads(WEIGHTS.read_bytes())
+    return fit

@@ -7,13 +7,13 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from convex_evals.analysis.differences.declarations import (
+    Constants,
     DeclaredFunction,
     DeclaredTable,
     constants_of,
     declared_functions,
     declared_tables,
 )
-from convex_evals.analysis.differences.validators import Constants
 from convex_evals.analysis.evidence import Aspect, Difference
 from convex_evals.analysis.modules import parse_modules
 from convex_evals.pipeline.grading.kit import NOT_WRITTEN, Module

@@ -9,8 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from convex_evals.analysis.gaps.concepts import find_concepts, without_concepts
-from convex_evals.analysis.gaps.kinds import used_in
+from convex_evals.analysis.gaps.concepts import find_concepts, used_in, without_concepts
 from convex_evals.analysis.terms import Terms, code_terms, terms_of
 
 Blame = Literal["model", "task", "check"]

@@ -5,8 +5,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from convex_evals.analysis.evidence import Evidence
-from convex_evals.analysis.gaps.concepts import concepts_of_one_side, differing_concepts, find_concepts
-from convex_evals.analysis.gaps.kinds import Kind, kinds_of, used_in
+from convex_evals.analysis.gaps.concepts import (
+    Kind,
+    concepts_of_one_side,
+    differing_concepts,
+    find_concepts,
+    kinds_of,
+    used_in,
+)
 from convex_evals.analysis.terms import code_terms, identifiers, stem, words_of
 
 SURROUNDED: Final = 3  # lines of code from which on some of them are only the surroundings

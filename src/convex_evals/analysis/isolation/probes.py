@@ -12,7 +12,6 @@ from typing import Final, Protocol
 
 from convex_evals import __version__
 from convex_evals.analysis import PROBE_SECONDS
-from convex_evals.analysis.isolation.minimise import BoundReached
 from convex_evals.core.files import write_file
 from convex_evals.core.ids import new_id
 from convex_evals.core.plain import from_plain, to_plain
@@ -26,6 +25,10 @@ FORMAT: Final = 2  # of the kept answers
 MOST_TRIES: Final = 24
 OVERRUN_SECONDS: Final = 6.0
 """What is under way when the time is up may be finished: a worker that is stopped has to be started again."""
+
+
+class BoundReached(Exception):
+    """No more time, or no more tries."""
 
 
 @dataclass(slots=True)

@@ -71,7 +71,7 @@ class ReportPaths:
 
 
 def report_folder(root: Path, provider: str, model: str) -> Path:
-    """A model that is called after its provider is not called so twice."""
+    """A provider's name in front of the model's is not repeated."""
     own = model.removeprefix(f"{provider}/")
     return root / _safe(provider) / _safe(own)
 

@@ -172,7 +172,7 @@ async def score_engine(
 
 
 def area_under_curve(confidences: Sequence[float], right: Sequence[bool]) -> float:
-    """How often something right is more confident than something wrong; ties are half, and 0.5 if all are one."""
+    """How often something right is more confident than something wrong, ties counting half; 0.5 without both kinds."""
     known = list(zip(confidences, right, strict=True))
     good, bad = [sure for sure, holds in known if holds], [sure for sure, holds in known if not holds]
     if not good or not bad:

@@ -121,7 +121,7 @@ class Scopes:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a function: the how-manieth, its type if one is written, and the function itself. `is_part`: only
+    """A parameter of a function: its position, its type if one is written, and the function itself. `is_part`: only
     a part of the argument has this name, as in `{ name }`."""
 
     function: SgNode
@@ -262,5 +262,5 @@ def _complained(diagnostic: Diagnostic, surface: Surface) -> UnknownSymbol | Non
 
 
 def _once(symbols: Iterable[UnknownSymbol]) -> tuple[UnknownSymbol, ...]:
-    """A name that is missing at one line is missing once, whoever says so."""
+    """A name that is missing on one line counts once, however many sources report it."""
     return tuple({(symbol.name, symbol.file, symbol.line): symbol for symbol in symbols}.values())

@@ -16,11 +16,11 @@ from convex_evals.analysis import Request, analyse, run_reference, suite_health
 from convex_evals.analysis.classification import Engine, analyst_of, choose_engine
 from convex_evals.analysis.evidence import Evidence
 from convex_evals.analysis.investigation import Investigated
+from convex_evals.analysis.patterns import Trend, find_trends, read_reports
 from convex_evals.analysis.prior import read_prior_reports
 from convex_evals.analysis.procedure import investigator
 from convex_evals.analysis.recommendations import summary_of
 from convex_evals.analysis.report import FailureReport, Report, report_json
-from convex_evals.analysis.trends import Trend, find_trends, read_reports
 from convex_evals.cli.analysis.options import AnalysisOptions
 from convex_evals.cli.output import (
     count,
@@ -33,10 +33,9 @@ from convex_evals.cli.output import (
     visible,
     write_json,
 )
-from convex_evals.cli.runs.as_json import diagnostic_json
 from convex_evals.cli.runs.executor import check_sandbox, cores
-from convex_evals.cli.runs.lookup import existing_scores, find_attempt, find_run
-from convex_evals.cli.runs.remote_suite import suite_for
+from convex_evals.cli.runs.exports import diagnostic_json
+from convex_evals.cli.runs.lookup import existing_scores, find_attempt, find_run, suite_for
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
 from convex_evals.core.plain import to_plain

@@ -108,7 +108,7 @@ class Conversation:
         label_failure(run, failure.eval, trial, chosen, why, None, asked.scores)
 
     def _failure(self) -> FailureReport | None:
-        """None: none of them after all."""
+        """None: the user chose none of them."""
         offers = [
             Offer(str(number), shortened(f"{each.failure_class:<14} {each.eval}  {each.classification.summary}", 100))
             for number, each in enumerate(self._report.failures)

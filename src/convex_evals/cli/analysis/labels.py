@@ -11,7 +11,7 @@ from convex_evals.analysis.evidence import Action
 from convex_evals.analysis.report import find_report, record_action
 from convex_evals.analysis.scoring import LabelledCase, Score, read_cases, score_engine, score_json, score_lines
 from convex_evals.analysis.surface import read_surface
-from convex_evals.cli.analysis.sources import scores_of
+from convex_evals.cli.analysis.options import scores_of
 from convex_evals.cli.author import author_name
 from convex_evals.cli.output import print_lines, remark, visible, write_json
 from convex_evals.cli.runs.lookup import existing_scores, find_attempt, find_run

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from convex_evals.analysis import PROBE_SECONDS
+from convex_evals.analysis import PROBE_SECONDS, run_reference, run_service
 from convex_evals.cli.completion import complete_model, complete_run
 from convex_evals.cli.options import (
     RUN_HELP,
@@ -83,6 +83,25 @@ class AnalysisOptions(EngineOptions):
 
     def located(self) -> "AnalysisOptions":
         """With the scores that the address of a run's page names."""
-        from convex_evals.cli.analysis.sources import scores_of
-
         return replace(self, scores=scores_of(self.run, self.scores))
+
+
+def scores_of(run: str, scores: str | None) -> str | None:
+    """Where a run is that is named by its id or by the address of its page: in the scores that the user names; else in
+    those of this machine if they have it; else at the service of the page."""
+    service = run_service(run)
+    if scores is not None or service is None or _is_here(run_reference(run)):
+        return scores
+    return service
+
+
+def _is_here(run: str) -> bool:
+    from convex_evals.cli.runs.lookup import existing_scores
+    from convex_evals.core.errors import UsageError
+
+    try:
+        with existing_scores(None) as store:
+            store.find_run(run)
+    except UsageError:
+        return False
+    return True

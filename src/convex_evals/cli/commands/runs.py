@@ -1,6 +1,7 @@
-"""Commands that look at runs: `show` and `compare`."""
+"""Commands about runs: `status`, `show`, `compare`, `open`, and the group `runs` for decisions about them."""
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -8,6 +9,7 @@ from convex_evals.cli.completion import complete_run
 from convex_evals.cli.options import (
     EVAL_OF_RUN,
     RUN_HELP,
+    Author,
     Csv,
     EvalsFolder,
     Json,
@@ -17,12 +19,74 @@ from convex_evals.cli.options import (
     Scores,
     TableOptions,
     Trial,
+    Why,
+    experiment_option,
+    model_option,
     only_one,
     takes,
 )
+from convex_evals.cli.output import print_lines
+from convex_evals.cli.tree import Commands
 from convex_evals.core.verdicts import StepName
 
+if TYPE_CHECKING:
+    from convex_evals.scores import RunDecision, ScoresStore
+
 LATEST = "latest"
+Label = Annotated[str, typer.Argument(metavar="LABEL", help="A word, such as baseline.")]
+
+runs = Commands()
+
+
+@takes(TableOptions)
+def status(
+    options: TableOptions,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="List the evals of each model that failed when they were last run.")
+    ] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Number of runs to show, newest first.")] = 20,
+    model: Annotated[str | None, model_option("Only runs of this model.")] = None,
+    experiment: Annotated[str | None, experiment_option("Only runs of this experiment.")] = None,
+    status: Annotated[
+        Literal["running", "completed", "interrupted", "failed"] | None,
+        typer.Option("--status", help="Only runs in this state."),
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="DATE", help="Only runs begun on this day (UTC) or later.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Also show runs of `validate`.")] = False,
+    hidden: Annotated[bool, typer.Option("--hidden", help="Also show hidden runs.")] = False,
+    evals: EvalsFolder = None,
+) -> None:
+    """Show the latest runs: counts, scores, state and how to resume them, and what has not been sent to services yet.
+
+    Only complete runs of the suite have a score. --failed, like `run --failed`, takes a model's last run of all evals
+    and, for evals that have been run again since, the later verdict; if no run is of all evals, the last verdict on
+    each eval. Runs of `validate`, `models check` and `ablate` do not count.
+
+    Examples:
+      convex-evals status
+      convex-evals status --model openai/gpt-5.2 --since 2026-11-01
+      convex-evals status --status interrupted
+      convex-evals status --failed
+      convex-evals status --csv > runs.csv
+    """
+    from itertools import islice
+
+    from convex_evals.cli.runs.lookup import existing_scores
+    from convex_evals.cli.runs.status import Wanted, print_failures, print_runs
+
+    shape = options.shape
+    wanted = Wanted(model, experiment, status, since, everything, hidden)
+    with existing_scores(options.scores) as store:
+        failures = tuple(wanted.last_failures(store)) if failed else ()
+        runs = tuple(islice(wanted.runs(store), 0 if failed else limit))
+        if not failures and not runs and shape == "text":
+            print_lines([wanted.nothing_found(store)])
+        elif failed:
+            print_failures(store, failures, shape, "No eval failed when it was last run.")
+        else:
+            print_runs(store, runs, evals, shape)
 
 
 def show(
@@ -60,10 +124,9 @@ def show(
       convex-evals show latest --csv > run.csv
     """
     from convex_evals.cli.output import print_json, write_text
-    from convex_evals.cli.runs.as_json import run_json
     from convex_evals.cli.runs.display import print_eval, print_run, shown_json
     from convex_evals.cli.runs.evidence import Wanted, print_evidence
-    from convex_evals.cli.runs.exports import run_csv, run_markdown, runs_junit
+    from convex_evals.cli.runs.exports import run_csv, run_json, run_markdown, runs_junit
     from convex_evals.cli.runs.lookup import existing_scores, find_attempt, find_run
     from convex_evals.cli.runs.status import Failures, print_failures
     from convex_evals.core.errors import UsageError
@@ -146,7 +209,7 @@ def compare(
       convex-evals compare latest:openai/gpt-5.2 latest:anthropic/claude-opus-5-5
       convex-evals compare -2 -1 --markdown
     """
-    from convex_evals.cli.output import print_json, print_lines, write_text
+    from convex_evals.cli.output import print_json, write_text
     from convex_evals.cli.runs import comparison as shown
     from convex_evals.cli.runs.lookup import compared_runs, existing_scores
     from convex_evals.core.errors import UsageError
@@ -170,3 +233,70 @@ def compare(
             labels = ("before:", "after:") if len(found) == 2 else [""] * len(found)
             print_lines(shown.run_line(label, each) for label, each in zip(labels, found, strict=True))
             print_lines(shown.pair_lines(pairs[0]) if len(pairs) == 1 else shown.matrix_lines(pairs))
+
+
+@runs.callback()
+def group() -> None:
+    """Hide, label and delete runs. Who decided it, when and why is recorded.
+
+    Examples:
+      convex-evals runs hide latest --why 'The key had expired.'
+      convex-evals runs label 0a1b2c3d baseline --why 'Compare later runs with it.'
+    """
+
+
+@runs.command("hide")
+def hide(run: Run, why: Why, author: Author = None, scores: Scores = None) -> None:
+    """Leave a run out of lists and leaderboards. It can still be found by its id.
+
+    Examples:
+      convex-evals runs hide latest --why 'The key had expired.'
+    """
+    _decide(run, scores, author, lambda store, run_id, who: store.decisions.hide(run_id, who, why), "hidden")
+
+
+@runs.command("unhide")
+def unhide(run: Run, why: Why, author: Author = None, scores: Scores = None) -> None:
+    """Show a hidden run again.
+
+    Examples:
+      convex-evals runs unhide 0a1b2c3d --why 'It was the right key after all.'
+    """
+    _decide(run, scores, author, lambda store, run_id, who: store.decisions.unhide(run_id, who, why), "shown again")
+
+
+@runs.command("label")
+def label(run: Run, label: Label, why: Why, author: Author = None, scores: Scores = None) -> None:
+    """Add a label to a run.
+
+    Examples:
+      convex-evals runs label 0a1b2c3d baseline --why 'Compare later runs with it.'
+    """
+    said = f"labelled {label}"
+    _decide(run, scores, author, lambda store, run_id, who: store.decisions.label(run_id, label, who, why), said)
+
+
+@runs.command("delete")
+def delete(run: Run, why: Why, author: Author = None, scores: Scores = None) -> None:
+    """Delete a run and everything recorded about it. `convex-evals db prune` then removes its artifacts.
+
+    Examples:
+      convex-evals runs delete 0a1b2c3d --why 'It was a test.'
+    """
+    _decide(run, scores, author, lambda store, run_id, who: store.decisions.delete(run_id, who, why), "deleted")
+
+
+def _decide(
+    reference: str,
+    scores: str | None,
+    author: str | None,
+    decide: "Callable[[ScoresStore, str, str], RunDecision]",
+    done: str,
+) -> None:
+    from convex_evals.cli.author import author_name
+    from convex_evals.cli.runs.lookup import existing_scores, find_run
+    from convex_evals.core.ids import prefix
+
+    with existing_scores(scores) as store:
+        made = decide(store, find_run(store, reference).id, author or author_name())
+    print_lines([f"Run {prefix(made.run_id)} is {done}, by {made.who}: {made.why}"])

@@ -8,9 +8,9 @@ from typing import Final
 import questionary
 from questionary import Choice, Style
 
+from convex_evals.cli.layout import wrapped
 from convex_evals.cli.models import ListedModel, score
 from convex_evals.cli.output import count
-from convex_evals.cli.paragraphs import wrapped
 from convex_evals.core.text import shortened
 from convex_evals.suite import Eval
 

@@ -32,7 +32,7 @@ from convex_evals.scores import Outcome
 
 
 def logging_events(watcher: Watcher, stream: TextIO | None) -> Watcher:
-    """Whoever watches sees what it saw; the stream gets the events too."""
+    """Passes every event on to the watcher, and writes it to the stream."""
     if stream is None:
         return watcher
 

@@ -8,9 +8,8 @@ from tempfile import TemporaryDirectory
 
 from convex_evals.cli.main import INTERRUPTED
 from convex_evals.cli.output import count, print_lines, print_table, remark, table, write_json, write_text
-from convex_evals.cli.runs.as_json import runs_json
 from convex_evals.cli.runs.comparison import changed_lines, until_sure_json, until_sure_lines
-from convex_evals.cli.runs.exports import runs_junit
+from convex_evals.cli.runs.exports import runs_json, runs_junit
 from convex_evals.cli.runs.options import RunOptions
 from convex_evals.cli.runs.plans import Prepared, prepare
 from convex_evals.cli.runs.session import Session, carry_out

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from convex_evals.cli.output import count, csv_text, markdown_table, table, table_lines, visible
-from convex_evals.cli.runs.as_json import compared_json, run_summary_json
+from convex_evals.cli.runs.exports import compared_json, run_summary_json
 from convex_evals.cli.runs.summaries import headline, interval_text, named, standing
 from convex_evals.core.ids import prefix
 from convex_evals.core.text import points

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from convex_evals.cli.layout import Table
 from convex_evals.cli.output import console, count, print_lines, print_table, table, visible
 from convex_evals.cli.progress import SHORT_STEPS, SIGNS
-from convex_evals.cli.runs.as_json import eval_json, run_summary_json
+from convex_evals.cli.runs.exports import eval_json, run_summary_json
 from convex_evals.cli.runs.lookup import can_resume, condition
 from convex_evals.cli.runs.summaries import decisive_step, labels_text, reason, scored_lines, spending_line
-from convex_evals.cli.tables import Table
 from convex_evals.core.ids import prefix
 from convex_evals.core.steps import StepResult, TestCounts
 from convex_evals.core.verdicts import STEPS

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from convex_evals.cli.output import console, remark, visible, write_text
-from convex_evals.cli.runs.remote_suite import suite_for
+from convex_evals.cli.runs.lookup import suite_for
 from convex_evals.core.errors import UsageError
 from convex_evals.core.verdicts import StepName
 from convex_evals.models import UNASKED

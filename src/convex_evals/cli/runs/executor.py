@@ -27,7 +27,7 @@ class Executor:
     cluster: "Cluster | None" = None
 
     async def check_sandbox(self, sandbox: Sandbox) -> tuple[str, ...]:
-        """What does not confine answers although it should; says so. Raises SandboxError where it must not be so."""
+        """What is missing to confine answers, also printed. Raises SandboxError if confinement is required."""
         if self.cluster is None or sandbox == "none":
             return await check_sandbox(sandbox)
         missing = self.cluster.missing(sandbox)

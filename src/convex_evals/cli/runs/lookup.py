@@ -1,17 +1,20 @@
-"""Opening scores to look at them, and finding what a user means."""
+"""Opening scores to look at them, and finding what a user means: a run, an attempt, the suite it was graded with."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
-from convex_evals.core.errors import UsageError
+from convex_evals.core.errors import SuiteError, UsageError
 from convex_evals.core.ids import prefix
 from convex_evals.core.settings import read_settings
 from convex_evals.runner import CHECK, VALIDATE, asking_of
 from convex_evals.scores import (
     AttemptDetails,
+    PlannedEval,
     RemoteScores,
     RunFilter,
     RunRecord,
@@ -20,7 +23,7 @@ from convex_evals.scores import (
     database_status,
     is_service,
 )
-from convex_evals.suite import spellings
+from convex_evals.suite import Eval, find_suite, load_suite, pack_eval, spellings, unpack_eval
 
 LATEST: Final = "latest"
 RECENT: Final = 500
@@ -149,3 +152,40 @@ def find_attempt(store: ScoresStore, run: RunRecord, wanted: str, trial: int) ->
         raise UsageError(f"{name} has not been tried in trial {trial} of run {prefix(run.id)} yet.")
     results = [details for details in store.result_details(run.id, name) if details.attempt.trial == trial]
     return results[-1] if results else tried[-1]
+
+
+@contextmanager
+def suite_for(store: ScoresStore, run_id: str, names: Collection[str], given: Path | None) -> Iterator[Path | None]:
+    """A suite with the named evals as they were graded, as far as anybody has them; None is that of the run's machine.
+
+    What was `given` by the user is taken as it is.
+    """
+    if given is not None or not isinstance(store, RemoteScores):
+        yield given
+        return
+    planned = [each for each in store.planned(run_id) if each.eval in names]
+    own = _own_evals()
+    if all(_is_same(own.get(each.eval), each) for each in planned):
+        yield find_suite()
+        return
+    with TemporaryDirectory(prefix="convex-evals-") as folder:
+        for each in planned:
+            _add(store, own.get(each.eval), each, Path(folder))
+        yield Path(folder, "evals") if Path(folder, "evals").is_dir() else None
+
+
+def _add(store: RemoteScores, own: Eval | None, planned: PlannedEval, folder: Path) -> None:
+    packed = pack_eval(own) if own and _is_same(own, planned) else store.eval_folder(planned.eval)
+    if packed is not None:
+        unpack_eval(packed, folder)
+
+
+def _own_evals() -> dict[str, Eval]:
+    try:
+        return {each.id: each for each in load_suite(find_suite()).evals}
+    except SuiteError:
+        return {}
+
+
+def _is_same(own: Eval | None, planned: PlannedEval) -> bool:
+    return own is not None and (own.fingerprints.content, own.fingerprints.grader) == (planned.content, planned.grader)

@@ -1,17 +1,16 @@
-"""Carries out what was asked for, and says how it went."""
+"""Carries out what was asked for, sends it to a scores service meanwhile, and says how it went."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, AsyncExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from typing import TextIO
+from typing import Final, TextIO
 
 from convex_evals.cli.output import remark
 from convex_evals.cli.progress import event_stream, logging_events, watching
 from convex_evals.cli.runs.comparison import next_line
-from convex_evals.cli.runs.delivery import Announcer, sending_plans
 from convex_evals.cli.runs.executor import Executor, open_executor
-from convex_evals.cli.runs.options import RunOptions
+from convex_evals.cli.runs.options import Purpose, RunOptions
 from convex_evals.cli.runs.plans import Prepared, prepare, with_run_ids
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import prepare_toolchain
@@ -20,15 +19,20 @@ from convex_evals.runner import (
     ActiveRun,
     Budget,
     Execution,
+    Notice,
     Plan,
     RunContext,
     UntilSure,
+    Watcher,
     open_budget,
     open_workspace,
 )
-from convex_evals.scores import RunRecord, ScoresStore
+from convex_evals.scores import RunPlan, RunRecord, ScoresStore
 from convex_evals.suite import Problem
 from convex_evals.web import find_run_page
+
+SENT: Final[tuple[Purpose, ...]] = ("run", "scheduled")
+"""What is only about this machine is sent nowhere: whether a suite is valid, whether a key works."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,29 @@ class Session:
     problems: tuple[Problem, ...]
     complete: bool
     until_sure: UntilSure | None = None
+
+
+class Announcer:
+    """Says something from any thread: among the progress while that is shown, otherwise as a remark."""
+
+    def __init__(self) -> None:
+        self._tell: Callable[[str], None] = remark
+
+    def __call__(self, text: str) -> None:
+        self._tell(text)
+
+    @contextmanager
+    def through(self, watcher: Watcher) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+
+        def tell(text: str) -> None:
+            loop.call_soon_threadsafe(watcher, Notice(text))
+
+        self._tell = tell
+        try:
+            yield
+        finally:
+            self._tell = remark
 
 
 def carry_out(asked: RunOptions, settings: Settings, store: ScoresStore) -> Session:
@@ -71,7 +98,7 @@ async def _carry_out(
         toolchain = await prepare_toolchain(settings, remark)
         _warn_of_other_tools(prepared.plans, toolchain.fingerprint)
         voice = Announcer()
-        stack.enter_context(sending_plans(prepared.plans, asked, settings, store, voice))
+        stack.enter_context(_sending(prepared.plans, asked, settings, store, voice))
         runs = [each.begin(store, toolchain.fingerprint) for each in prepared.plans]
         for run in runs:
             if run.id not in resumed:
@@ -83,6 +110,22 @@ async def _carry_out(
             remark(next_line(sure, further))
             complete = await _execute(further, asked, settings, store, budget, events, executor, voice)
     return Session(tuple(store.find_run(run.id) for run in runs), prepared.problems, complete, sure)
+
+
+def _sending(
+    plans: Sequence[Plan], asked: RunOptions, settings: Settings, store: ScoresStore, say: Announcer
+) -> AbstractContextManager[None]:
+    """Before the plans begin, so that runs are sent from their first record on. Says where to. Raises UsageError."""
+    destination = settings.destination(asked.to) if asked.purpose in SENT else None
+    if destination is None:
+        return nullcontext()
+    from convex_evals.runner import sending
+
+    remark(f"Results are also sent to {destination.shown}.")
+    for plan in plans:
+        follow = store.outbox.follow if isinstance(plan.run, RunPlan) else store.outbox.send_again
+        follow(plan.run.id, destination.url)
+    return sending(store, destination, [plan.run.id for plan in plans], say)
 
 
 def _say_where(runs: Sequence[ActiveRun], settings: Settings, store: ScoresStore) -> None:

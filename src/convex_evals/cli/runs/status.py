@@ -3,13 +3,13 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, Self
 
 from convex_evals.cli.options import Shape
 from convex_evals.cli.output import csv_text, markdown_table, print_json, print_lines, print_table, table, write_text
-from convex_evals.cli.runs.as_json import eval_json, run_score_json, run_summary_json
-from convex_evals.cli.runs.delivery import unsent_json, unsent_lines
+from convex_evals.cli.runs.exports import eval_json, run_score_json, run_summary_json
 from convex_evals.cli.runs.lookup import can_resume, condition, is_of, model_advice
 from convex_evals.cli.runs.summaries import (
     cost_text,
@@ -21,6 +21,7 @@ from convex_evals.cli.runs.summaries import (
 )
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
+from convex_evals.core.settings import Destination, read_settings
 from convex_evals.runner import VALIDATE, RunScore, Spending, last_verdicts, why_no_score
 from convex_evals.scores import AttemptDetails, RunFilter, RunRecord, ScoresStore
 from convex_evals.statistics import Score
@@ -102,7 +103,7 @@ def _print_runs(store: ScoresStore, runs: Sequence[RunRecord], scores: dict[str,
     if resumable:
         print_lines(["", "These continue what has no verdict:"])
         print_lines(f"  convex-evals run --resume {prefix(run.id)}" for run in resumable)
-    if unsent := unsent_lines(store):
+    if unsent := _unsent_lines(store):
         print_lines(["", *unsent])
 
 
@@ -182,7 +183,7 @@ def _runs_json(store: ScoresStore, runs: Sequence[RunRecord], scores: dict[str, 
             }
             for run in runs
         ],
-        "unsent": unsent_json(store),
+        "unsent": _unsent_json(store),
     }
 
 
@@ -240,3 +241,21 @@ class Wanted:
             return datetime.combine(date.fromisoformat(self.since), time(), UTC)
         except ValueError as error:
             raise UsageError(f"--since must be a day like 2026-11-01, but it is {self.since!r}.") from error
+
+
+def _unsent_lines(store: ScoresStore) -> list[str]:
+    """One per service that lacks something."""
+    from convex_evals.runner import outcome
+
+    settings, found = read_settings(), sorted(store.outbox.unsent(), key=lambda each: each.destination)
+    return [
+        outcome(settings.destination(url) or Destination(url), tuple(unsent))
+        for url, unsent in groupby(found, key=lambda each: each.destination)
+    ]
+
+
+def _unsent_json(store: ScoresStore) -> list[dict[str, object]]:
+    return [
+        {"url": each.destination, "run": each.run_id, "records": each.entries, "refused": each.refused}
+        for each in store.outbox.unsent()
+    ]

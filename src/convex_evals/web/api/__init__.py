@@ -3,9 +3,8 @@
 from fastapi import APIRouter
 
 from convex_evals.web.api.evals import evals
-from convex_evals.web.api.labels import labels
 from convex_evals.web.api.records import records
-from convex_evals.web.api.results import results
+from convex_evals.web.api.results import labels, results
 from convex_evals.web.api.runs import events, runs
 from convex_evals.web.api.standings import schedule, standings
 

@@ -118,7 +118,7 @@ def _record(store: ScoresStore, plan: RunPlan, log: Path) -> None:
 
 
 def _record_attempt(store: ScoresStore, run_id: str, eval: str, log: Path, log_bytes: int) -> None:
-    """Everything in it is different from everything in any other, so nothing is spared by what is there already."""
+    """Everything in it is unique, so that nothing is saved because the service has it already."""
     chance = random.Random(f"{run_id}/{eval}")
 
     def text(size: int) -> str:

@@ -68,7 +68,7 @@ class Served:
     start: float
 
     async def wait_until_quiet(self) -> None:
-        """Until it has prepared itself. Whoever is never quiet is measured as it is."""
+        """Until it has prepared itself. A server that never becomes quiet is measured as it is."""
         for _ in range(QUIET_TRIES):
             watch = Stopwatch(self.processor)
             await asyncio.sleep(1)

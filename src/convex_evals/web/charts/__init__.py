@@ -2,10 +2,9 @@
 
 from convex_evals.web.charts.bars import Bar, bar_chart
 from convex_evals.web.charts.chart import Chart
-from convex_evals.web.charts.heat_map import Cell, heat_map
+from convex_evals.web.charts.heat_map import Cell, Tick, heat_map, strip
 from convex_evals.web.charts.history import Moment, Series, history_chart
 from convex_evals.web.charts.scatter import Point, pareto, scatter_chart
-from convex_evals.web.charts.strip import Tick, strip
 
 __all__ = [
     "Bar",

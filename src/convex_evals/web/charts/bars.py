@@ -7,8 +7,7 @@ from typing import Final
 from markupsafe import Markup
 
 from convex_evals.web.charts import svg
-from convex_evals.web.charts.chart import Chart, between, percent
-from convex_evals.web.charts.scale import Scale
+from convex_evals.web.charts.chart import Chart, Scale, between, percent
 
 WIDTH: Final = 640
 ROW: Final = 26

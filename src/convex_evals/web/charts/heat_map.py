@@ -1,4 +1,7 @@
-"""A heat map: rows × columns of shares. Shade is the share; a cross is 0, and an empty frame is "not known"."""
+"""A heat map: rows × columns of shares; and a strip: one row of them, in the order of time.
+
+Shade is the share; a cross is 0, and an empty frame is "not known".
+"""
 
 import re
 from collections.abc import Sequence
@@ -112,3 +115,14 @@ def _fitting(name: str, width: float) -> str:
 def _mean(cells: Sequence[Cell]) -> str:
     known = [each.share for each in cells if each.share is not None]
     return percent(sum(known) / len(known)) if known else "no verdict"
+
+
+Tick = Cell
+"""One run; `share` of its trials that passed."""
+
+
+def strip(title: str, ticks: Sequence[Tick]) -> Markup:
+    """Oldest first. The page says the numbers beside it."""
+    squares = [square(place * (SIZE + GAP), 1.0, tick) for place, tick in enumerate(ticks)]
+    width = max(len(ticks) * (SIZE + GAP), SIZE)
+    return svg.picture(width, SIZE + 2, title, "; ".join(tick.title for tick in ticks), *squares)

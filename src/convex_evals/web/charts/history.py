@@ -1,4 +1,4 @@
-"""Scores over time: a line per series with whiskers and marks for benchmark versions; and a small line without axes."""
+"""Scores over time: a line per series, with whiskers and marks for benchmark versions."""
 
 import math
 from collections.abc import Sequence
@@ -9,8 +9,7 @@ from typing import Final
 from markupsafe import Markup
 
 from convex_evals.web.charts import svg
-from convex_evals.web.charts.chart import Chart, between, percent
-from convex_evals.web.charts.scale import Scale
+from convex_evals.web.charts.chart import Chart, Scale, between, percent
 
 WIDTH: Final = 640
 HEIGHT: Final = 260

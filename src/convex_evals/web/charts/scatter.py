@@ -4,16 +4,19 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
 from convex_evals.web.charts import svg
 from convex_evals.web.charts.bars import whisker
-from convex_evals.web.charts.chart import Chart, between, percent
-from convex_evals.web.charts.labels import Anchor, Box, place_names
-from convex_evals.web.charts.scale import Scale
+from convex_evals.web.charts.chart import Chart, Scale, between, percent
 
+CHARACTER: Final = 6.4
+LINE: Final = 13.0
+BESIDE: Final = 9.0
+FURTHEST: Final = 4
+"""Lines above and below a point at which a place is looked for."""
 WIDTH: Final = 640
 HEIGHT: Final = 360
 LEFT: Final = 52.0
@@ -21,6 +24,47 @@ RIGHT: Final = 18.0
 TOP: Final = 14.0
 FOOT: Final = 46.0
 CAP: Final = 4
+
+
+class Box(NamedTuple):
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def shared(self, other: "Box") -> float:
+        """The area that both cover."""
+        width = min(self.right, other.right) - max(self.left, other.left)
+        height = min(self.bottom, other.bottom) - max(self.top, other.top)
+        return max(width, 0.0) * max(height, 0.0)
+
+
+class Anchor(NamedTuple):
+    """A name and the point it belongs to."""
+
+    name: str
+    x: float
+    y: float
+
+
+def place_names(anchors: Sequence[Anchor], obstacles: Sequence[Box], frame: Box) -> list[Box]:
+    """A box for each name, in the order given. Boxes stay inside the frame."""
+    taken, found = list(obstacles), list[Box]()
+    for anchor in anchors:
+        best = min(_places(anchor, frame), key=lambda place: sum(map(place.shared, taken)))
+        taken.append(best)
+        found.append(best)
+    return found
+
+
+def _places(anchor: Anchor, frame: Box) -> Iterator[Box]:
+    """The nearest first, right before left."""
+    width = len(anchor.name) * CHARACTER
+    for step in (0.0, *(sign * lines for lines in range(1, FURTHEST + 1) for sign in (-1.0, 1.0))):
+        top = min(max(anchor.y - LINE / 2 + step * LINE, frame.top), frame.bottom - LINE)
+        for left in (anchor.x + BESIDE, anchor.x - BESIDE - width):
+            inside = min(max(left, frame.left), max(frame.right - width, frame.left))
+            yield Box(inside, top, inside + width, top + LINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +144,7 @@ def _front(front: Sequence[Point], x: Scale, y: Scale) -> Markup:
 
 
 def _stairs(front: Sequence[Point], x: Scale, y: Scale) -> list[tuple[float, float]]:
-    """Between two of them, nobody pays more without getting more."""
+    """The Pareto front as steps: level until the price of the next better point."""
     corners: list[tuple[float, float]] = []
     for point in front:
         if corners:
@@ -124,7 +168,7 @@ def _names(points: Sequence[Point], x: Scale, y: Scale) -> list[Markup]:
 
 
 def _name(anchor: Anchor, box: Box) -> Markup:
-    """What stands left of its point ends there, however wide the letters are."""
+    """A name to the left of its point is aligned to end there, however wide its letters are."""
     if box.right < anchor.x:
         return svg.text(box.right, box.bottom - 3, anchor.name, "name", "end")
     return svg.text(box.left, box.bottom - 3, anchor.name, "name")

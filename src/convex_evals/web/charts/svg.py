@@ -25,7 +25,7 @@ def text(x: float, y: float, said: str, class_: str = "label", anchor: str | Non
 
 
 def upright(x: float, y: float, said: str, class_: str) -> Markup:
-    """Text that is read from below, with its middle at this place."""
+    """Text rotated to read upwards, centred at this place."""
     turned = f"rotate(-90 {_shown(x)} {_shown(y)})"
     return element("text", said, x=x, y=y, class_=class_, text_anchor="middle", transform=turned)
 

@@ -73,7 +73,7 @@ async def serve_socket(websocket: WebSocket, caller: Caller) -> None:
 
 
 class Subscriptions:
-    """Of one socket, whose client is nobody until it sends a token."""
+    """Of one socket, whose client is anonymous until it sends a token."""
 
     def __init__(self, socket: AcceptedSocket, caller: Caller) -> None:
         self._socket, self._caller = socket, caller

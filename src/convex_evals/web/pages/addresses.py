@@ -45,7 +45,7 @@ def result_address(experiment: str, run_id: str, eval: str, trial: int = 1) -> s
 
 
 def model_address(provider: str, model: str) -> str:
-    """A model that is called after its provider is not called so twice."""
+    """A provider's name in front of the model's is not repeated."""
     return _joined("model", provider, model.removeprefix(f"{provider}/"))
 
 

@@ -13,8 +13,7 @@ from convex_evals.runner import ComparedEval, ComparedRuns, RunFigures, Standing
 from convex_evals.scores import RunFilter
 from convex_evals.web.errors import NotFound, RequestRefused
 from convex_evals.web.pages.diff import FileDiff, compare_answers
-from convex_evals.web.pages.frame import Crumb, page, show
-from convex_evals.web.pages.twins import Twin
+from convex_evals.web.pages.frame import Crumb, Twin, page, show
 from convex_evals.web.results import Results, results_of
 from convex_evals.web.site import Site, site_of
 

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from markupsafe import Markup
 
-from convex_evals.web.pages.highlight import Line, highlighted, line_markup
+from convex_evals.web.pages.text import Line, highlighted, line_markup
 
 Kind = Literal["same", "changed", "added", "missing", "large"]
 BlockKind = Literal["same", "changed", "gap"]

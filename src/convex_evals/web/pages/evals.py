@@ -18,10 +18,9 @@ from convex_evals.web.errors import NotFound
 from convex_evals.web.pages.addresses import eval_address, links_of, result_address
 from convex_evals.web.pages.errors import Moved
 from convex_evals.web.pages.figures import moment
-from convex_evals.web.pages.frame import Crumb, page, show
-from convex_evals.web.pages.highlight import source_lines
+from convex_evals.web.pages.frame import Crumb, Twin, page, show
 from convex_evals.web.pages.search import named
-from convex_evals.web.pages.twins import Twin
+from convex_evals.web.pages.text import source_lines
 from convex_evals.web.results import Results, results_of
 from convex_evals.web.site import Site, site_of
 
@@ -102,7 +101,7 @@ def _find_eval(site: Site, asked: str) -> Eval | None:
 
 
 def _lead_on(site: Site, results: Results, asked: str) -> None:
-    """To the only eval that begins so, or whose words are these. Raises in any case."""
+    """Redirects to the only eval whose name begins like this, or has these words. Always raises."""
     names = {each.id for each in site.suite.evals} if site.suite else set()
     names |= {name for each in results.runs() for name in each.standings}
     if found := named(asked, names):

@@ -10,7 +10,7 @@ from convex_evals.core.errors import ConvexEvalsError
 from convex_evals.scores import PlannedEval
 from convex_evals.suite import Eval, Given, Suite, read_answer, read_given, read_text
 from convex_evals.web.pages.diff import FileDiff, compare_answers
-from convex_evals.web.pages.highlight import source_lines
+from convex_evals.web.pages.text import source_lines
 
 if TYPE_CHECKING:
     from convex_evals.scores import ScoresStore

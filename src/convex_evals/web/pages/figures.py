@@ -46,7 +46,7 @@ def sign(status: str) -> Sign:
 
 @lru_cache(maxsize=256)
 def mark(status: str, step: str = "") -> Markup:
-    """The icon alone, for narrow cells; words are there for those who hear the page. A run has hundreds of them."""
+    """The icon alone, for narrow cells, with words for screen readers. Cached: a run has hundreds of them."""
     found = sign(status)
     icon = Markup('<span class="icon" aria-hidden="true">{}</span>').format(found.icon)
     word = f"{step} {found.word}".strip()

@@ -13,8 +13,7 @@ from convex_evals.analysis import SharedFailure, suite_health
 from convex_evals.controls import FILE, RecordedCheck, RecordedControls, read_recorded
 from convex_evals.runner import RunFigures
 from convex_evals.statistics import Flakiness, Tally, flakiness, merged
-from convex_evals.web.pages.frame import Crumb, page, show
-from convex_evals.web.pages.twins import Twin
+from convex_evals.web.pages.frame import Crumb, Twin, page, show
 from convex_evals.web.results import Results, results_of
 from convex_evals.web.site import Site, site_of
 

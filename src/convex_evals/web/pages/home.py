@@ -1,4 +1,4 @@
-"""Home: what runs now, what finished lately, which evals turned, what was spent, and what is due next."""
+"""Home: what runs now, what finished lately, which evals flipped, what was spent, and what is due next."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

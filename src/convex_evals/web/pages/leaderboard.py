@@ -23,8 +23,7 @@ from convex_evals.suite import Difficulty
 from convex_evals.web.charts import Chart, Moment, Point, Series, history_chart, scatter_chart
 from convex_evals.web.errors import NotFound
 from convex_evals.web.pages.addresses import links_of, model_address, run_address
-from convex_evals.web.pages.frame import Crumb, page, show
-from convex_evals.web.pages.twins import Twin
+from convex_evals.web.pages.frame import Crumb, Twin, page, show
 from convex_evals.web.results import Results, results_of
 from convex_evals.web.site import Site, site_of
 

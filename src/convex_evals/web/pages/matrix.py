@@ -15,9 +15,8 @@ from convex_evals.scores import Benchmark
 from convex_evals.statistics import Tally, merged
 from convex_evals.web.charts import Cell, Chart, heat_map
 from convex_evals.web.pages.addresses import eval_address, links_of
-from convex_evals.web.pages.frame import Crumb, page, show
+from convex_evals.web.pages.frame import Crumb, Twin, page, show
 from convex_evals.web.pages.leaderboard import experiments, find_version
-from convex_evals.web.pages.twins import Twin
 from convex_evals.web.results import Results, results_of
 from convex_evals.web.site import Site, site_of
 

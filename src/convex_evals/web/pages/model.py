@@ -9,16 +9,15 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from convex_evals.analysis.trends import find_trends, read_reports
+from convex_evals.analysis.patterns import find_trends, read_reports
 from convex_evals.runner import UNMINTED, WITH_GUIDELINES, WITHOUT_GUIDELINES, RunFigures, is_sample
 from convex_evals.statistics import Comparison, Score, Tally, compare, merged, score
 from convex_evals.web.charts import Bar, Chart, Moment, Series, bar_chart, history_chart
 from convex_evals.web.errors import NotFound
 from convex_evals.web.pages.addresses import links_of, model_address, run_address
 from convex_evals.web.pages.errors import Moved
-from convex_evals.web.pages.frame import Crumb, page, show
+from convex_evals.web.pages.frame import Crumb, Twin, page, show
 from convex_evals.web.pages.reports import ReportEntry, list_reports
-from convex_evals.web.pages.twins import Twin
 from convex_evals.web.results import Results, results_of
 from convex_evals.web.site import Site, site_of
 

@@ -4,25 +4,27 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Annotated, Final
 
+import nh3
 from fastapi import APIRouter, Depends
+from markdown_it import MarkdownIt
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
 from convex_evals.analysis.report import FailureReport, Report
 from convex_evals.analysis.report.files import read_report
+from convex_evals.core.text import visible
 from convex_evals.core.verdicts import CLASSES
 from convex_evals.statistics import Interval, wilson_interval
 from convex_evals.web.charts import Chart, Moment, Series, history_chart
 from convex_evals.web.errors import NotFound
 from convex_evals.web.pages.addresses import links_of, report_address, result_address
 from convex_evals.web.pages.errors import Moved
-from convex_evals.web.pages.frame import Crumb, page, show
-from convex_evals.web.pages.markdown import rendered
-from convex_evals.web.pages.twins import Twin
+from convex_evals.web.pages.frame import Crumb, Twin, page, show
 from convex_evals.web.site import Site, site_of
 
 router = APIRouter()
@@ -30,6 +32,11 @@ COLUMNS: Final = ("report", "run", "model", "provider", "experiment", "date", "p
 FAILURE_COLUMNS: Final = ("eval", "trial", "failed_step", "class", "engine_class", "confidence", "summary", "repeat")
 _EVAL: Final = re.compile(r"`?(\d{3}-[\w-]+/\d{3}-[\w-]+)`?")
 _FENCE: Final = re.compile(r"^\s*(```+|~~~+)")
+_TAGS: Final = {
+    *("a", "blockquote", "br", "code", "del", "em", "hr", "li", "ol", "p", "pre", "s", "strong", "ul"),
+    *("h1", "h2", "h3", "h4", "h5", "h6", "table", "tbody", "td", "th", "thead", "tr"),
+}
+_SCHEMES: Final = {"http", "https", "mailto"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +116,23 @@ def _address(path: Path) -> str:
 
 def _is_here(site: Site, run_id: str) -> bool:
     return any(run.id == run_id for run in site.store.history.runs([run_id]))
+
+
+def rendered(markdown: str) -> Markup:
+    """Safe whatever it says: links of other schemes, images, scripts and styles do not survive."""
+    html = nh3.clean(
+        _parser().render(visible(markdown)),
+        tags=_TAGS,
+        attributes={"a": {"href"}, "code": {"class"}, "th": set(), "td": set(), "ol": {"start"}},
+        url_schemes=_SCHEMES,
+        link_rel="noopener noreferrer nofollow",
+    )
+    return Markup(html)
+
+
+@cache
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
 
 def _with_links(request: Request, entry: ReportEntry, run_is_here: bool) -> str:

@@ -20,9 +20,8 @@ from convex_evals.web.identity import Labeller, visitor_of
 from convex_evals.web.pages.addresses import category_address, result_address, run_address, with_query
 from convex_evals.web.pages.errors import Moved
 from convex_evals.web.pages.evidence import Kept, find_reference, kept_text, read_model_answer
-from convex_evals.web.pages.frame import Crumb, download, page, show
+from convex_evals.web.pages.frame import Crumb, Twin, download, page, show
 from convex_evals.web.pages.search import find_run, named
-from convex_evals.web.pages.twins import Twin
 from convex_evals.web.site import Site, site_of
 
 router = APIRouter()

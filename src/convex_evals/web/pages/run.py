@@ -19,9 +19,8 @@ from convex_evals.statistics import Score, Tally, score
 from convex_evals.web.errors import NotFound
 from convex_evals.web.pages.addresses import category_address, run_address
 from convex_evals.web.pages.errors import Moved
-from convex_evals.web.pages.frame import Crumb, page, show
+from convex_evals.web.pages.frame import Crumb, Twin, page, show
 from convex_evals.web.pages.search import find_run, named
-from convex_evals.web.pages.twins import Twin
 from convex_evals.web.site import Site, site_of
 
 router = APIRouter()
@@ -51,7 +50,7 @@ class Cause:
 
     @property
     def slug(self) -> str:
-        """Names it in the page, however the order changes."""
+        """An id for it in the page that does not depend on the order."""
         return sha256(f"{self.step} {self.name}".encode()).hexdigest()[:12]
 
 
@@ -202,7 +201,7 @@ def _spent(site: Site, run: RunRecord, rows: Sequence[GridRow]) -> Sum:
 
 
 def _progress(grid: RunGrid) -> Progress:
-    """What is left takes as long as what is done took, each."""
+    """Estimated from the mean time of what is done."""
     done = sum(row.status not in ("pending", "running", "interrupted") for row in grid.rows)
     left = len(grid.rows) - done
     if not done or not left:

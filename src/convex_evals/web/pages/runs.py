@@ -11,8 +11,7 @@ from starlette.responses import Response
 from convex_evals.runner import NOT_SCORES, RunFigures, Sum
 from convex_evals.scores import RunRecord
 from convex_evals.web.pages.addresses import with_query
-from convex_evals.web.pages.frame import Crumb, page, show
-from convex_evals.web.pages.twins import Twin
+from convex_evals.web.pages.frame import Crumb, Twin, page, show
 from convex_evals.web.results import Results, results_of
 
 router = APIRouter()

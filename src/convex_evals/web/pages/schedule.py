@@ -10,8 +10,7 @@ from starlette.responses import Response
 from convex_evals.core.settings import read_settings
 from convex_evals.models import load_registry
 from convex_evals.schedule import Turn, read_agenda
-from convex_evals.web.pages.frame import Crumb, page, show
-from convex_evals.web.pages.twins import Twin
+from convex_evals.web.pages.frame import Crumb, Twin, page, show
 from convex_evals.web.results import Results, results_of
 from convex_evals.web.site import Site, site_of
 

@@ -13,8 +13,7 @@ from convex_evals.web.errors import NotFound
 from convex_evals.web.pages.addresses import eval_address, links_of, model_address, run_address, with_query
 from convex_evals.web.pages.errors import Moved
 from convex_evals.web.pages.figures import moment
-from convex_evals.web.pages.frame import Crumb, page, show
-from convex_evals.web.pages.twins import Twin
+from convex_evals.web.pages.frame import Crumb, Twin, page, show
 from convex_evals.web.results import Results, results_of
 from convex_evals.web.site import Site, site_of
 

@@ -96,7 +96,7 @@ def _left_open(test: Diagnostic, evidence: Evidence) -> str | None:
 
 
 def _rounds_unasked(evidence: Evidence) -> bool:
-    """Only the answer rounds: a number as it is needs no word, another one does."""
+    """Only the answer rounds: a task need not say that a number is exact, but must say that it is rounded."""
     rounds = [bool(_ROUNDS.search(each)) for each in (evidence.cause.model_snippet, evidence.cause.expected_snippet)]
     return rounds == [True, False]
 

@@ -76,7 +76,7 @@ def _differs_in_a_constant(evidence: Evidence) -> bool:
 
 
 def _came_from(received: str | None, cause: Cause) -> bool:
-    """What came is a text that the answer spells out."""
+    """The received value is a text that the answer spells out."""
     return bool(received) and any(each in _texts(cause.model_snippet) for each in _texts(received or ""))
 
 

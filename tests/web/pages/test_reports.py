@@ -1,6 +1,6 @@
 import pytest
 
-from convex_evals.web.pages.markdown import rendered
+from convex_evals.web.pages.reports import rendered
 
 
 @pytest.mark.parametrize(

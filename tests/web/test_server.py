@@ -12,7 +12,7 @@ import pytest
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.scores import PART, Holder, ScoresStore, artifacts
 from convex_evals.scores.leases import Leases
-from convex_evals.web.upkeep import keep_up
+from convex_evals.web.server import keep_up
 
 
 @pytest.fixture
