@@ -226,6 +226,17 @@ def test_the_estimate_reads_two_documents_and_is_exact_after_tidy(project: Deplo
     assert work.documents_read <= 10
 
 
+def test_catching_up_is_over_with_the_last_sale(given: GivenDeployment) -> None:
+    given.insert_many("sales", [sale("north", number) for number in range(40)])
+    project = given.upgrade()
+    for _ in range(40):
+        finished = project.admin.mutation("figures:catchUp")
+        assert finished is (project.query("figures:everywhere") == 40)
+        if finished:
+            return
+    pytest.fail("catchUp never returns true")
+
+
 def test_figures_of_a_large_shop_read_few_documents(given: GivenDeployment) -> None:
     ids = given.insert_many("sales", [sale("north", number * 7 % 60) for number in range(80)])
     project = given.upgrade()

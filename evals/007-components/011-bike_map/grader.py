@@ -134,7 +134,7 @@ def test_searches_find_what_is_there_whatever_happens(project: Deployment, seed:
     for _ in range(6):
         shown.add(somewhere(chance), chance.choice(KINDS), chance.sample(EXTRAS, chance.randrange(3)))
     for number in range(12):
-        bike, step = chance.choice(sorted(shown.bikes)), chance.random()
+        bike, step = chance.choice(list(shown.bikes)), chance.random()
         if step < 0.2 or len(shown.bikes) < 4:
             shown.add(somewhere(chance), chance.choice(KINDS), chance.sample(EXTRAS, chance.randrange(3)))
         elif step < 0.5:
@@ -149,11 +149,24 @@ def test_searches_find_what_is_there_whatever_happens(project: Deployment, seed:
             shown.check_nearest(somewhere(chance), chance.uniform(3_000, 30_000), kinds, None, chance.randrange(1, 9))
             shown.check_nearest(CENTRE, 50_000, kinds, chance.choice(EXTRAS), 5)
             shown.check_area(TOWN, chance.choice([None, *KINDS]), chance.randrange(1, 4))
-            bike = chance.choice(sorted(shown.bikes))
+            bike = chance.choice(list(shown.bikes))
             assert project.query("bikes:where", bike=bike) == shown.bikes[bike]["position"]
     shown.check_journal(sorted(shown.bikes), 3)
     for bike in gone:
         assert project.query("bikes:where", bike=bike) is None
+
+
+def test_a_bike_that_is_moved_stays_what_it_is(project: Deployment) -> None:
+    shown = Map(project)
+    rented, free = shown.add(CENTRE, "cargo", ["basket"]), shown.add(CENTRE, "electric", ["lamp"])
+    shown.change(rented, "rented")
+    for bike in (rented, free):
+        shown.move(bike, at(52.51, 13.41))
+    for extra in (None, "basket", "lamp"):
+        shown.check_nearest(CENTRE, 10_000, KINDS, extra, 5)
+    shown.check_area(TOWN, "electric", 5)
+    shown.change(rented, "free")
+    shown.check_nearest(CENTRE, 10_000, ["cargo"], "basket", 5)
 
 
 def test_the_nearest_bikes_are_those_that_fulfil_everything(project: Deployment) -> None:
