@@ -242,7 +242,7 @@ LOOKS_AT_HOSTILE = """
     """
 NEVER_ANSWERS = """
     def test_never_answers(app):
-        app.open().evaluate("new Promise(() => {})")
+        app.open().evaluate("globalThis.kept = new Promise(() => {})")
     """
 
 
