@@ -279,8 +279,8 @@ class Chromium:
     def _kill(self) -> None:
         pid, self.network.pid = self.network.pid, None
         if pid is not None:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # Debian's program is a script that waits for the browser
+                os.killpg(pid, signal.SIGKILL)  # Playwright starts it in a process group of its own
 
 
 def _write_program(executable: Path, network: BrowserNetwork, folder: Path) -> Path:
