@@ -242,8 +242,10 @@ def step(project: Deployment, truth: Truth, chance: random.Random, room: str) ->
 @pytest.mark.parametrize("seed", range(4))
 def test_open_pages_always_show_the_truth(project: Deployment, seed: int) -> None:
     chance, truth, done = random.Random(seed), Truth(), []
+    names: dict[str, str] = {}
     for name in ("plans", "books"):
         room = create(project, name=name)
+        names[room] = name
         truth.owner[room], truth.notes[room] = "ada", []
     with ExitStack() as stack:
         pages: dict[tuple[str, str], LiveQuery] = {}
@@ -258,3 +260,7 @@ def test_open_pages_always_show_the_truth(project: Deployment, seed: int) -> Non
             assert received == expected, f"after {done}"
             guests = project.as_user(truth.owner[room]).query("rooms:guests", roomId=room)
             assert guests == truth.guests(room, project.now()), f"after {done}"
+            for user in USERS:
+                seen = [each for each in truth.owner if truth.seen(each, user, project.now()) is not None]
+                mine = project.as_user(user).query("rooms:mine")
+                assert mine == sorted(names[each] for each in seen), f"{user}, after {done}"

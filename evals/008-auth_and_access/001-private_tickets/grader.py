@@ -188,6 +188,17 @@ def test_hidden_tickets_make_no_gaps(project: Deployment) -> None:
     assert ada.query("tickets:find", orgId=org, prefix="T") == []
 
 
+def test_a_hundred_hidden_tickets_make_no_gap(project: Deployment) -> None:
+    org = found_org(project, "ada", ben="agent")
+    ada, ben = project.as_user("ada"), project.as_user("ben")
+    for title in ("first", "second"):
+        add(ada, org, title)
+    for _ in range(100):
+        add(ada, org, "hidden", private=True)
+    add(ada, org, "last")
+    assert titles(ben, org, 2) == ["last", "second", "first"]
+
+
 def test_nothing_else_is_read(project: Deployment) -> None:
     org, other = found_org(project, "ada"), found_org(project, "ada")
     ada = project.as_user("ada")

@@ -120,6 +120,9 @@ def test_banks_have_nothing_to_do_with_each_other(project: Deployment) -> None:
     assert deliver(project, event(), "nobody") == UNAUTHORIZED
     assert deliver(project, event(balance=3), "north") == APPLIED
     assert (state(project), state(project, bank="south")) == ((3, 1, 1), (10, 1, 1))
+    assert project.admin.mutation("banks:removeSecret", bank="south", secret=SECRET) is None
+    assert deliver(project, event(), "south") == UNAUTHORIZED
+    assert deliver(project, event(), "north") == DUPLICATE
 
 
 def test_secrets_come_and_go(project: Deployment) -> None:
@@ -148,6 +151,8 @@ def bad_headers(body: bytes, time: str) -> list[str | None]:
         f"t={time},v0={good}",
         f"t={time},v1={good[:-1]}",
         f"t={time},v1={good}00",
+        f"t={time},v1={good.upper()}",
+        f"t={time}, v1={good}",
         f"t={time},v1=",
         f"t={time},v1={'zz' * 32}",
         f"t={time},t={time},v1={good}",

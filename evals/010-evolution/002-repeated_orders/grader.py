@@ -247,13 +247,10 @@ def test_a_repetition_is_recognized_without_reading_other_orders(given: GivenDep
     pens = [{"productId": pen, "quantity": 1}]
     old = place(given, ada, pens, "old")
     fields = {"lines": pens, "cents": 1, "status": "placed"}
-    given.insert_many(
-        "orders",
-        [
-            {**fields, "customerId": ada if i % 2 else ben, "clientRef": "old" if i % 4 == 0 else f"r{i}", "number": i}
-            for i in range(400)
-        ],
-    )
+    others = given.insert_many("customers", [{"name": f"c{number}", "points": 0} for number in range(100)])
+    orders = [{"customerId": ada if i % 2 else ben, "clientRef": f"r{i}"} for i in range(300)]
+    orders += [{"customerId": other, "clientRef": "old"} for other in others]
+    given.insert_many("orders", [{**fields, **order, "number": i} for i, order in enumerate(orders)])
     project = given.upgrade()
     new = place(project, ada, pens, "new")
     assert new["number"] == 1002

@@ -194,7 +194,6 @@ def test_only_the_calls_of_apps_are_accepted(project: Deployment) -> None:
         ("delivery:record", {"email": 5, "attempts": 1}),
         ("delivery:record", {"email": "a", "attempts": 1, "campaignId": 5}),
         ("delivery:welcome", {"name": "a"}),
-        ("housekeeping:forget", {}),
         ("housekeeping:forget", {"days": "30"}),
     ):
         with project.fails("ArgumentValidationError"):
