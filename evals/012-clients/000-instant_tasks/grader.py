@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 from convex_evals.pipeline.grading.kit import App, Deployment, Sources, wait_until
 
 STATE = """({
-  status: document.querySelector('[role=status]')?.textContent?.trim() ?? '',
+  status: document.querySelector('[role=status], output')?.textContent?.trim() ?? '',
   projects: [...document.querySelectorAll('button')]
     .map((each) => each.textContent.trim())
     .filter((each) => /[(][0-9]+[)]$/.test(each)),

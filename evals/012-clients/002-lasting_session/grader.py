@@ -25,7 +25,7 @@ STATE = """(() => {
   return {
     page: heading === null ? (document.body.textContent.includes('Loading…') ? 'loading' : 'nothing')
       : heading === 'Sign in' ? 'signed out' : heading + ': ' + notes,
-    status: document.querySelector('[role=status]')?.textContent.trim() ?? null,
+    status: document.querySelector('[role=status], output')?.textContent.trim() ?? null,
     alert: document.querySelector('[role=alert]')?.textContent.trim() ?? null,
   };
 })()"""

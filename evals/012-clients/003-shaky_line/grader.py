@@ -14,7 +14,7 @@ from playwright.sync_api import Dialog, Locator, Page, expect
 from convex_evals.pipeline.grading.kit import App, Deployment, Reply, Sources, WebRequest, WebServer, wait_until
 
 STATE = """({
-  status: document.querySelector('[role=status]')?.textContent.trim() ?? null,
+  status: document.querySelector('[role=status], output')?.textContent.trim() ?? null,
   notes: [...document.querySelectorAll('ul > li')].map((item) => {
     const [text, rest] = item.textContent.split('Vote (');
     return text.trim() + ' ' + parseInt(rest);

@@ -33,7 +33,7 @@ STATE = """(() => {
   const list = document.querySelector('#root ul');
   return {
     heading: text(document.querySelector('#root h1')),
-    status: text(document.querySelector('#root [role=status]')),
+    status: text(document.querySelector('#root [role=status], #root output')),
     items: list === null ? null : [...list.querySelectorAll(':scope > li')].map((item) =>
       text(item.querySelector('span')) + ' ' + text(item.querySelector('button'))?.replace(/[^0-9]/g, '')),
     isLoading: (document.querySelector('#root')?.textContent ?? '').includes('Loading…'),

@@ -18,12 +18,15 @@ REMOVED: Final = "This entry has been removed"
 MOST: Final = 300_000
 CORS: Final = {"Access-Control-Allow-Origin": "*"}
 
-# Names of uploads with their states, and names on the shelf.
+# The texts in the items of uploads (one is the name) with their states, and names on the shelf.
 STATE = """(() => {
-  const list = (name) => document.querySelector(`ul[aria-label="${name}"]`);
+  const texts = (ids) => ids.split(' ').map((id) => document.getElementById(id)?.textContent ?? '').join(' ').trim();
+  const label = (each) => texts(each.getAttribute('aria-labelledby') ?? '') || each.getAttribute('aria-label')?.trim();
+  const list = (name) => [...document.querySelectorAll('ul')].find((each) => label(each) === name);
   return {
     uploads: [...(list('Uploads')?.querySelectorAll(':scope > li') ?? [])].map((item) =>
-      [item.querySelector('span')?.textContent, item.querySelector('[role=status]')?.textContent]),
+      [[...item.querySelectorAll('span')].map((span) => span.textContent.trim()),
+        item.querySelector('[role=status], output')?.textContent]),
     shelf: [...(list('Shelf')?.querySelectorAll(':scope > li') ?? [])].map((item) =>
       item.querySelector('a')?.textContent),
   };
@@ -360,7 +363,10 @@ def expect_upload(page: Page, name: str, state: str, *buttons: str) -> None:
 
 
 def expect_uploads(page: Page, *names: str) -> None:
-    expect(page.get_by_role("list", name="Uploads").locator("> li > span:first-of-type")).to_have_text(list(names))
+    items = page.get_by_role("list", name="Uploads").locator("> li")
+    expect(items).to_have_count(len(names))
+    for position, name in enumerate(names):
+        expect(items.nth(position).locator(f'span:text-is("{name}")')).to_have_count(1)
 
 
 def expect_shelf(page: Page, *names: str) -> None:
@@ -421,7 +427,7 @@ def check_frames(states: list[dict[str, Any]], *names: str) -> None:
     """Once chosen, each is in one place in every frame."""
     for name in names:
         places = [
-            [upload[0] for upload in state["uploads"]].count(name) + state["shelf"].count(name) for state in states
+            sum(name in upload[0] for upload in state["uploads"]) + state["shelf"].count(name) for state in states
         ]
         begun = places.index(1)
         assert set(places[begun:]) == {1}, f"{name}: {states}"

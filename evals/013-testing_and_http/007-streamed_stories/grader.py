@@ -246,6 +246,7 @@ def test_a_source_that_fails_at_once_leaves_an_empty_story(library: Library, pro
     assert until_status(library, story, "error") == ""
     assert source.requests == [0]
     assert project.mutation("stories:remove", storyId=story) is True
+    project.advance(seconds=5)
     assert library.stored() == (0, "")
 
 
@@ -289,6 +290,7 @@ def test_a_story_that_nobody_begins_is_given_up_too(library: Library, project: D
     assert library.write(story) == (200, "A.")
     assert until_status(library, story, "done") == "A."
     assert project.mutation("stories:remove", storyId=other) is True
+    project.advance(seconds=5)
     assert library.stored() == (1, "A.")
 
 
@@ -309,6 +311,7 @@ def test_removing_a_story_removes_all_of_it(library: Library, project: Deploymen
     assert project.mutation("stories:again", storyId=long) is False
     assert project.http.post("/write", json={"storyId": long}).status == 404
     assert project.mutation("stories:remove", storyId=fresh) is True
+    project.advance(seconds=5)
     assert [story["title"] for story in project.query("stories:list")] == ["short"]
     assert library.stored() == (1, "Short.")
     assert len(project.documents("stories")) == 1
