@@ -137,6 +137,7 @@ def test_keys_belong_to_a_client(project: Deployment) -> None:
     assert transfer(project, "k", "a", "c", 1, client="we") == {"ok": True, "balance": 79}
     assert transfer(project, "bk", "a", "c", 1, client="we") == {"ok": True, "balance": 78}
     assert transfer(project, "k", "a", "c", 1, client="web:k") == {"ok": True, "balance": 77}
+    assert transfer(project, "k:k", "a", "c", 2, client="web") == {"ok": True, "balance": 75}
 
 
 @pytest.mark.parametrize("amount", [0, -5, 1.5])

@@ -245,6 +245,14 @@ def test_a_third_strike_ends_the_game_without_anyone_doing_anything(project: Dep
     duel.check()
 
 
+def test_who_watches_sees_that_the_time_is_up_without_anyone_calling_anything(project: Deployment) -> None:
+    duel = Duel.begun(project)
+    with project.subscribe("duel:view", game=duel.id) as live:
+        assert (live.value["strikes"], live.value["turn"]) == ([0, 0], "ada")
+        duel.wait(11)
+        live.wait_until(lambda seen: (seen["strikes"], seen["turn"]) == ([1, 0], "ben"))
+
+
 def test_who_does_not_hide_in_time_loses_to_one_who_has(project: Deployment) -> None:
     duel = Duel.joined_by_ben(project)
     duel.wait(20)

@@ -450,7 +450,9 @@ def test_a_ticket_is_overdue_at_the_earliest_moment(project: Deployment) -> None
     desk.advance(hours=11, minutes=58)
     desk.check()
     assert not ticket.overdue
-    desk.advance(minutes=3)
+    with project.subscribe("desk:ticket", user="admin", ticket=ticket.id) as live:
+        desk.advance(minutes=3)
+        live.wait_until(lambda seen: seen["overdue"])
     desk.check()
     assert ticket.overdue
 
@@ -504,7 +506,9 @@ def test_solved_tickets_are_closed_after_72_hours_unless_the_customer_replies(pr
     desk.advance(hours=23, minutes=58)
     desk.check()
     desk.do("solve", "ann", second)
-    desk.advance(minutes=4)
+    with project.subscribe("desk:ticket", user="admin", ticket=first.id) as live:
+        desk.advance(minutes=4)
+        live.wait_until(lambda seen: seen["status"] == "closed")
     desk.check()
     assert (first.status, second.status) == ("closed", "solved")
     for what, arguments in (("reply", {"user": "zoe", "body": "x"}), ("note", {"user": "ann", "body": "x"})):
