@@ -4,6 +4,8 @@ import random
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
 from typing import Any
 
 import pytest
@@ -146,7 +148,7 @@ class Formula:
                 return value
         if name == "COUNT":
             return float(len(numbers))
-        return sum(numbers, 0.0) if name == "SUM" else max(numbers, default=0.0)
+        return reduce(add, numbers, 0.0) if name == "SUM" else max(numbers, default=0.0)
 
 
 def operate(operator: str, left: Any, right: Any) -> Any:
