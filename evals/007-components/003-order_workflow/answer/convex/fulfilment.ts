@@ -108,7 +108,7 @@ export const send = internalAction({
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ order, item }),
     });
-    if (response.ok) return true;
+    if (response.status === 200) return true;
     if (response.status === 409 && REFUSABLE.includes(path)) return false;
     throw new Error(`${path}: ${response.status}`);
   },
