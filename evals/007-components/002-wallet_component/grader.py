@@ -322,6 +322,13 @@ def test_the_app_stores_nothing_about_what_users_own(project: Deployment, files:
     assert [document for table in project.tables() for document in project.documents(table)] == []
     shop.check("ada", "x")
     assert files.exists("convex/wallet/convex.config.ts")
+    for currency in CURRENCIES:
+        project.documents("any", component=currency)  # fails unless it is mounted there
+    shop.grant("ada", "coins", 9000, "b")
+    shop.restock("x", 1)
+    shop.reserve("ada", "x", "coins", 3571, 10)
+    kept = [document for table in project.tables() for document in project.documents(table)]
+    assert not any(3571 in document.values() for document in kept)
 
 
 def test_clients_can_call_these_functions_and_no_others_and_arguments_are_validated(project: Deployment) -> None:
