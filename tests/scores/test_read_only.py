@@ -20,6 +20,8 @@ def someone_else() -> Iterator[None]:
         return
     os.setresuid(NOBODY, NOBODY, 0)
     try:
+        if not os.access(__file__, os.R_OK, effective_ids=True):
+            pytest.skip("This clone is in a folder that only root may read.")
         yield
     finally:
         os.setresuid(0, 0, 0)
