@@ -69,7 +69,7 @@ def test_pip_install_gives_the_same_command_and_each_missing_extra_says_what_to_
     assert "000-empty_functions" in listed
     assert "convex_evals/_evals" in listed
     from_the_clone = run(sys.executable, "-m", "convex_evals", "--help", cwd=installed.elsewhere)
-    assert installed("--help") == from_the_clone.replace("python -m convex_evals", "convex-evals")
+    assert installed("--help") == from_the_clone.replace("python -m convex_evals", str(installed.program))
     absent = "from importlib.util import find_spec; print(*map(find_spec, ('playwright', 'psycopg', 'pytest_timeout')))"
     assert run(installed.python, "-c", absent, cwd=installed.elsewhere) == "None None None\n"
     require_advice(installed)
