@@ -118,6 +118,7 @@ def test_mutants_that_survive_are_shown_as_small_diffs(convex_evals: Command, he
     (path / "grader.py").write_text("def test_knows_the_limit(files):\n    assert '10' in files.text('limit.ts')\n")
     found = convex_evals("controls", "--mutate")
     assert found.returncode == 1
+    assert "1/1  ok  000-basics/000-hello  1 of 2 mutants caught" in found.stderr
     assert "1 of 2 mutants caught (50.0%) · 95% interval 9.5% to 90.5% · the target is 90%" in found.stdout
     assert found.stdout.splitlines()[-1] == "survivors: 000-basics/000-hello (1)"
     survivor = next(line for line in found.stdout.splitlines() if line.endswith("survives"))

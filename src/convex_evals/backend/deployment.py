@@ -174,6 +174,7 @@ class Deployment:
                 self.sync,
                 self.host.lockstep,
                 self.host.turns.overlap,
+                self.host.turns.gate,
                 cleaner,
             )
 

@@ -14,6 +14,7 @@ from convex_evals.backend.functions import (
     Call,
     CallOutcome,
     FunctionRunner,
+    Gate,
     Rendezvous,
     cancel_jobs,
     delete_jobs,
@@ -105,6 +106,7 @@ class Simulation:
     sync: SyncServer
     lockstep: Rendezvous
     overlap: Rendezvous
+    gate: Gate
     cleaner: Cleaner
 
     async def advance(self, nanoseconds: int, seconds: float, hanging: int = 0) -> bool:

@@ -144,7 +144,8 @@ def _lines(total: int) -> Watcher:
     def checked(found: Findings) -> None:
         nonlocal done
         done += 1
-        remark(f"{done}/{total}  {'ok' if found.ok else 'not ok'}  {found.eval.id}")
+        mutants = f"  {len(found.mutants.killed)} of {found.mutants.total} mutants caught" if found.mutants else ""
+        remark(f"{done}/{total}  {'ok' if found.ok else 'not ok'}  {found.eval.id}{mutants}")
 
     return Watcher(graded=_ignore, checked=checked)
 

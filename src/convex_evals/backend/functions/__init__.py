@@ -38,7 +38,7 @@ from convex_evals.backend.functions.records import TRANSIENT_ERROR, record_failu
 from convex_evals.backend.functions.runner import FunctionRunner
 from convex_evals.backend.functions.system_calls import SystemCall
 from convex_evals.backend.functions.targets import find_target, parse_path
-from convex_evals.backend.functions.turns import Rendezvous
+from convex_evals.backend.functions.turns import Gate, Rendezvous
 
 __all__ = [
     "ROUTABLE_METHODS",
@@ -50,6 +50,7 @@ __all__ = [
     "CallOutcome",
     "Finished",
     "FunctionRunner",
+    "Gate",
     "Host",
     "HttpActionRequest",
     "HttpActionResponse",

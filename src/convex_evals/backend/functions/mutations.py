@@ -129,6 +129,7 @@ class MutationRunner:
                     hook.finish(attempt.transaction, finished)
                 if not alone:
                     await self._host.turns.overlap.wait()
+                    await self._host.turns.gate.wait()
                 async with self._host.turns.commit(alone=alone):
                     ts = self._commit(attempt, finished, retry)
             finally:

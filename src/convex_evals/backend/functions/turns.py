@@ -6,7 +6,8 @@ A function that has lost a conflict is "hot" for a while: its calls, first attem
 take their snapshot, instead of running twice each. A retry of a hot function waits in that queue, then for the turn.
 
 Graders can cause races on purpose. In lockstep, actions that run at the same time wait for one another after each
-call, so that all of them have read before any of them writes. And mutations overlap: none commits until all have run.
+call, so that all of them have read before any of them writes. Mutations overlap: none commits until all have run. Or
+one that has run is held back while others begin and commit.
 """
 
 import asyncio
@@ -69,17 +70,52 @@ class Rendezvous:
         self._step = asyncio.Event()
 
 
+class Gate:
+    """Once closed, it holds back the first that comes, until it opens or has been closed long enough. Others pass."""
+
+    def __init__(self) -> None:
+        self._opening: asyncio.Event | None = None
+        self._seconds = PATIENCE_SECONDS
+        self.is_holding = False
+
+    def close(self, seconds: float | None = None) -> None:
+        self.open()
+        self._opening = asyncio.Event()
+        self._seconds = seconds or PATIENCE_SECONDS
+
+    def open(self) -> None:
+        if self._opening is not None:
+            self._opening.set()
+        self._opening, self.is_holding = None, False
+
+    @property
+    def is_closed(self) -> bool:
+        return self._opening is not None
+
+    async def wait(self) -> None:
+        if self._opening is None or self.is_holding:
+            return
+        self.is_holding, opening = True, self._opening
+        try:
+            async with asyncio.timeout(self._seconds):
+                await opening.wait()
+        except TimeoutError:
+            if opening is self._opening:
+                self.open()
+
+
 class Turns:
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
         self._hot: dict[FunctionPath, _Line] = {}
         self.overlap = Rendezvous(once=True)
+        self.gate = Gate()
 
     @contextlib.asynccontextmanager
     async def attempt(self, path: FunctionPath, *, alone: bool) -> AsyncIterator[None]:
         """Held from before the snapshot is taken until after the commit."""
         async with contextlib.AsyncExitStack() as held:
-            line = None if self.overlap.is_expected else self._line_of(path)
+            line = None if self.overlap.is_expected or self.gate.is_closed else self._line_of(path)
             if line is not None:
                 await held.enter_async_context(line)
             if alone:

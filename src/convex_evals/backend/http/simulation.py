@@ -34,6 +34,9 @@ class SimulationRoutes:
             Route("/api/simulation/kill_actions", self._kill_actions, methods=["POST"]),
             Route("/api/simulation/lockstep", self._lockstep, methods=["POST"]),
             Route("/api/simulation/overlap", self._overlap, methods=["POST"]),
+            Route("/api/simulation/hold_commit", self._hold_commit, methods=["POST"]),
+            Route("/api/simulation/held_commit", self._held_commit),
+            Route("/api/simulation/release_commit", self._release_commit, methods=["POST"]),
             Route("/api/simulation/restart", self._restart, methods=["POST"]),
         ]
 
@@ -89,6 +92,21 @@ class SimulationRoutes:
         fields = await read_json(request)
         mutations, seconds = fields.optional_number("mutations"), fields.optional_number("seconds")
         self._simulation.overlap.expect(int(mutations or 0), seconds)
+        return json_response(None)
+
+    async def _hold_commit(self, request: Request) -> Response:
+        await identify_admin(self._authenticator, request)
+        fields = await read_json(request)
+        self._simulation.gate.close(fields.optional_number("seconds"))
+        return json_response(None)
+
+    async def _held_commit(self, request: Request) -> Response:
+        await identify_admin(self._authenticator, request)
+        return json_response({"isHeld": self._simulation.gate.is_holding})
+
+    async def _release_commit(self, request: Request) -> Response:
+        await identify_admin(self._authenticator, request)
+        self._simulation.gate.open()
         return json_response(None)
 
     async def _restart(self, request: Request) -> Response:

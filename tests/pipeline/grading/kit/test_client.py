@@ -57,6 +57,36 @@ def test_mutations_do_not_wait_for_others_that_do_not_come(project: Deployment) 
     assert project.query("jobs:byIndex", name="a") == 1
 
 
+def test_a_mutation_commits_after_others_that_began_later(project: Deployment) -> None:
+    with project.trace() as work, project.late_commit("jobs:add", name="late") as late:
+        assert (project.query("jobs:byIndex", name="late"), late.done()) == (0, False)
+        for _ in range(3):
+            project.mutation("jobs:add", name="early")
+        assert (project.query("jobs:byIndex", name="early"), late.done()) == (3, False)
+    assert late.done()
+    assert project.query("jobs:byIndex", name="late") == 1
+    assert [call.function for call in work.calls].count("jobs:add") == 4, "nothing that it has read was written"
+
+
+def test_a_mutation_that_commits_late_is_executed_again_if_what_it_has_read_was_written(project: Deployment) -> None:
+    with (
+        project.trace() as work,
+        pytest.raises(CallFailed, match="taken"),
+        project.late_commit("jobs:book", name="1A", holder="late"),
+    ):
+        project.mutation("jobs:book", name="1A", holder="early")
+    assert [call.function for call in work.calls] == ["jobs:book"] * 3
+    assert [seat["holder"] for seat in project.documents("seats")] == ["early"]
+
+
+def test_a_mutation_that_fails_has_nothing_to_commit_late(project: Deployment) -> None:
+    project.mutation("jobs:book", name="1A", holder="early")
+    with pytest.raises(CallFailed, match="taken"), project.late_commit("jobs:book", name="1A", holder="late"):
+        pass
+    project.mutation("jobs:add", name="a")
+    assert project.query("jobs:byIndex", name="a") == 1
+
+
 def test_a_call_that_does_not_get_through_has_no_result(project: Deployment) -> None:
     def stumble() -> None:
         raise KeyError("a mistake of the grader")

@@ -121,3 +121,28 @@ def test_patterns_match_structure(files: Sources) -> None:
     app = files.module("src/App.tsx")
     assert app.contains("<button $$$ATTRIBUTES>$$$CHILDREN</button>")
     assert [node.text() for node in app.find_all("go($N)")] == ["go(1)"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "const { meta } = ctx as unknown as { meta: object };",
+        "const names = Object.getOwnPropertyNames(source);",
+        "for (const method of Object.values(ctx.meta)) await method();",
+        "const parts = new Map(Object.entries(ctx));",
+        "const member: unknown = Reflect.get(source, name);",
+        "current = Object.getPrototypeOf(current) as unknown;",
+    ],
+)
+def test_a_search_through_what_an_object_has_is_found(files: Sources, code: str) -> None:
+    (files.root / "convex/search.ts").write_text(f"{code}\n")
+    (found,) = files.searches()
+    assert found.startswith("convex/search.ts: ")
+
+
+def test_members_that_are_named_are_not_searched_for(files: Sources) -> None:
+    code = (
+        "const { now } = await ctx.meta.getRequestMetadata();\nfor (const n of Object.keys(args)) use(n as string);\n"
+    )
+    (files.root / "convex/search.ts").write_text(f"// Object.keys(ctx)\n{code}")
+    assert files.searches() == []

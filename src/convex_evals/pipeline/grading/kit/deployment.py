@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from convex_evals.pipeline.grading.kit.assertions import show
-from convex_evals.pipeline.grading.kit.caller import BEARER, Caller
+from convex_evals.pipeline.grading.kit.caller import BEARER, Arguments, Caller
 from convex_evals.pipeline.grading.kit.contents import (
     CronJob,
     Document,
@@ -38,6 +38,9 @@ from convex_evals.pipeline.grading.kit.patience import PATIENCE
 from convex_evals.pipeline.grading.kit.trace import Work, trace
 from convex_evals.pipeline.grading.kit.transport import Transport
 from convex_evals.pipeline.grading.kit.web_server import held_requests
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 LOCKSTEP_SECONDS: Final = 2.0
 SETTLING_SHARE: Final = 0.9  # of the time for a call, so that the deployment answers before it is over
@@ -178,6 +181,23 @@ class Deployment(Caller):
             yield
         finally:
             self._simulate("overlap", {"mutations": 0})
+
+    @contextmanager
+    def late_commit(self, path: str, arguments: Arguments | None = None, /, **named: Any) -> Iterator["Future[Any]"]:
+        """This mutation has run when the block begins, and commits when it ends: what else is called in the block
+        begins later and commits earlier. Its result is there after the block."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        self._simulate("hold_commit", {"seconds": self.transport.clock.allow(None)})
+        with ThreadPoolExecutor(1) as thread:
+            call = thread.submit(self.mutation, path, arguments, **named)
+            try:
+                while not call.done() and not self._simulate("held_commit")["isHeld"]:
+                    time.sleep(POLL_SECONDS)
+                yield call
+            finally:
+                self._simulate("release_commit", {})
+        call.result()
 
     def kill_actions(self) -> int:
         """Kills every action that is running; its caller is told that it failed. How many there were."""

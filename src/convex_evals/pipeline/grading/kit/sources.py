@@ -3,6 +3,7 @@
 As texts, and by structure: imports, exports, calls and chains of calls.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,6 +25,16 @@ LANGUAGES: Final = {
     ".jsx": "tsx",
     ".mjs": "tsx",
 }
+REFLECTION: Final = (
+    "$VALUE as unknown as $TYPE",
+    "Reflect.$METHOD($$$ARGUMENTS)",
+    "Object.getPrototypeOf($VALUE)",
+    "Object.getOwnPropertyNames($VALUE)",
+    "Object.getOwnPropertyDescriptors($VALUE)",
+)
+LISTS_OF_MEMBERS: Final = ("Object.keys($VALUE)", "Object.values($VALUE)", "Object.entries($VALUE)")
+CONTEXT: Final = re.compile(r"(ctx|context)\b")
+LONGEST_SEARCH: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +98,11 @@ class Code:
     def calls_of(self, name: str) -> list[Call]:
         """Calls of a function or method by its name, wherever they stand in a chain."""
         return [call for chain in self.chains for call in chain.calls if call.name == name]
+
+
+def _is_of_context(call: SgNode) -> bool:
+    """`Object.keys(ctx.meta)`: is the argument a context, or a part of one?"""
+    return any(CONTEXT.match(argument.text()) for argument in _arguments(call))
 
 
 def literal(node: SgNode) -> str:
@@ -328,6 +344,18 @@ class Sources:
     def imported_calls(self, source: str, name: str, pattern: str = "src/**/*") -> list[Call]:
         """Calls of a function that a package exports, in all files that match, whatever they call it."""
         return [call for module in self.modules(pattern) for call in module.imported_calls(source, name)]
+
+    def searches(self, pattern: str = "convex/**/*") -> list[str]:
+        """Code that looks for what an object has instead of naming it: casts through `unknown`, reflection, and
+        lists of what a context has."""
+        found = (
+            f"{module.path}: {match.text()[:LONGEST_SEARCH]}"
+            for module in self.modules(pattern)
+            for each in REFLECTION + LISTS_OF_MEMBERS
+            for match in module.find_all(each)
+            if each in REFLECTION or _is_of_context(match)
+        )
+        return sorted(set(found))
 
     def _is_written(self, path: Path) -> bool:
         full = self.root / path

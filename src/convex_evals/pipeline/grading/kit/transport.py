@@ -193,7 +193,7 @@ def _read(response: http.client.HTTPResponse) -> bytes:
 
 @dataclass(slots=True)
 class Transport:
-    """`name` is "project" or "answer". While `requests` is a list, the ids of all requests are noted in it."""
+    """`name` is "project" or "answer". While `requests` is a list, the ids of all calls are noted in it."""
 
     name: str
     url: str
@@ -224,14 +224,14 @@ class Transport:
 
     def system(self, kind: Kind, path: str, args: Mapping[str, object] | None = None) -> Any:
         """Runs a system function as administrator; not part of what is measured."""
-        with self.unmeasured():
-            return self.call(kind, f"{SYSTEM}{path}", args or {}, self.admin)
+        return self.call(kind, f"{SYSTEM}{path}", args or {}, self.admin)
 
     def post(self, path: str, body: object, authorization: str | None, *, what: str, of_function: bool = False) -> Any:
         headers = {"Content-Type": "application/json"}
         if authorization is not None:
             headers["Authorization"] = authorization
-        response = self.request("POST", self.url + path, json.dumps(body).encode(), headers, what=what)
+        content = json.dumps(body).encode()
+        response = self.request("POST", self.url + path, content, headers, what=what, measured=of_function)
         if of_function and response.status >= 500:
             text = f"{response.status} {response.text[:LONGEST_TEXT]}"
             if OUR_FAILURE in text:
@@ -241,16 +241,22 @@ class Transport:
 
     def administer(self, path: str, body: object = None, *, seconds: float | None = None) -> Any:
         """Posts to (or, without a body, gets from) one of the administrator's endpoints."""
-        with self.unmeasured():
-            if body is not None:
-                return self.post(path, body, self.admin, what=path)
-            response = self.request(
-                "GET", self.url + path, b"", {"Authorization": self.admin}, what=path, seconds=seconds
-            )
-            return json.loads(self._accepted(response, path).body)
+        if body is not None:
+            return self.post(path, body, self.admin, what=path)
+        headers = {"Authorization": self.admin}
+        response = self.request("GET", self.url + path, b"", headers, what=path, seconds=seconds, measured=False)
+        return json.loads(self._accepted(response, path).body)
 
     def request(
-        self, method: str, url: str, body: bytes, headers: Headers, *, what: str, seconds: float | None = None
+        self,
+        method: str,
+        url: str,
+        body: bytes,
+        headers: Headers,
+        *,
+        what: str,
+        seconds: float | None = None,
+        measured: bool = True,
     ) -> Response:
         """One HTTP request. Redirects are answers like any other. When there is no valid HTTP response although the
         deployment is alive, it is the function's fault (Unreadable)."""
@@ -258,7 +264,7 @@ class Transport:
         started = time.monotonic()
         self.clock.call = (self.name, what)
         try:
-            return exchange(method, url, body, {**self._id(), **headers}, allowed)
+            return exchange(method, url, body, {**(self._id() if measured else {}), **headers}, allowed)
         except TimeoutError as error:
             raise CallTimedOut(self.name, what, time.monotonic() - started) from error
         except TooLarge as error:
@@ -278,14 +284,6 @@ class Transport:
             raise DeploymentLost(self.name, f"{what}: {self.url} does not answer ({cause!r})") from error
         if answer.status >= 500:
             raise DeploymentLost(self.name, f"{what}: {self.url} answers with {answer.status} {answer.text[:200]}")
-
-    @contextmanager
-    def unmeasured(self) -> Iterator[None]:
-        noted, self.requests = self.requests, None
-        try:
-            yield
-        finally:
-            self.requests = noted
 
     def _id(self) -> Headers:
         if self.requests is None:
