@@ -171,6 +171,21 @@ def test_writers_are_never_executed_twice(project: Deployment) -> None:
     assert_order(received, {f"w{n}": 100 for n in range(6)})
 
 
+def test_an_append_that_began_earlier_and_commits_later_is_not_missed(project: Deployment) -> None:
+    follower = Follower(project)
+    shorts = [f"short {number}" for number in range(4)]
+    with project.trace() as work, project.late_commit("feed:append", topic="news", changes=batch("late", 3)):
+        project.advance(seconds=1)
+        for short in shorts:
+            append(project, short)
+            assert follower.poll() == pairs(short, 1)
+    executed = [call.function for call in work.calls if call.kind == "mutation"]
+    assert executed == ["feed:append"] * 5, f"5 appends were executed {len(executed)} times"
+    append(project, "last")
+    assert follower.poll() == [*pairs("late", 3), *pairs("last", 1)]
+    assert whole_feed(project) == follower.received
+
+
 def test_polls_get_in_nobodys_way(project: Deployment) -> None:
     """Writers and followers of one topic, all at the same time; limits and sizes are random."""
     chance = random.Random(3)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from convex_evals.pipeline.grading.kit import Deployment, at_once
+from convex_evals.pipeline.grading.kit import Deployment, Sources, at_once
 
 LIMIT = 50
 Event = tuple[str, str]
@@ -226,3 +226,7 @@ def test_clients_can_call_three_functions_only(project: Deployment) -> None:
         with project.fails("ArgumentValidationError"):
             project.query("events:recent", each)
     assert recent(project, "ada") == []
+
+
+def test_what_the_context_offers_is_named(files: Sources) -> None:
+    assert files.searches() == []

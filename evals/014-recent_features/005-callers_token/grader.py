@@ -19,6 +19,7 @@ from convex_evals.pipeline.grading.kit import (
     Client,
     Deployment,
     Reply,
+    Sources,
     WebRequest,
     WebServer,
     at_once,
@@ -272,3 +273,7 @@ def test_clients_can_call_four_functions_only(project: Deployment) -> None:
             caller.mutation(f"prints:{path}", arguments)
     with project.fails("ArgumentValidationError"):
         caller.query("prints:devices", token="a")
+
+
+def test_what_the_context_offers_is_named(files: Sources) -> None:
+    assert files.searches() == []

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from convex_evals.pipeline.grading.kit import Deployment, Reply, WebRequest, WebServer, wait_until
+from convex_evals.pipeline.grading.kit import Deployment, Reply, Sources, WebRequest, WebServer, wait_until
 
 HANG_SECONDS = 300.0
 hanging: list[threading.Event] = []
@@ -266,3 +266,7 @@ def test_what_clients_can_call(project: Deployment) -> None:
         with project.fails("ArgumentValidationError"):
             project.query("work:ofJob", wrong)
     assert of_job(project, job) == []
+
+
+def test_what_the_context_offers_is_named(files: Sources) -> None:
+    assert files.searches() == []
