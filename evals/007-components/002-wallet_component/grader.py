@@ -231,6 +231,7 @@ def test_a_basket_is_bought_as_a_whole_or_not_at_all(project: Deployment) -> Non
     shop.restock("x", 2)
     shop.checkout_all("ada", wish("x", 4), wish("x", 7))
     shop.checkout_all("ada", wish("x", 1), wish("x", 1), wish("x", 99))
+    shop.checkout_all("ada", wish("x", 99), wish("none"))
     shop.check("ada", "x")
     shop.checkout_all("ada", wish("x", 4), wish("x", 6))
     shop.check("ada", "x")

@@ -45,7 +45,8 @@ class Site:
     def __init__(self, project: Deployment, server: WebServer) -> None:
         self.project, self.server, self.lock = project, server, threading.Lock()
         self.received, self.times = Counter[str](), list[tuple[str, float]]()
-        self.reports, self.report_replies = list[dict[str, Any]](), [Reply.text("ok")]
+        self.reports, self.report_times = list[dict[str, Any]](), list[float]()
+        self.report_replies: list[Reply | Respond] = [Reply.text("ok")]
         self.flying, self.most = Counter[str](), Counter[str]()
         self.callback = server.reply("POST", "/report", self._report)
 
@@ -54,25 +55,30 @@ class Site:
         left = list(replies or [Reply.text(f"text of {name}")])
 
         def respond(request: WebRequest) -> Reply:
-            kind = "urgent" if name.startswith("u") else "bulk"
             with self.lock:
                 self.received[name] += 1
                 self.times.append((name, self.project.now()))
-                self.flying[kind] += 1
-                self.most[kind] = max(self.most[kind], self.flying[kind])
-                reply = left.pop(0) if len(left) > 1 else left[0]
-            try:
-                return reply if isinstance(reply, Reply) else reply(request)
-            finally:
-                with self.lock:
-                    self.flying[kind] -= 1
+            return self._counted("urgent" if name.startswith("u") else "bulk", left, request)
 
         return self.server.reply("GET", f"/pages/{name}", respond)
 
     def _report(self, request: WebRequest) -> Reply:
         with self.lock:
             self.reports.append(request.json())
-            return self.report_replies.pop(0) if len(self.report_replies) > 1 else self.report_replies[0]
+            self.report_times.append(self.project.now())
+        return self._counted("urgent", self.report_replies, request)
+
+    def _counted(self, kind: str, left: list[Reply | Respond], request: WebRequest) -> Reply:
+        """The next reply. How many requests of this kind are under way is counted until then."""
+        with self.lock:
+            self.flying[kind] += 1
+            self.most[kind] = max(self.most[kind], self.flying[kind])
+            reply = left.pop(0) if len(left) > 1 else left[0]
+        try:
+            return reply if isinstance(reply, Reply) else reply(request)
+        finally:
+            with self.lock:
+                self.flying[kind] -= 1
 
     # ------------------------------------------------------------------ what a client does
 
@@ -120,6 +126,15 @@ class Site:
     def receives(self, name: str, count: int = 1) -> None:
         self.wait(lambda: self.received[name] >= count, f"request {count} for {name}")
         assert self.received[name] == count
+
+    def sends(self, count: int) -> None:
+        """So many reports, with so many tries as it takes."""
+        for _ in range(16):
+            if len(self.reports) >= count:
+                break
+            self.project.advance(minutes=2)
+        self.wait(lambda: len(self.reports) >= count, f"report {count}")
+        assert len(self.reports) == count
 
     def reported(self, batch: str, times: int = 1, **counts: int) -> None:
         expected = {"batch": batch, "done": 0, "failed": 0, "canceled": 0, **counts}
@@ -187,16 +202,46 @@ def test_a_page_is_tried_four_times_in_all(site: Site) -> None:
         assert all(9_900 <= pause <= 600_000 for pause in pauses), f"milliseconds between tries: {pauses}"
 
 
-def test_a_page_whose_action_was_killed_is_tried_again(site: Site) -> None:
+def killed(site: Site) -> Respond:
+    """The end of the action that waits for the reply."""
+
     def die(_: WebRequest) -> Reply:
         site.project.kill_actions()
         return DOWN
 
-    batch = site.submit(site.page("a", die, Reply.text("second")))
+    return die
+
+
+def test_a_page_whose_action_was_killed_is_tried_again(site: Site) -> None:
+    batch = site.submit(site.page("a", killed(site), Reply.text("second")))
     site.receives("a")
     site.comes(batch, "done")
     site.reported(batch, done=1)
     assert site.received == {"a": 2}
+
+
+def test_a_report_whose_action_was_killed_is_sent_again(site: Site) -> None:
+    site.report_replies = [killed(site), Reply.text("ok")]
+    batch = site.submit()
+    site.sends(2)
+    site.settle()
+    assert site.reports == [{"batch": batch, "done": 0, "failed": 0, "canceled": 0}] * 2
+
+
+def test_reports_and_urgent_pages_wait_for_one_another(site: Site) -> None:
+    slow = Silence(Reply.text("ok"))
+    site.report_replies = [slow, Reply.text("ok")]
+    empty = site.submit()
+    site.wait(lambda: site.flying["urgent"] == 1, "a report")
+    urgent, other = site.submit(site.page("u"), urgent=True), site.submit(site.page("b"))
+    site.reaches(other, "done")
+    site.project.advance(seconds=5)
+    assert (site.received["u"], [each["batch"] for each in site.reports]) == (0, [empty])
+    slow.over.set()
+    site.reaches(urgent, "done")
+    site.reported(urgent, done=1)
+    site.reported(other, done=1)
+    assert site.most == {"bulk": 1, "urgent": 1}
 
 
 def test_three_are_fetched_at_a_time_and_urgent_ones_do_not_wait(site: Site) -> None:
@@ -366,8 +411,11 @@ def test_a_report_is_repeated_until_it_arrives(site: Site) -> None:
     batch = site.submit(site.page("a"))
     site.reaches(batch, "done")
     site.wait(lambda: len(site.reports) == 1, "the first report")
+    site.wait(lambda: [work["attempts"] for work in site.work("urgent")] == [1], "a report that the component repeats")
     site.settle()
     site.wait(lambda: len(site.reports) == TRIES, "four reports")
+    pauses = [later - earlier for earlier, later in pairwise(site.report_times)]
+    assert all(9_900 <= pause <= 600_000 for pause in pauses), f"milliseconds between reports: {pauses}"
     assert site.reports == [{"batch": batch, "done": 1, "failed": 0, "canceled": 0}] * TRIES
     site.report_replies = [GONE]
     batch = site.submit(site.page("b"))

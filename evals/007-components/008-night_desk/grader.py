@@ -286,6 +286,24 @@ def test_questions_asked_at_once_get_their_own_answers(project: Deployment, mode
     assert len(stored) == 4, "a question is stored once"
 
 
+def test_a_long_conversation_is_returned_whole(project: Deployment, model: Model) -> None:
+    """Few messages, for which more than a hundred are stored: calls of tools and what these have returned."""
+    texts = [f"number {number}" for number in range(13)]
+    script: list[str | Message | int] = [*(call("findBooking", room=number) for number in range(3)), "none"]
+    model.scripts = dict.fromkeys(texts, script)
+    ada = project.as_user("ada")
+    thread = ada.mutation("desk:open", title="All night")
+    received = ask(ada, thread, *texts)
+    assert received == [message for text in texts for message in (question(text), answer("none", *["findBooking"] * 3))]
+
+
+def test_a_hundred_threads_are_listed(project: Deployment, model: Model) -> None:
+    ada = project.as_user("ada")
+    threads = [ada.mutation("desk:open", title=f"t{number}") for number in range(100)]
+    expected = [{"threadId": thread, "title": f"t{number}"} for number, thread in enumerate(threads)]
+    assert ada.query("desk:threads") == expected[::-1]
+
+
 def test_threads_belong_to_their_guests(project: Deployment, model: Model) -> None:
     ada, ben = project.as_user("ada"), project.as_user("ben")
     threads = [ada.mutation("desk:open", title=f"t{number}") for number in range(4)]

@@ -230,6 +230,31 @@ def test_positions_are_in_the_component_only(project: Deployment) -> None:
     assert project.query("bikes:where", bike=bikes[0]) == CENTRE
 
 
+@pytest.mark.parametrize("flaw", ["rented", "of another kind", "without the extra", "far away"])
+def test_searches_do_not_read_bikes_that_are_not_wanted(project: Deployment, flaw: str) -> None:
+    """To look at a bike is to read two documents: its position, and what the app knows about it."""
+    shown, crowd = Map(project), 60
+    for number in range(2):
+        shown.add(at(52.5 + number / 100, 13.4), "cargo", ["basket"])
+    for number in range(crowd):
+        position = at(38.7, number / 1000) if flaw == "far away" else at(52.45 + number / 1000, 13.35 + number / 1000)
+        kind = "city" if flaw == "of another kind" else "cargo"
+        bike = shown.add(position, kind, ["lamp" if flaw == "without the extra" else "basket"])
+        if flaw == "rented":
+            shown.change(bike, "rented")
+    near = {"position": CENTRE, "metres": 20_000, "kinds": ["cargo"], "extra": "basket", "limit": 5}
+    searches: dict[str, dict[str, Any]] = {"nearest": near}
+    if flaw != "without the extra":
+        searches["inArea"] = {"area": TOWN, "kind": "cargo", "limit": 10, "cursor": None}
+    if flaw in ("rented", "far away"):
+        searches["countInArea"] = {"area": TOWN}
+    for name, arguments in searches.items():
+        with project.trace() as work:
+            found = project.query(f"bikes:{name}", arguments)
+        assert (found if name == "countInArea" else len(found["bikes"] if name == "inArea" else found)) == 2
+        assert work.documents_read < 2 * crowd, f"{name} among {crowd} bikes that are {flaw}"
+
+
 def test_more_bikes_than_a_search_returns_at_once_are_counted(project: Deployment) -> None:
     shown = Map(project)
     for number in range(66):

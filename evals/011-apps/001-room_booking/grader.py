@@ -357,6 +357,37 @@ def test_a_promoted_reservation_does_not_lapse(rooms: Rooms) -> None:
     assert rooms.statuses(second) == ["booked"]
 
 
+def test_who_watches_sees_a_hold_expire_and_the_next_one_begin_without_anyone_calling_anything(rooms: Rooms) -> None:
+    day = {"room": "r", "from": rooms.at(0), "to": rooms.at(24)}
+    first, second = rooms.held("ada", 10, 12), rooms.waiting("ben", 11, 13)
+    with (
+        rooms.project.subscribe("booking:get", id=first) as hold,
+        rooms.project.subscribe("booking:calendar", day) as calendar,
+        rooms.project.subscribe("booking:waiting", room="r") as queue,
+    ):
+        assert (hold.value["status"], len(calendar.value), queue.value) == ("held", 1, [second])
+        rooms.project.advance(minutes=11)
+        hold.wait_until(lambda shown: shown["status"] == "expired")
+        calendar.wait_until(lambda shown: [(each["id"], each["status"]) for each in shown] == [(second, "held")])
+        queue.wait_until(lambda shown: shown == [])
+        rooms.project.advance(minutes=10)
+        calendar.wait_until(lambda shown: shown == [])
+
+
+def test_who_watches_sees_a_waiting_reservation_lapse_without_anyone_calling_anything(rooms: Rooms) -> None:
+    rooms.base = rooms.project.now()
+    rooms.booked("ada", 1, 5)
+    soon, later = rooms.waiting("ben", 2, 3), rooms.waiting("cyd", 4, 5)
+    with (
+        rooms.project.subscribe("booking:get", id=soon) as one,
+        rooms.project.subscribe("booking:waiting", room="r") as queue,
+    ):
+        assert (one.value["status"], queue.value) == ("waiting", [soon, later])
+        rooms.project.advance(minutes=130)
+        one.wait_until(lambda shown: shown["status"] == "lapsed")
+        queue.wait_until(lambda shown: shown == [later])
+
+
 def test_only_one_of_many_who_ask_at_once_gets_the_room(rooms: Rooms) -> None:
     wish = {"room": "r", **rooms.times((10, 11)), "wait": True}
     with rooms.project.clients(6) as clients:

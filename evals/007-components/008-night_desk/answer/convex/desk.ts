@@ -9,7 +9,10 @@ import {
 } from "./_generated/server";
 import { desk } from "./agent";
 
-const MOST = 200;
+/** So many threads, and so many messages of a thread, are shown. */
+const MOST = 100;
+/** That is 50 questions, each with 4 requests and what tools returned. */
+const MOST_STORED = 450;
 
 export const open = mutation({
   args: { title: v.string() },
@@ -58,9 +61,9 @@ export const conversation = query({
     await ownerOf(ctx, threadId);
     const { page } = await listUIMessages(ctx, components.agent, {
       threadId,
-      paginationOpts: { cursor: null, numItems: MOST },
+      paginationOpts: { cursor: null, numItems: MOST_STORED },
     });
-    return page.map(({ role, text, status, parts }) => ({
+    return page.slice(-MOST).map(({ role, text, status, parts }) => ({
       role,
       text,
       status,
