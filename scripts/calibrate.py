@@ -16,8 +16,10 @@ PAGE = ROOT / "docs" / "calibration.md"
 BEGIN, END = "<!-- attempts -->", "<!-- end of attempts -->"
 FIRST = ("blind-1", "blind-2", "blind-3")
 """The attempts at all evals. Later ones were made only at evals that these did not all pass."""
-ROW = re.compile(r"^\| `([^`]+)` \| (.+) \| (?:easy|medium|hard) \|$", re.M)
+FIRST_CATEGORY = "007"
+"""Of the harder evals."""
 NONE = "–"
+ROW = re.compile(rf"^\| `([^`]+)` \| (.+) \| (?:easy|medium|hard|{NONE}) \|$", re.M)
 
 Outcomes = dict[str, str]
 """What became of the attempts at one eval, by sample: `passed`, or the step that failed."""
@@ -46,7 +48,10 @@ def outcome(result: dict[str, Any]) -> str:
     return f"{result['failedStep']}{share}"
 
 
-def level(outcomes: Outcomes) -> str:
+def level(outcomes: Outcomes) -> str | None:
+    """None until all of the first attempts have been made."""
+    if any(sample not in outcomes for sample in FIRST):
+        return None
     passed = [each == "passed" for each in outcomes.values()]
     return "easy" if all(passed) else "medium" if any(passed) else "hard"
 
@@ -56,18 +61,23 @@ def table(attempts: dict[str, Outcomes]) -> str:
     rows = [f"| eval | {' | '.join(samples)} | difficulty |", "| --- " * (len(samples) + 2) + "|"]
     for name, each in sorted(attempts.items()):
         cells = " | ".join(each.get(sample, NONE) for sample in samples)
-        rows.append(f"| `{name}` | {cells} | {level(each)} |")
+        rows.append(f"| `{name}` | {cells} | {level(each) or NONE} |")
     return "\n".join(rows)
 
 
 def summary(attempts: dict[str, Outcomes]) -> str:
-    first = [{sample: cell for sample, cell in each.items() if sample in FIRST} for each in attempts.values()]
-    later = [{sample: cell for sample, cell in each.items() if sample not in FIRST} for each in attempts.values()]
+    complete = [each for each in attempts.values() if level(each)]
+    first = [{sample: cell for sample, cell in each.items() if sample in FIRST} for each in complete]
+    later = [{sample: cell for sample, cell in each.items() if sample not in FIRST} for each in complete]
     separating = [each for each in first if level(each) != "easy"]
-    return (
+    text = (
         f"Of the first three attempts, {share(first)} passed; at the {len(separating)} evals that they did not all "
         f"pass, {share(separating)}. Of the later attempts at these {len(separating)}, {share(later)} passed."
     )
+    missing = len(attempts) - len(complete)
+    if not missing:
+        return text
+    return f"{text} {missing} evals have fewer than three attempts so far, and no calibrated difficulty."
 
 
 def share(attempts: list[Outcomes]) -> str:
@@ -77,6 +87,8 @@ def share(attempts: list[Outcomes]) -> str:
 
 def write_difficulty(attempts: dict[str, Outcomes]) -> None:
     for name, outcomes in attempts.items():
+        if level(outcomes) is None:
+            continue
         file = ROOT / "evals" / name / "eval.json"
         settings = json.loads(file.read_bytes()) if file.exists() else {}
         difficulty = {"level": level(outcomes), "source": "calibration"}
@@ -91,5 +103,8 @@ if __name__ == "__main__":
     for argument in sys.argv[1:]:
         for name, outcomes in read_results(Path(argument)).items():
             attempts[name] = {**attempts.get(name, {}), **outcomes}
+    for task in ROOT.glob("evals/*/*/TASK.txt"):
+        if task.parent.parent.name >= FIRST_CATEGORY:
+            attempts.setdefault(f"{task.parent.parent.name}/{task.parent.name}", {})
     PAGE.write_text(f"{before}{BEGIN}\n\n{table(attempts)}\n\n{summary(attempts)}\n\n{END}{after}")
     write_difficulty(attempts)
