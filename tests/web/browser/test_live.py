@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from playwright.async_api import expect
 
+from convex_evals.scores import Outcome
+
 FIRST, SECOND, INDEX = "000-basics/000-first", "000-basics/001-second", "001-queries/000-index"
 PLACE = """() => [...document.querySelectorAll("#evals a[data-open]")]
     .find((each) => each.textContent.includes("000-first")).getBoundingClientRect().top"""
@@ -33,6 +35,32 @@ async def test_a_result_fills_while_it_is_open_and_what_was_unfolded_stays_so(br
     served.record.attempt(run_id, SECOND, passes=False)
     await expect(page.locator("#diff .old").first).to_contain_text("the reference")
     await expect(page.locator("#steps")).to_be_hidden()
+    served.record.store.finish_run(run_id, "stopped")
+
+
+@pytest.mark.parametrize(("address", "place"), [("/", "[data-part=running] [data-row]"), ("/runs", "tbody tr")])
+async def test_a_list_of_runs_follows_one_change_after_the_other(
+    browser: Any, served: Any, address: str, place: str
+) -> None:
+    run_id = served.record.begin("steady")
+    page = await browser.visit(served.at(address))
+    row = page.locator(place).filter(has_text=run_id[:8])
+    for number, name in enumerate((FIRST, SECOND, INDEX), 1):
+        served.record.attempt(run_id, name)
+        await expect(row).to_contain_text(f"{number} of 3")
+    served.record.store.finish_run(run_id, "stopped")
+
+
+async def test_a_result_that_has_begun_is_followed_to_its_end(browser: Any, served: Any) -> None:
+    run_id = served.record.begin("followed")
+    page = await browser.visit(served.of_run(run_id, f"/{SECOND}"))
+    begun = served.record.store.begin_attempt(run_id, SECOND)
+    await expect(page.locator("[data-part=head]")).to_contain_text("running")
+    for step in served.record.steps(passes=True):
+        served.record.store.record_step(begun.id, step)
+        await expect(page.locator("[data-part=steps]")).to_contain_text(step.name)
+    served.record.store.finish_attempt(begun.id, Outcome("passed"))
+    await expect(page.locator("[data-part=head]")).to_contain_text("passed")
     served.record.store.finish_run(run_id, "stopped")
 
 

@@ -38,6 +38,7 @@
     return link && { address: link.getAttribute("href"), top: link.getBoundingClientRect().top };
   };
   const replace = (fresh) => {
+    const goesOn = fresh.querySelector("[data-live]") !== null; // asked first, because parts move from there to here
     const seen = place();
     for (const part of document.querySelectorAll("[data-part]")) {
       const next = fresh.querySelector(`[data-part="${CSS.escape(part.dataset.part)}"]`);
@@ -45,7 +46,7 @@
     }
     const link = seen && find(document.querySelector("main"), seen.address);
     if (link) scrollBy(0, link.getBoundingClientRect().top - seen.top);
-    if (!fresh.querySelector("[data-live]")) end();
+    if (!goesOn) end();
   };
   const load = async () => { // false: the server is busy or away, and what it did not say is still to be shown
     try {

@@ -1,11 +1,15 @@
 """The web server for functions that fetch."""
 
 import http.client
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
 import pytest
 
 from convex_evals.pipeline.grading.kit import Reply, WebRequest, WebServer
+from convex_evals.pipeline.grading.kit.web_server import HELD_AFTER_SECONDS, held_requests
 
 
 def ask(url: str, method: str = "GET", body: bytes | None = None) -> tuple[int, bytes]:
@@ -34,6 +38,25 @@ def test_an_answer_may_depend_on_the_request() -> None:
 
     with WebServer.run() as server:
         assert ask(server.reply("GET", "/double", double) + "?n=4") == (200, b"44")
+
+
+def test_a_request_that_was_released_a_moment_ago_is_no_longer_held() -> None:
+    released = threading.Event()
+
+    def hold(_: WebRequest) -> Reply:
+        released.wait(10)
+        time.sleep(0.03)  # as when the thread that was woken has to wait for the processor
+        return Reply.text("at last")
+
+    with WebServer.run() as server, ThreadPoolExecutor() as executor:
+        asked = executor.submit(ask, server.reply("GET", "/hold", hold))
+        while not server.requests:
+            time.sleep(0.01)
+        time.sleep(HELD_AFTER_SECONDS)
+        assert held_requests() == 1
+        released.set()
+        assert held_requests() == 0
+        assert asked.result() == (200, b"at last")
 
 
 def test_at_one_address_nobody_listens() -> None:

@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 from convex_evals.pipeline.grading.kit.patience import PATIENCE
 
 HELD_AFTER_SECONDS = 0.3  # a reply that is on its way is sent by then
+RELEASED_SECONDS = 0.1  # and one that was released just now by then
 POLL_SECONDS = 0.005
 _open_requests: dict[int, float] = {}  # of all web servers: since when each has waited for its reply
 
@@ -91,10 +92,12 @@ class WebServer:
 
 
 def held_requests() -> int:
-    """How many requests are kept waiting for their reply on purpose. Those that came just now are given time to end."""
+    """How many requests are kept waiting for their reply on purpose. Those that came or were released just now are given
+    time to end."""
+    asked = PATIENCE.now()
     while True:
         began = list(_open_requests.values())
-        if not began or max(began) + HELD_AFTER_SECONDS < PATIENCE.now():
+        if not began or max(max(began) + HELD_AFTER_SECONDS, asked + RELEASED_SECONDS) < PATIENCE.now():
             return len(began)
         time.sleep(POLL_SECONDS)
 
