@@ -46,7 +46,7 @@ async def test_a_list_of_runs_follows_one_change_after_the_other(
     page = await browser.visit(served.at(address))
     row = page.locator(place).filter(has_text=run_id[:8])
     for number, name in enumerate((FIRST, SECOND, INDEX), 1):
-        served.record.attempt(run_id, name)
+        served.record.attempt(run_id, name, passes=False)
         await expect(row).to_contain_text(f"{number} of 3")
     served.record.store.finish_run(run_id, "stopped")
 

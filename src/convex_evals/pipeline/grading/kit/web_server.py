@@ -92,8 +92,9 @@ class WebServer:
 
 
 def held_requests() -> int:
-    """How many requests are kept waiting for their reply on purpose. Those that came or were released just now are given
-    time to end."""
+    """How many requests are kept waiting for their reply on purpose.
+
+    Those that came or were released just now are given time to end."""
     asked = PATIENCE.now()
     while True:
         began = list(_open_requests.values())
