@@ -608,7 +608,7 @@ PARAMS = {
     "/echo/w/x/7/full": ["/ratio"],
     "/echo/w/1/7/Full": ["/view"],
     "/echo/w/1/7/3": ["/view"],
-    "/echo/w/01/+7/2.0": ["/ratio", "/big", "/view"],
+    "/echo/w/01/+7/3": ["/ratio", "/big", "/view"],
     "/echo/w/.5/1.0/True": ["/ratio", "/big", "/view"],
     "/echo/w/0x1/0x1/2": ["/ratio", "/big"],
     "/echo/w/1_0/1e3/2": ["/ratio", "/big"],

@@ -17,7 +17,7 @@ SIZE: Final = 10.0
 GAP: Final = 1.0
 LABELS: Final = 180.0
 HEAD: Final = 18.0
-CHARACTER: Final = 6.2
+CHARACTER: Final = 7.0
 _NUMBER: Final = re.compile(r"^\d+-(?=.)")
 
 
