@@ -1,7 +1,9 @@
+from dataclasses import replace
 from pathlib import Path
 
 from convex_evals.controls import Mutant, catch_rate, generate_mutants, share
 from convex_evals.controls.survival import Survival, judge_mutants, read_equivalents
+from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import Status
 from convex_evals.pipeline.types import Grade
 from convex_evals.statistics import wilson_interval
@@ -50,12 +52,15 @@ def test_known_equivalents_count_for_nothing(tmp_path: Path) -> None:
 def test_wrong_equivalents_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "equivalent.txt"
     path.write_text(f"{MUTANTS[0].id} Not really.\n00000000 Long ago.\n{MUTANTS[1].id}\n{MUTANTS[0].id} Again.\n")
-    found = [str(problem) for problem in judged(graded("failed", "passed"), path).problems]
+    grades = graded("failed", "passed")
+    steps, tests = (StepResult("tests", "failed"),), ("test_counts", "test_sums")
+    failed = replace(grades[MUTANTS[0].id], steps=steps, failed_tests=tests)
+    found = [str(problem) for problem in judged({**grades, MUTANTS[0].id: failed}, path).problems]
     assert len(found) == 4
     assert f"line 3 is '{MUTANTS[1].id}'" in found[0]
     assert f"line 4 is '{MUTANTS[0].id} Again.'" in found[1]
     assert "00000000 is no mutant of the answer any more; remove the line." in found[2]
-    assert f"{MUTANTS[0].id} is not equivalent: it fails at" in found[3]
+    assert f"{MUTANTS[0].id} is not equivalent: it fails at tests (in test_counts, test_sums)" in found[3]
 
 
 def test_an_equivalent_that_was_not_graded_this_time_is_not_stale(tmp_path: Path) -> None:

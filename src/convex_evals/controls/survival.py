@@ -55,6 +55,7 @@ class JudgedMutant:
     status: Status
     caught_by: StepName | None
     equivalent: str | None = None
+    failed_tests: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +98,7 @@ def judge_mutants(
     mutants: Sequence[Mutant], grades: Mapping[str, Grade], equivalents: Equivalents, known: Collection[str]
 ) -> Survival:
     """`grades` by the ids of the mutants; `known` are the ids of all mutants there are, graded or not."""
-    judged = tuple(
-        JudgedMutant(each, grades[each.id].status, grades[each.id].failed_step, equivalents.reasons.get(each.id))
-        for each in mutants
-    )
+    judged = tuple(_judged(each, grades[each.id], equivalents.reasons.get(each.id)) for each in mutants)
     caught = (each for each in judged if each.equivalent and each.status == "failed")
     problems = [*equivalents.problems, *(_stale(equivalents, id) for id in equivalents.reasons if id not in known)]
     problems += (_not_equivalent(equivalents, each) for each in caught)
@@ -126,10 +124,15 @@ def catch_rate(survivals: Mapping[str, Survival]) -> Score | None:
     return replace(found, interval=wilson_interval(tally.passed, tally.trials), method="Wilson")
 
 
+def _judged(mutant: Mutant, grade: Grade, equivalent: str | None) -> JudgedMutant:
+    return JudgedMutant(mutant, grade.status, grade.failed_step, equivalent, grade.failed_tests)
+
+
 def _stale(equivalents: Equivalents, id: str) -> Problem:
     return Problem(equivalents.path, f"{id} is no mutant of the answer any more", "remove the line")
 
 
 def _not_equivalent(equivalents: Equivalents, judged: JudgedMutant) -> Problem:
-    found = f"{judged.mutant.id} is not equivalent: it fails at {judged.caught_by}"
+    tests = f" (in {', '.join(judged.failed_tests)})" if judged.failed_tests else ""
+    found = f"{judged.mutant.id} is not equivalent: it fails at {judged.caught_by}{tests}"
     return Problem(equivalents.path, found, "remove the line")
