@@ -33,11 +33,15 @@ def read_table(page: str) -> dict[str, Outcomes]:
 
 
 def read_results(file: Path) -> dict[str, Outcomes]:
-    """An eval that a sample has no answer to has no result."""
+    """Of one run or several. An eval that a sample has no answer to has no result."""
     found = json.loads(file.read_bytes())
-    sample = found["run"]["model"].removeprefix("sample/")
-    judged = (result for result in found["evals"] if result["status"] in ("passed", "failed"))
-    return {result["eval"]: {sample: outcome(result)} for result in judged}
+    read: dict[str, Outcomes] = {}
+    for each in found.get("runs", [found]):
+        sample = each["run"]["model"].removeprefix("sample/")
+        for result in each["evals"]:
+            if result["status"] in ("passed", "failed"):
+                read.setdefault(result["eval"], {})[sample] = outcome(result)
+    return read
 
 
 def outcome(result: dict[str, Any]) -> str:
