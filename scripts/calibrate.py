@@ -81,7 +81,8 @@ def summary(attempts: dict[str, Outcomes]) -> str:
     missing = len(attempts) - len(complete)
     if not missing:
         return text
-    return f"{text} {missing} evals have fewer than three attempts so far, and no calibrated difficulty."
+    left = "one eval has" if missing == 1 else f"{missing} evals have"
+    return f"{text} So far, {left} fewer than three attempts, and no calibrated difficulty."
 
 
 def share(attempts: list[Outcomes]) -> str:
