@@ -216,7 +216,7 @@ REFUSED = (
         "a body of another type": handlers('() => ({ status: 200, body: "5" })'),
         "a body of another status": handlers(READ, "() => ({ status: 200, body: { ok: true } })"),
         "a body of another literal": handlers(READ, '() => ({ status: 200, body: "no" })'),
-        "no body": handlers("() => ({ status: 200 })"),
+        "no body": handlers(READ, "() => ({ status: 200 })"),
         "a body without a field": handlers(READ, "() => ({ status: 201, body: {} })"),
         "no status": handlers("() => ({ body: null })"),
         "one of two results that is wrong": handlers(
