@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from convex_evals.controls.control import EvalControls, load_controls
-from convex_evals.controls.findings import Findings, Judged, judge_empty, judge_passing, judge_wrong
+from convex_evals.controls.control import EvalControls, is_among, load_controls
+from convex_evals.controls.findings import NO_VERDICT, Findings, Judged, judge_empty, judge_passing, judge_wrong
 from convex_evals.controls.mutants import Mutant, generate_mutants, select_mutants
 from convex_evals.controls.survival import FILE_NAME, Survival, judge_mutants, read_equivalents
 from convex_evals.pipeline import Assignment, Grade, GradingOptions
@@ -92,6 +92,7 @@ async def check(
     found: dict[Eval, Findings] = {}
 
     def on_grade(case: Case, grade: Grade) -> None:
+        grade = _looked_at(case, grade)
         grades[case.eval][case.name] = grade
         watcher.graded(case, grade)
         if len(grades[case.eval]) == len(of[case.eval].cases):
@@ -100,6 +101,16 @@ async def check(
 
     await grade_cases((case for checkup in checkups for case in checkup.cases), pool, options, on_grade)
     return [found[checkup.eval] for checkup in checkups]
+
+
+def _looked_at(case: Case, grade: Grade) -> Grade:
+    """One that is not caught, although its pages were not looked at, says nothing about the grader."""
+    unseen = grade.unseen
+    names = tuple(test.name for test in unseen)
+    if not unseen or (grade.status != "passed" and not (case.test and is_among(case.test, names))):
+        return grade
+    note = f"tests that look at pages did not run; {unseen[0].message}"
+    return replace(grade, status=NO_VERDICT, notes=(*grade.notes, note))
 
 
 def conclude(checkup: Checkup, grades: Mapping[str, Grade]) -> Findings:

@@ -14,7 +14,7 @@ from convex_evals.pipeline import Grade
 from convex_evals.statistics import Score
 from convex_evals.suite import Eval, Problem
 
-NO_VERDICT = "infrastructure"
+NO_VERDICT: Final = "infrastructure"
 
 
 @dataclass(frozen=True, slots=True)

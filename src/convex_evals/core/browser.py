@@ -8,6 +8,7 @@ from convex_evals.core.settings import Settings
 
 # The first is Chromium without what only windows need: pages are the same, for less than half of the CPU time.
 NAMES: Final = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+INSTALL: Final = f"apt-get install {NAMES[0]}"
 # Without these, Chromium calls home at every start, which fails slowly where there is no internet.
 FLAGS: Final = (
     "--disable-gpu",

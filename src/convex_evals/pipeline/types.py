@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 from typing import Final, Literal, Self
 
+from convex_evals.core.diagnostics import TestResult
 from convex_evals.core.processes import Sandbox
 from convex_evals.core.steps import StepResult, TestCounts
 from convex_evals.core.verdicts import Status, StepName
@@ -89,6 +90,12 @@ class Grade:
     @property
     def failed_step(self) -> StepName | None:
         return next((step.name for step in self.steps if step.status == "failed"), None)
+
+    @property
+    def unseen(self) -> tuple[TestResult, ...]:
+        """Tests that look at pages and did not run, because there is no browser."""
+        tests = self.step("tests")
+        return tuple(test for test in (tests.test_results if tests else ()) if test.status == "unseen")
 
     def step(self, name: StepName) -> StepResult | None:
         return next((step for step in self.steps if step.name == name), None)

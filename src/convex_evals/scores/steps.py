@@ -114,6 +114,13 @@ def _command(json: dict[str, Any]) -> Command:
     return Command(tuple(json["arguments"]), json["ending"], json["wallMs"], json["cpuMs"])
 
 
+def read_passed_unseen(session: Session, run_id: str) -> tuple[str, ...]:
+    """Evals that passed although tests which look at pages could not run."""
+    unseen = select(TestResultRow.attempt_id).where(TestResultRow.status == "unseen")
+    passed = select(AttemptRow.eval).where(AttemptRow.run_id == run_id, AttemptRow.status == "passed")
+    return tuple(session.scalars(passed.where(AttemptRow.id.in_(unseen)).distinct().order_by(AttemptRow.eval)))
+
+
 def count_failures_alike(session: Session, attempt_id: str) -> FailuresAlike:
     """One query. What a test is called means something within its eval only; other fingerprints count everywhere."""
     own, own_run, own_found = aliased(AttemptRow), aliased(RunRow), aliased(DiagnosticRow)

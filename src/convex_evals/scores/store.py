@@ -223,6 +223,11 @@ class ScoresStore:
             details = _details(session, Attempts(found.run_id, found.eval))
             return next(each for each in details if each.attempt.id == attempt_id)
 
+    def passed_unseen(self, run_id: str) -> tuple[str, ...]:
+        """Evals whose pages nobody looked at for want of a browser, and which passed by their other tests."""
+        with self._database.reading() as session:
+            return steps.read_passed_unseen(session, run_id)
+
     def failures_alike(self, attempt_id: str) -> FailuresAlike:
         """How many others fail like this attempt: a diagnostic of its failed step has the same fingerprint."""
         with self._database.reading() as session:

@@ -43,6 +43,7 @@ async def test_every_part_of_the_machine_is_looked_at_and_nothing_is_changed(set
         "Node",
         "JavaScript toolchain",
         "Extra [browser]",
+        "Chromium",
         "Extra [postgres]",
         "Disk",
         "Memory",

@@ -18,6 +18,7 @@ from convex_evals.statistics import Repeats, Score
 UNKNOWN = "unknown"
 LONGEST_REASON = 120
 MOST_NAMED = 5
+NO_BROWSER = "`convex-evals doctor` says which browser is missing"
 MISSED: Final[tuple[AttemptStatus, ...]] = ("failed", "skipped", "infrastructure")
 
 
@@ -116,6 +117,8 @@ def summary_lines(store: ScoresStore, run: RunRecord) -> Iterator[str]:
     missed = store.result_details(run.id, statuses=MISSED)
     yield from _missed_lines(missed, results, run)
     yield from scored_lines(run, RunScore.of(run, results))
+    if unseen := store.passed_unseen(run.id):
+        yield f"{count(len(unseen), 'eval')} passed without a look at the pages ({named(unseen, 2)}); {NO_BROWSER}"
     spent = spending_line(Spending.of(store.generations(run.id)))
     if spent is not None:
         yield spent

@@ -14,6 +14,7 @@ from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Final
 
+from convex_evals.core.browser import INSTALL, find_chromium
 from convex_evals.core.distribution import BROWSER, POSTGRES, Extra
 from convex_evals.core.errors import ProcessError, ToolchainError
 from convex_evals.core.machine.sandbox import (
@@ -57,6 +58,7 @@ async def gather_facts(settings: Settings, *, network: bool = True) -> tuple[Fac
         node_fact(node),
         toolchain_fact(node, settings),
         extra_fact(BROWSER),
+        chromium_fact(settings),
         extra_fact(POSTGRES),
         disk_fact(settings.cache_folder),
         memory_fact(),
@@ -176,6 +178,13 @@ def extra_fact(extra: Extra) -> Fact:
     if extra.is_installed:
         return Fact(name, Status.OK, f"{extra.module} {version_of(extra.module)}, for {extra.purpose}")
     return Fact(name, Status.WARNING, f"{extra.module} is not installed; {extra.purpose} need it", extra.command)
+
+
+def chromium_fact(settings: Settings) -> Fact:
+    if (found := find_chromium(settings)) is not None:
+        return Fact("Chromium", Status.OK, str(found))
+    detail = "not on PATH; without it, graders do not look at pages, and only their other tests decide"
+    return Fact("Chromium", Status.WARNING, detail, f"on Debian and Ubuntu: {INSTALL}")
 
 
 def provider_keys_fact(settings: Settings) -> Fact:
