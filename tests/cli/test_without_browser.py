@@ -34,6 +34,7 @@ def test_a_run_says_which_evals_passed_without_a_look_at_their_pages(installed: 
     assert "convex-evals doctor` says which browser is missing" in result.stdout
 
 
+@pytest.mark.exhaustive
 def test_controls_have_no_verdict_about_pages_that_nobody_looked_at(installed: Command, no_browser: str) -> None:
     result = installed("controls", *PAGE, "--json", "-", PATH=no_browser)
     assert result.returncode == 3, result.stdout

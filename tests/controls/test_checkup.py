@@ -6,8 +6,11 @@ import pytest
 import pytest_asyncio
 
 from convex_evals.controls import Case, Findings, Watcher, check, findings_json, plan_checkup
-from convex_evals.controls.checkup import without_code
+from convex_evals.controls.checkup import judged_by_all, without_code
+from convex_evals.core.diagnostics import TestResult
 from convex_evals.core.settings import read_settings
+from convex_evals.core.steps import StepResult
+from convex_evals.core.verdicts import Status
 from convex_evals.pipeline.types import Grade, GradingOptions
 from convex_evals.runner import GradingPool
 from convex_evals.suite import Suite
@@ -61,6 +64,27 @@ async def test_a_broken_grader_is_a_mistake_of_the_eval(hello: MakeSuite, pool: 
     found, _ = await checked(hello({}, grader="import nonsense\n"), pool)
     assert found.reference.broken and found.has_mistakes
     assert "No module named 'nonsense'" in found.reference.complaint
+
+
+@pytest.mark.parametrize(
+    ("status", "stated", "expected"),
+    [
+        ("passed", "test_looks", "infrastructure"),
+        ("passed", None, "infrastructure"),
+        ("failed", "test_looks", "infrastructure"),
+        ("failed", "test_reads", "failed"),
+        ("failed", None, "failed"),
+    ],
+)
+async def test_without_a_browser_an_answer_that_only_pages_could_tell_from_a_right_one_has_no_verdict(
+    hello: MakeSuite, status: Status, stated: str | None, expected: Status
+) -> None:
+    [asked] = hello().evals
+    tests = (TestResult("test_looks", "unseen", "there is no Chromium"), TestResult("test_reads", "passed"))
+    grade = Grade(asked.id, status, (StepResult("tests", status, test_results=tests),))
+    judged = judged_by_all(Case(asked, "wrong", "wrong-moon", {}, stated), grade)
+    assert judged.status == expected
+    assert bool(judged.notes) == (expected == "infrastructure")
 
 
 async def test_findings_are_json(hello: MakeSuite, pool: GradingPool) -> None:

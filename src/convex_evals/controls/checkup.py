@@ -92,7 +92,7 @@ async def check(
     found: dict[Eval, Findings] = {}
 
     def on_grade(case: Case, grade: Grade) -> None:
-        grade = _looked_at(case, grade)
+        grade = judged_by_all(case, grade)
         grades[case.eval][case.name] = grade
         watcher.graded(case, grade)
         if len(grades[case.eval]) == len(of[case.eval].cases):
@@ -103,7 +103,7 @@ async def check(
     return [found[checkup.eval] for checkup in checkups]
 
 
-def _looked_at(case: Case, grade: Grade) -> Grade:
+def judged_by_all(case: Case, grade: Grade) -> Grade:
     """One that is not caught, although its pages were not looked at, says nothing about the grader."""
     unseen = grade.unseen
     names = tuple(test.name for test in unseen)
