@@ -3,12 +3,13 @@
 import json
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from convex_evals.core.browser import NAMES
-from convex_evals.core.settings import read_settings
+from convex_evals.core.browser import NAMES, graded_with
+from convex_evals.core.settings import Settings, read_settings
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 EVALS = Path(__file__).parents[2] / "evals"
@@ -32,6 +33,15 @@ def test_a_run_says_which_evals_passed_without_a_look_at_their_pages(installed: 
     assert result.returncode == 0, result.stderr
     assert "1 eval passed without a look at the pages (006-clients/000-use_query)" in result.stdout
     assert "convex-evals doctor` says which browser is missing" in result.stdout
+
+
+def test_results_with_and_without_a_look_at_the_pages_are_not_compared(tmp_path: Path) -> None:
+    found = tmp_path / NAMES[0]
+    found.touch(0o755)
+    settings = Settings(home=tmp_path, cache_folder=tmp_path)
+    with_browser, without = (replace(settings, search_path=path) for path in (str(tmp_path), "/nowhere"))
+    assert graded_with("tools", with_browser) == "tools"
+    assert graded_with("tools", without) != "tools"
 
 
 @pytest.mark.exhaustive

@@ -12,6 +12,7 @@ from convex_evals.cli.runs.comparison import next_line
 from convex_evals.cli.runs.executor import Executor, open_executor
 from convex_evals.cli.runs.options import Purpose, RunOptions
 from convex_evals.cli.runs.plans import Prepared, prepare, with_run_ids
+from convex_evals.core.browser import graded_with
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import prepare_toolchain
 from convex_evals.runner import (
@@ -96,10 +97,11 @@ async def _carry_out(
         events = stack.enter_context(event_stream(asked.events))
         budget = None if asked.budget is None else open_budget(asked.budget, prepared.plans, store)
         toolchain = await prepare_toolchain(settings, remark)
-        _warn_of_other_tools(prepared.plans, toolchain.fingerprint)
+        tools = graded_with(toolchain.fingerprint, settings)
+        _warn_of_other_tools(prepared.plans, tools)
         voice = Announcer()
         stack.enter_context(_sending(prepared.plans, asked, settings, store, voice))
-        runs = [each.begin(store, toolchain.fingerprint) for each in prepared.plans]
+        runs = [each.begin(store, tools) for each in prepared.plans]
         for run in runs:
             if run.id not in resumed:
                 stack.enter_context(store.hold_run(run.id))
@@ -151,9 +153,9 @@ async def _with_sandbox(plans: Sequence[Plan], executor: Executor) -> tuple[Plan
     return tuple(each.with_note("notConfined", list(missing.get(each.options.sandbox, ()))) for each in plans)
 
 
-def _warn_of_other_tools(plans: Sequence[Plan], toolchain: str) -> None:
+def _warn_of_other_tools(plans: Sequence[Plan], tools: str) -> None:
     for plan in plans:
-        if isinstance(plan.run, RunRecord) and plan.run.fingerprints.toolchain != toolchain:
+        if isinstance(plan.run, RunRecord) and plan.run.fingerprints.toolchain != tools:
             remark("The tools have changed since this run began, so not all of its results were graded alike.")
 
 
