@@ -24,6 +24,7 @@ from convex_evals.pipeline.grading.kit.errors import DeploymentLost as Deploymen
 from convex_evals.pipeline.grading.kit.errors import DeploymentTrouble as DeploymentTrouble
 from convex_evals.pipeline.grading.kit.errors import EvalBroken as EvalBroken
 from convex_evals.pipeline.grading.kit.errors import Mismatch as Mismatch
+from convex_evals.pipeline.grading.kit.errors import NoTimeLeft as NoTimeLeft
 from convex_evals.pipeline.grading.kit.errors import TimeIsUp as TimeIsUp
 from convex_evals.pipeline.grading.kit.errors import ToolCrashed as ToolCrashed
 from convex_evals.pipeline.grading.kit.patience import PATIENCE as PATIENCE

@@ -43,6 +43,13 @@ class CallTimedOut(DeploymentTrouble, AssertionError):
         super().__init__(deployment, f"{what} did not answer within {seconds:.3g} s on the {deployment} deployment")
 
 
+class NoTimeLeft(AssertionError):
+    """For a test whose turn never came."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"no time was left: the tests before this one took the {seconds:.3g} s that the grader has")
+
+
 class Unreadable(DeploymentTrouble, AssertionError):
     def __init__(self, deployment: str, what: str, reason: str) -> None:
         super().__init__(deployment, f"{what} sent an unreadable response on the {deployment} deployment ({reason})")

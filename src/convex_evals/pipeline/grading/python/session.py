@@ -8,7 +8,7 @@ from types import FrameType
 
 import pytest
 
-from convex_evals.pipeline.grading.kit import PATIENCE, CallTimedOut, Clock, TimeIsUp
+from convex_evals.pipeline.grading.kit import PATIENCE, CallTimedOut, Clock, NoTimeLeft, TimeIsUp
 from convex_evals.pipeline.grading.python.fixtures import AppFixture, Fixtures
 from convex_evals.pipeline.grading.python.process import Job
 from convex_evals.pipeline.grading.python.recorder import Recorder
@@ -96,7 +96,7 @@ class TimeLimits:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self) -> None:
         if self._clock.remaining <= 0:
-            raise CallTimedOut("project", "the tests before this one", self._grader_seconds)
+            raise NoTimeLeft(self._grader_seconds)
 
     def _on_alarm(self, number: int, frame: FrameType | None) -> None:
         remaining = self._clock.remaining + CALLS_END_EARLIER
