@@ -38,7 +38,10 @@ def find_chromium(settings: Settings) -> Path | None:
     return next((Path(path) for path in found if path is not None), None)
 
 
+def can_look_at_pages(settings: Settings) -> bool:
+    return BROWSER.is_installed and find_chromium(settings) is not None
+
+
 def graded_with(toolchain: str, settings: Settings) -> str:
     """The fingerprint of a toolchain, if pages are looked at as well; else another one: such results are not alike."""
-    sees = BROWSER.is_installed and find_chromium(settings) is not None
-    return toolchain if sees else f"{toolchain}-blind"
+    return toolchain if can_look_at_pages(settings) else f"{toolchain}-blind"

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from tests.runner.conftest import MakeSuite
@@ -52,7 +53,7 @@ async def test_a_worker_grades_an_eval_that_came_as_a_value(make_suite: MakeSuit
     assert b"1 passed" in answered.logs["tests"] and not (tmp_path / "unused").exists()
 
 
-def other(**difference: str) -> NodeReport:
+def other(**difference: Any) -> NodeReport:
     return replace(NODE, tools=replace(TOOLS, **difference))
 
 
@@ -68,6 +69,7 @@ async def test_a_node_reports_the_tools_that_a_run_on_this_machine_would_record(
         ({}, InfrastructureError, "no node with a processor"),
         ({"a": other(version="0.0.1")}, UsageError, "The node a has convex-evals 0.0.1, this machine"),
         ({"a": NODE, "b": other(node="22.3.0")}, UsageError, r"The node b has Node.js 22.3.0, this machine 24.1.0"),
+        ({"a": other(browser=False)}, UsageError, "The node a has no Chromium, this machine does; install the same"),
         ({"a": other(fingerprint="b" * 64)}, UsageError, r"other JavaScript tools \(bbbbbbbbbbbb\) than this machine"),
     ],
 )

@@ -223,7 +223,7 @@ def _check(nodes: Mapping[str, NodeReport], here: Tools) -> None:
     for node, report in nodes.items():
         difference = _difference(report.tools, here)
         if difference:
-            raise UsageError(f"The node {node} {difference}; install the same convex-evals and Node.js on both.")
+            raise UsageError(f"The node {node} {difference}; install the same on both.")
 
 
 def _difference(there: Tools, here: Tools) -> str | None:
@@ -233,6 +233,8 @@ def _difference(there: Tools, here: Tools) -> str | None:
         return f"has Node.js {there.node}, this machine {here.node}"
     if there.fingerprint != here.fingerprint:
         return f"has other JavaScript tools ({there.fingerprint[:12]}) than this machine ({here.fingerprint[:12]})"
+    if there.browser != here.browser:
+        return "has Chromium, this machine does not" if there.browser else "has no Chromium, this machine does"
     return None
 
 

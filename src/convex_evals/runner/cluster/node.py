@@ -11,6 +11,7 @@ from tempfile import gettempdir
 from typing import Self
 
 from convex_evals import __version__
+from convex_evals.core.browser import can_look_at_pages
 from convex_evals.core.files import remove_folder
 from convex_evals.core.machine import SandboxSupport, probe_sandbox
 from convex_evals.core.settings import Settings, read_settings
@@ -34,12 +35,14 @@ class Tools:
     version: str
     node: str
     fingerprint: str
+    browser: bool = True
 
     @classmethod
     async def of(cls, settings: Settings) -> Self:
         """Those of this machine, installed or not."""
         node = await find_node(settings)
-        return cls(__version__, node.version, toolchain_packages().fingerprint(node.version))
+        packages = toolchain_packages().fingerprint(node.version)
+        return cls(__version__, node.version, packages, can_look_at_pages(settings))
 
 
 @dataclass(frozen=True, slots=True)
