@@ -23,7 +23,7 @@ from convex_evals.cli.runs.lookup import can_resume
 from convex_evals.cli.runs.options import RunOptions
 from convex_evals.cli.runs.plans import Prepared, prepare
 from convex_evals.cli.runs.session import carry_out_plans
-from convex_evals.cli.runs.summaries import headline, reason
+from convex_evals.cli.runs.summaries import headline, reason, unseen_line
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.ids import prefix
 from convex_evals.core.settings import Settings, read_settings
@@ -176,6 +176,8 @@ class DemoScreen:
             self._why(why)
         self._out.print()
         self._say(headline(run), hanging=HANGING)
+        if (unseen := unseen_line(store, run)) is not None:
+            self._say(unseen, hanging=HANGING)
         if can_resume(store, run):
             self._say(f"`convex-evals run --resume {prefix(run.id)}` continues what has no verdict.", hanging=HANGING)
         if second is not None:

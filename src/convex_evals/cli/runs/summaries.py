@@ -117,14 +117,22 @@ def summary_lines(store: ScoresStore, run: RunRecord) -> Iterator[str]:
     missed = store.result_details(run.id, statuses=MISSED)
     yield from _missed_lines(missed, results, run)
     yield from scored_lines(run, RunScore.of(run, results))
-    if unseen := store.passed_unseen(run.id):
-        yield f"{count(len(unseen), 'eval')} passed without a look at the pages ({named(unseen, 2)}); {NO_BROWSER}"
+    if (unseen := unseen_line(store, run)) is not None:
+        yield unseen
     spent = spending_line(Spending.of(store.generations(run.id)))
     if spent is not None:
         yield spent
     if run.reason is not None and run.reason != "interrupted":
         yield f"It ended early. {visible(run.reason)}"
     yield from _next_lines(store, run, missed)
+
+
+def unseen_line(store: ScoresStore, run: RunRecord) -> str | None:
+    """None: every page was looked at."""
+    unseen = store.passed_unseen(run.id)
+    if not unseen:
+        return None
+    return f"{count(len(unseen), 'eval')} passed without a look at the pages ({named(unseen, 2)}); {NO_BROWSER}"
 
 
 def _next_lines(store: ScoresStore, run: RunRecord, missed: Sequence[AttemptDetails]) -> Iterator[str]:
