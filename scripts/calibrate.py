@@ -8,14 +8,21 @@ files say nothing about keep what the table says.
 import json
 import re
 import sys
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+from convex_evals.statistics import Tally, score
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "calibration.md"
 BEGIN, END = "<!-- attempts -->", "<!-- end of attempts -->"
 FIRST = ("blind-1", "blind-2", "blind-3")
-"""The attempts at all evals. Later ones were made only at evals that these did not all pass."""
+"""The attempts at all evals."""
+LATER = ("blind-4", "blind-5")
+"""Those at evals that the first did not all pass."""
+WITHOUT_GUIDELINES = ("blind-3", "blind-5")
 FIRST_CATEGORY = "007"
 """Of the harder evals."""
 NONE = "–"
@@ -70,24 +77,65 @@ def table(attempts: dict[str, Outcomes]) -> str:
 
 
 def summary(attempts: dict[str, Outcomes]) -> str:
-    complete = [each for each in attempts.values() if level(each)]
-    first = [{sample: cell for sample, cell in each.items() if sample in FIRST} for each in complete]
-    later = [{sample: cell for sample, cell in each.items() if sample not in FIRST} for each in complete]
-    separating = [each for each in first if level(each) != "easy"]
-    text = (
-        f"Of the first three attempts, {share(first)} passed; at the {len(separating)} evals that they did not all "
-        f"pass, {share(separating)}. Of the later attempts at these {len(separating)}, {share(later)} passed."
-    )
-    missing = len(attempts) - len(complete)
-    if not missing:
-        return text
-    left = "one eval has" if missing == 1 else f"{missing} evals have"
-    return f"{text} So far, {left} fewer than three attempts, and no calibrated difficulty."
+    complete = {name: each for name, each in attempts.items() if level(each)}
+    first = {name: only(each, FIRST) for name, each in complete.items()}
+    later = {name: only(each, LATER) for name, each in complete.items() if only(each, LATER)}
+    levels = Counter(level(each) for each in complete.values())
+    counted = ", ".join(f"{levels[each]} are `{each}`" for each in ("easy", "medium", "hard"))
+    paragraphs = [
+        f"Of {len(attempts)} evals, {counted}. "
+        f"The first three attempts passed {share(first.values())}: {by_guidelines(first.values(), FIRST)}.",
+        f"The later attempts passed {share(later.values())}: {by_guidelines(later.values(), LATER)}. "
+        f"{interval(later)} {shape(later)}",
+        by_category(first, later),
+    ]
+    return "\n\n".join(paragraphs)
 
 
-def share(attempts: list[Outcomes]) -> str:
+def only(outcomes: Outcomes, samples: tuple[str, ...]) -> Outcomes:
+    return {sample: cell for sample, cell in outcomes.items() if sample in samples}
+
+
+def share(attempts: Iterable[Outcomes]) -> str:
+    tally = count(attempts)
+    return f"{tally.passed} of {tally.trials} times ({100 * tally.passed / tally.trials:.0f} %)"
+
+
+def count(attempts: Iterable[Outcomes]) -> Tally:
     passed = [cell == "passed" for each in attempts for cell in each.values()]
-    return f"{sum(passed)} of {len(passed)} ({100 * sum(passed) / len(passed):.0f} %)"
+    return Tally(sum(passed), len(passed))
+
+
+def by_guidelines(attempts: Iterable[Outcomes], samples: tuple[str, ...]) -> str:
+    """`84 and 82 of 100 with guidelines, 85 of 100 without`."""
+    tallies = {sample: count(only(each, (sample,)) for each in attempts) for sample in samples}
+    given = [tallies[sample] for sample in samples if sample not in WITHOUT_GUIDELINES]
+    [without] = [tallies[sample] for sample in samples if sample in WITHOUT_GUIDELINES]
+    figures = " and ".join(str(each.passed) for each in given)
+    return f"{figures} of {given[0].trials} with guidelines, {without.passed} of {without.trials} without"
+
+
+def interval(attempts: dict[str, Outcomes]) -> str:
+    found = score({name: count([each]) for name, each in attempts.items()})
+    assert found is not None, "there are later attempts"
+    low, high = (100 * bound for bound in (found.interval.low, found.interval.high))
+    return f"Over these {len(attempts)} evals, the 95 % interval is {low:.0f} to {high:.0f} %."
+
+
+def shape(attempts: dict[str, Outcomes]) -> str:
+    passed = Counter(count([each]).passed for each in attempts.values())
+    return f"{passed[2]} of them were passed twice, {passed[1]} once and {passed[0]} never."
+
+
+def by_category(first: dict[str, Outcomes], later: dict[str, Outcomes]) -> str:
+    rows = ["| category | evals | first three attempts that passed | later attempts that passed |", "| --- " * 4 + "|"]
+    for category in sorted({name.partition("/")[0] for name in first}):
+        early, late = (
+            count(each for name, each in attempts.items() if name.startswith(category)) for attempts in (first, later)
+        )
+        shown = f"{late.passed} of {late.trials}" if late.trials else NONE
+        rows.append(f"| `{category}` | {early.trials // len(FIRST)} | {early.passed} of {early.trials} | {shown} |")
+    return "\n".join(rows)
 
 
 def write_difficulty(attempts: dict[str, Outcomes]) -> None:
