@@ -6,7 +6,7 @@ from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import and_, case, distinct, func, insert, inspect, not_, or_, select
+from sqlalchemy import and_, case, distinct, exists, func, insert, inspect, not_, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from convex_evals.core.diagnostics import Diagnostic, TestResult
@@ -116,9 +116,9 @@ def _command(json: dict[str, Any]) -> Command:
 
 def read_passed_unseen(session: Session, run_id: str) -> tuple[str, ...]:
     """Evals that passed although tests which look at pages could not run."""
-    unseen = select(TestResultRow.attempt_id).where(TestResultRow.status == "unseen")
+    unseen = exists().where(TestResultRow.attempt_id == AttemptRow.id, TestResultRow.status == "unseen")
     passed = select(AttemptRow.eval).where(AttemptRow.run_id == run_id, AttemptRow.status == "passed")
-    return tuple(session.scalars(passed.where(AttemptRow.id.in_(unseen)).distinct().order_by(AttemptRow.eval)))
+    return tuple(session.scalars(passed.where(unseen).distinct().order_by(AttemptRow.eval)))
 
 
 def count_failures_alike(session: Session, attempt_id: str) -> FailuresAlike:
