@@ -44,6 +44,14 @@ def test_results_with_and_without_a_look_at_the_pages_are_not_compared(tmp_path:
     assert graded_with("tools", without) != "tools"
 
 
+def test_a_benchmark_version_needs_a_look_at_the_pages(installed: Command, no_browser: str) -> None:
+    assert installed("validate", *PAGE, PATH=no_browser).returncode == 0
+    result = installed("benchmark", "mint", "v1", *PAGE, PATH=no_browser)
+    assert result.returncode == 2
+    assert "Nobody has looked at the pages of the reference answers: there was no browser" in result.stderr
+    assert "validate -f '^006-clients/000'" in result.stderr
+
+
 @pytest.mark.exhaustive
 def test_controls_have_no_verdict_about_pages_that_nobody_looked_at(installed: Command, no_browser: str) -> None:
     result = installed("controls", *PAGE, "--json", "-", PATH=no_browser)

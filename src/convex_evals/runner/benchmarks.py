@@ -56,12 +56,21 @@ def mint_benchmark(
 
 def _toolchain_of_proof(store: "ScoresStore", evals: Sequence[PlannedEval], pipeline: str, selection: Selection) -> str:
     """That of a `validate` run of these evals, and perhaps others, in which all passed."""
-    for run in store.runs():
-        proves = VALIDATE in run.labels and run.counts.passed == run.counts.total and run.fingerprints.toolchain
-        if proves and run.fingerprints.pipeline == pipeline and set(store.planned(run.id)) >= set(evals):
-            return str(run.fingerprints.toolchain)
+    proofs = [run for run in store.runs() if _proves(store, run, evals, pipeline)]
+    seen = next((run for run in proofs if not store.passed_unseen(run.id)), None)
+    if seen is not None:
+        return str(seen.fingerprints.toolchain)
     validate = " ".join(["convex-evals validate", *_as_options(selection)])
+    if proofs:
+        advice = f"install Chromium (`convex-evals doctor` says how) and run `{validate}` again."
+        raise UsageError(f"Nobody has looked at the pages of the reference answers: there was no browser; {advice}")
     raise UsageError(f"These scores have no run that shows that every reference answer passes; run `{validate}` first.")
+
+
+def _proves(store: "ScoresStore", run: RunRecord, evals: Sequence[PlannedEval], pipeline: str) -> bool:
+    proves = VALIDATE in run.labels and run.counts.passed == run.counts.total and run.fingerprints.toolchain
+    same = run.fingerprints.pipeline == pipeline
+    return bool(proves) and same and set(store.planned(run.id)) >= set(evals)
 
 
 def _as_options(selection: Selection) -> Iterator[str]:
