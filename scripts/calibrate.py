@@ -26,7 +26,7 @@ WITHOUT_GUIDELINES = ("blind-3", "blind-5")
 FIRST_CATEGORY = "007"
 """Of the harder evals."""
 NONE = "–"
-ROW = re.compile(rf"^\| `([^`]+)` \| (.+) \| (?:easy|medium|hard|{NONE}) \|$", re.M)
+ROW = re.compile(rf"^\| `([^`]+/[^`]+)` \| (.+) \| (?:easy|medium|hard|{NONE}) \|$", re.M)
 
 Outcomes = dict[str, str]
 """What became of the attempts at one eval, by sample: `passed`, or the step that failed."""
