@@ -23,6 +23,7 @@ def test_only_the_network_the_disk_the_provider_the_browser_and_the_cluster_can_
         "registry-unreachable",
         "registry-refused",
         "disk-full",
+        "machine-failed",
         "browser-missing",
         "node-lost",
         "generation-failed",

@@ -16,6 +16,8 @@ import pytest
 from convex_evals.core.errors import ProcessError
 from convex_evals.core.settings import Settings, read_settings
 from convex_evals.core.steps import StepResult
+from convex_evals.core.toolchain import INSTALL_SECONDS
+from convex_evals.core.verdicts import StepName
 from convex_evals.pipeline.types import Assignment, Grade, GradingOptions
 from convex_evals.runner import worker as worker_module
 from convex_evals.runner.worker import LIMITS, GradingWorker, grading_worker
@@ -166,6 +168,11 @@ async def test_a_worker_that_does_not_end_is_stopped(
         step = broken_step(await worker.grade(assignment(make_suite(1), tmp_path / "1"), ignore))
         assert worker._process is None
     assert step.failure == "worker-hangs"
+
+
+@pytest.mark.parametrize("step", ["install", "deploy"])
+def test_a_slow_installation_ends_before_the_worker_is_said_to_hang(step: StepName) -> None:
+    assert worker_module.GATE_SECONDS[step] > INSTALL_SECONDS
 
 
 async def test_a_worker_that_hangs_at_a_later_step_is_stopped_when_the_time_for_that_step_is_over(

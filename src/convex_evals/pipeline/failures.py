@@ -68,7 +68,7 @@ _KINDS: Final = (
     _model("packages-too-large", "the packages are too many or too large"),
     _model("packages-unusable", "npm cannot install the packages, however often it tries"),
     _model("platform-unsupported", "a package does not run on this kind of machine"),
-    _infrastructure("registry-unreachable", "the package registry did not answer"),
+    _infrastructure("registry-unreachable", "the package registry did not answer, or not with what was asked for"),
     _infrastructure("registry-refused", "the package registry refused to answer us"),
     _accident("install-failed", "npm failed in a way that says nothing about the project"),
     # deploy
@@ -92,6 +92,7 @@ _KINDS: Final = (
     _accident("tool-crashed", "a tool of ours died or printed nonsense"),
     _accident("tool-missing", "a tool of ours could not be started"),
     _accident("grading-broke", "our own code could not go on"),
+    _infrastructure("machine-failed", "this machine's disk cannot be used, or too many of its files are open"),
     _infrastructure("disk-full", "there is no space left for what a step writes"),
     _model("workspace-overflow", "more was written than a grading may write"),
     # no step: the runner

@@ -33,7 +33,7 @@ from convex_evals.pipeline.grading import (
     deploys_the_given_project,
     run_grader,
 )
-from convex_evals.pipeline.install import install_packages
+from convex_evals.pipeline.install import install_packages, outage
 from convex_evals.pipeline.lint import lint
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
@@ -243,7 +243,7 @@ async def _guarded(step: RunningStep, work: Callable[[RunningStep], Awaitable[St
     try:
         return await work(step)
     except InfrastructureError as error:
-        return step.failed("tool-missing", str(error))
+        return step.failed(outage(error) or "tool-missing", str(error))
     except OSError as error:
         full = error.errno in {errno.ENOSPC, errno.EDQUOT}
         return step.failed("disk-full" if full else "tool-crashed", str(error))

@@ -15,6 +15,7 @@ from convex_evals.core.files import remove_folder
 from convex_evals.core.processes import Limits, PipedProcess, Sandbox, base_environment, start_piped
 from convex_evals.core.settings import Settings
 from convex_evals.core.steps import StepResult
+from convex_evals.core.toolchain import INSTALL_SECONDS
 from convex_evals.core.verdicts import GATES, STEPS, StepName
 from convex_evals.pipeline import (
     MEBIBYTE,
@@ -38,8 +39,13 @@ LOG: Final = "worker.log"
 LIMITS: Final = Limits(data=4096 * MEBIBYTE)
 """Of the worker and of each process that it starts. Measured: at most 66 MB in a worker, 1.6 GB in Node."""
 
-GATE_SECONDS: Final[dict[StepName, float]] = {"filesystem": 60.0, "install": 300.0, "deploy": 240.0}
-"""How long a worker may take to report these steps; the first includes its start. What they run has lower limits."""
+GATE_SECONDS: Final[dict[StepName, float]] = {
+    "filesystem": 60.0,
+    "install": INSTALL_SECONDS + 60.0,
+    "deploy": INSTALL_SECONDS + 240.0,
+}
+"""How long a worker may take to report these steps; the first includes its start. What they run has lower limits; to
+deploy, the `convex` command of a version may have to be installed."""
 SPARE_SECONDS: Final = 60.0
 """The other steps run together; they have the grader's time and this much more."""
 

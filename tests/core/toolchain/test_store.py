@@ -194,6 +194,35 @@ async def test_a_failed_installation_says_why_and_what_to_do(
     assert entries(store.root) == []
 
 
+async def test_an_installation_that_takes_too_long_is_stopped_and_not_the_fault_of_the_packages(
+    store: PackageStore, registry: Any
+) -> None:
+    registry.publish("slow", "1.0.0")
+    registry.delay = 60.0
+    slow = PackageSet.from_dependencies("the slow set", {"slow": "1.0.0"})
+    with pytest.raises(NpmError, match=r"^Installing the slow set was stopped after 1 s; check how fast") as caught:
+        await replace(store, seconds=1.0).install(slow)
+    assert (caught.value.cause, caught.value.about_packages) == ("registry", False)
+    assert entries(store.root) == []
+
+
+@pytest.mark.parametrize(
+    ("codes", "cause"),
+    [
+        ("ECONNRESET ECONNABORTED EPIPE ENETDOWN ENOTCACHED HPE_INVALID_CONSTANT E500 E502 E503 E429", "registry"),
+        ("CERT_HAS_EXPIRED UNABLE_TO_VERIFY_LEAF_SIGNATURE SELF_SIGNED_CERT_IN_CHAIN INVALID_CA", "registry"),
+        ("ERR_TLS_CERT_ALTNAME_INVALID ERR_SSL_WRONG_VERSION_NUMBER ERR_TLS_HANDSHAKE_TIMEOUT EPROTO", "registry"),
+        ("E401 E403 E407 ENEEDAUTH", "access"),
+        ("ENOSPC EDQUOT", "disk"),
+        ("EROFS ENFILE EIO", "machine"),
+        ("E404 E400 E413 ETARGET ERESOLVE EBADPLATFORM EALLOWGIT EUNNAMED EACCES EMFILE ENOMEM TAR_BAD_ARCHIVE", None),
+    ],
+)
+def test_only_what_no_package_can_cause_is_blamed_on_the_registry_or_the_machine(codes: str, cause: str | None) -> None:
+    errors = [NpmError("It failed.", code) for code in codes.split()]
+    assert {error.code for error in errors if error.cause != cause} == set()
+
+
 async def test_a_cache_folder_that_cannot_be_made_is_a_toolchain_error(store: PackageStore, tiny: PackageSet) -> None:
     store.root.parent.write_text("a file where a folder should be")
     with pytest.raises(ToolchainError, match=r"cannot be installed in .*: Not a directory; .* CONVEX_EVALS_CACHE"):
@@ -211,8 +240,9 @@ async def test_a_full_disk_is_reported_as_full(
         pytest.skip(f"mount: {mounted.output.text}")
     try:
         registry.publish("big", "1.0.0", {"big.txt": os.urandom(600_000).hex()})
-        with pytest.raises(ToolchainError, match="the disk is full; free some space"):
+        with pytest.raises(NpmError, match="the disk is full; free some space") as caught:
             await store.install(PackageSet.from_dependencies("a big set", {"big": "1.0.0"}))
+        assert caught.value.cause == "disk"
         assert entries(store.root) == []
     finally:
         await run(["umount", disk], cwd=tmp_path, timeout=60)

@@ -16,10 +16,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from tests.examples import exhaustively
 
 from convex_evals.core.settings.secret import Secret
 from convex_evals.core.settings.settings import NetworkVariable
 from convex_evals.core.steps import StepResult
+from convex_evals.pipeline.failures import FAILURES
 from convex_evals.pipeline.install import install_packages
 from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
@@ -51,9 +53,13 @@ class Registry:
 
     url: str = ""
     asked: list[str] = field(default_factory=list)
+    broken: dict[str, tuple[int, bytes]] = field(default_factory=dict)
+    """What it answers to some paths instead."""
 
     def answer(self, path: str) -> tuple[int, bytes]:
         self.asked.append(path)
+        if path in self.broken:
+            return self.broken[path]
         if match := re.fullmatch(r"/evil/-/evil-(.+)\.tgz", path):
             return 200, _tarball({**EVIL, "version": match[1]})
         if (trap := path[1:]) in TRAPS:
@@ -174,8 +180,34 @@ async def test_a_package_json_that_is_not_a_file_is_the_models_failure(
     assert (result.status, result.failure) == ("failed", "manifest-invalid")
 
 
-async def test_an_unreachable_registry_is_not_the_models_failure(run: Callable[..., Awaitable[StepResult]]) -> None:
-    result = await run('{"dependencies": {"evil": "1"}}', "http://127.0.0.1:1")
+@pytest.mark.parametrize(
+    ("path", "reply", "code"),
+    [
+        ("/evil/-/evil-1.0.0.tgz", (200, b"<html>Log in to the network</html>"), "EINTEGRITY"),
+        ("/evil", (503, b"{}"), "E503"),
+        *exhaustively(
+            ("/evil", (429, b"{}"), "E429"),
+            ("/evil", (407, b"{}"), "E407"),
+            ("/evil", (200, b"<html>Log in to the network</html>"), "FETCH_ERROR"),
+            ("/evil/-/evil-1.0.0.tgz", (500, b"{}"), "E500"),
+        ),
+    ],
+)
+async def test_a_registry_that_fails_is_never_the_models_failure(
+    run: Callable[..., Awaitable[StepResult]], registry: Registry, path: str, reply: tuple[int, bytes], code: str
+) -> None:
+    registry.broken[path] = reply
+    result = await run('{"dependencies": {"evil": "1"}}', registry.url)
+    assert result.failure is not None
+    assert (result.status, FAILURES[result.failure].fault) == ("infrastructure", "infrastructure")
+    assert result.diagnostics[0].code == code
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "https"])
+async def test_an_unreachable_registry_is_not_the_models_failure(
+    run: Callable[..., Awaitable[StepResult]], registry: Registry, url: str
+) -> None:
+    result = await run('{"dependencies": {"evil": "1"}}', registry.url.replace("http", url) if url == "https" else url)
     assert (result.status, result.failure) == ("infrastructure", "registry-unreachable")
 
 

@@ -4,9 +4,9 @@ import json
 import re
 import signal
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from convex_evals.core.errors import ToolchainError
 from convex_evals.core.processes import Confinement, Limits, ProcessResult, base_environment, run
@@ -16,7 +16,6 @@ from convex_evals.core.toolchain.node import Node
 from convex_evals.core.toolchain.registry_settings import RegistrySettings
 
 _RESOLVE: Final = Path(__file__).with_name("resolve.cjs")
-INSTALL_TIMEOUT: Final = 900.0
 # Said on the command line because the user's own .npmrc, which we need for registry and proxy, may say otherwise.
 OPTIONS: Final = (
     "--ignore-scripts",
@@ -55,6 +54,7 @@ REFUSED: Final = "PACKAGE_REFUSED"
 UNNAMED: Final = "EUNNAMED"  # npm reports an error for which it has no word
 TOO_LARGE: Final = "PACKAGES_TOO_LARGE"
 UNUSABLE: Final = "PACKAGES_UNUSABLE"
+TIMED_OUT: Final = "INSTALLATION_TIMED_OUT"
 # What npm and we say about packages: the same today and tomorrow, on this machine and others.
 _ABOUT_PACKAGES: Final = frozenset(
     {
@@ -68,54 +68,77 @@ _PACKAGE: Final = re.compile(
     r"'(?P<missing>[^'\s]+)' is not in this registry|No matching version found for (?P<version>\S+?)\.?(?:\s|$)"
     r"|No versions available for (?P<name>\S+)|Unsupported platform for (?P<platform>[^\s:]+)"
 )
-_HTTP_STATUS: Final = re.compile(r"E[1-5]\d\d$")
-_NETWORK: Final = "the package registry cannot be reached; check the network, proxy and npm's `registry` setting"
-_CERTIFICATE: Final = (
-    "the registry's certificate is not trusted; name your authority's file in NODE_EXTRA_CA_CERTS or npm's `cafile`"
+Cause = Literal["registry", "access", "disk", "machine"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reason:
+    """`cause` says what is to blame where packages cannot be."""
+
+    text: str
+    cause: Cause | None = None
+
+
+_NETWORK: Final = _Reason(
+    "the package registry cannot be reached; check the network, proxy and npm's `registry` setting", "registry"
 )
-_REFUSED: Final = "the package registry refuses access; log in with: npm login"
-_FOREIGN: Final = "a package depends on something that is not in the registry"
+_CERTIFICATE: Final = _Reason(
+    "the registry's certificate is not trusted; name your authority's file in NODE_EXTRA_CA_CERTS or npm's `cafile`",
+    "registry",
+)
+_TLS: Final = _Reason(
+    "there is no secure connection to the package registry; check the proxy and npm's `registry` setting", "registry"
+)
+_OUTAGE: Final = _Reason("the package registry does not serve requests at the moment; try again later", "registry")
+_REFUSED: Final = _Reason("the package registry refuses access; log in with: npm login", "access")
+_FULL: Final = _Reason("the disk is full; free some space or choose another folder with CONVEX_EVALS_CACHE", "disk")
+_UNWRITABLE: Final = _Reason("the folder is not writable; choose another one with CONVEX_EVALS_CACHE")
+_FOREIGN: Final = _Reason("a package depends on something that is not in the registry")
+_HTTP_STATUS: Final = re.compile(r"E[1-5]\d\d$")
+# Many packages or odd ones can bring npm to EACCES, EPERM, EMFILE and ENOMEM, so these blame nothing.
 _REASONS: Final = {
-    "ENOTFOUND": _NETWORK,
-    "EAI_AGAIN": _NETWORK,
-    "ECONNREFUSED": _NETWORK,
-    "ECONNRESET": _NETWORK,
-    "ECONNABORTED": _NETWORK,
-    "EHOSTUNREACH": _NETWORK,
-    "ENETUNREACH": _NETWORK,
-    "ETIMEDOUT": _NETWORK,
-    "ERR_SOCKET_TIMEOUT": _NETWORK,
-    "EIDLETIMEOUT": _NETWORK,
-    "ERESPONSETIMEOUT": _NETWORK,
-    "ENOTCACHED": _NETWORK,
-    "FETCH_ERROR": _NETWORK,
-    "CERT_HAS_EXPIRED": _CERTIFICATE,
-    "DEPTH_ZERO_SELF_SIGNED_CERT": _CERTIFICATE,
-    "SELF_SIGNED_CERT_IN_CHAIN": _CERTIFICATE,
-    "UNABLE_TO_GET_ISSUER_CERT_LOCALLY": _CERTIFICATE,
-    "UNABLE_TO_VERIFY_LEAF_SIGNATURE": _CERTIFICATE,
-    "E401": _REFUSED,
-    "E403": _REFUSED,
-    "ENEEDAUTH": _REFUSED,
-    "E404": "the registry does not have one of the packages; check npm's `registry` setting",
-    "ETARGET": "the registry does not have one of the versions asked for",
-    "EINTEGRITY": "a downloaded package is not the locked one; empty the npm folder of the cache and try again",
-    "EUSAGE": "package.json and package-lock.json do not belong together; write the lock file again with: npm install",
-    "ERESOLVE": "the packages' requirements contradict each other",
-    "ENOSPC": "the disk is full; free some space or choose another folder with CONVEX_EVALS_CACHE",
-    "EDQUOT": "the disk quota is used up; free some space or choose another folder with CONVEX_EVALS_CACHE",
-    "EROFS": "the disk is read-only; choose another folder with CONVEX_EVALS_CACHE",
-    "EACCES": "the folder is not writable; choose another one with CONVEX_EVALS_CACHE",
-    "EPERM": "the folder is not writable; choose another one with CONVEX_EVALS_CACHE",
-    "EMFILE": "too many files are open; raise the limit with: ulimit -n",
-    "ENFILE": "too many files are open on this machine",
-    "ENOMEM": "there is not enough memory",
-    "EFBIG": "a file of the packages is larger than 256 MB",
-    "EALLOWGIT": _FOREIGN,
-    "EALLOWREMOTE": _FOREIGN,
-    "EALLOWFILE": _FOREIGN,
-    "EALLOWDIRECTORY": _FOREIGN,
+    **dict.fromkeys(("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE"), _NETWORK),
+    **dict.fromkeys(("EHOSTUNREACH", "EHOSTDOWN", "ENETUNREACH", "ENETDOWN", "EADDRNOTAVAIL", "ENOBUFS"), _NETWORK),
+    **dict.fromkeys(("ETIMEDOUT", "ERR_SOCKET_TIMEOUT", "EIDLETIMEOUT", "ERESPONSETIMEOUT", TIMED_OUT), _NETWORK),
+    **dict.fromkeys(("ENOTCACHED", "FETCH_ERROR", "ERR_STREAM_PREMATURE_CLOSE"), _NETWORK),
+    **dict.fromkeys(("E401", "E403", "E407", "ENEEDAUTH"), _REFUSED),
+    "E404": _Reason("the registry does not have one of the packages; check npm's `registry` setting"),
+    "E408": _OUTAGE,
+    "E429": _OUTAGE,
+    "ETARGET": _Reason("the registry does not have one of the versions asked for"),
+    "EINTEGRITY": _Reason(
+        "a downloaded package is not the locked one; empty the npm folder of the cache and try again", "registry"
+    ),
+    "EUSAGE": _Reason(
+        "package.json and package-lock.json do not belong together; write the lock file again with: npm install"
+    ),
+    "ERESOLVE": _Reason("the packages' requirements contradict each other"),
+    "ENOSPC": _FULL,
+    "EDQUOT": replace(_FULL, text=_FULL.text.replace("disk is full", "disk quota is used up")),
+    "EROFS": _Reason("the disk is read-only; choose another folder with CONVEX_EVALS_CACHE", "machine"),
+    "EIO": _Reason("the disk cannot be read or written; choose another folder with CONVEX_EVALS_CACHE", "machine"),
+    "EACCES": _UNWRITABLE,
+    "EPERM": _UNWRITABLE,
+    "EMFILE": _Reason("too many files are open; raise the limit with: ulimit -n"),
+    "ENFILE": _Reason("too many files are open on this machine", "machine"),
+    "ENOMEM": _Reason("there is not enough memory"),
+    "EFBIG": _Reason("a file of the packages is larger than 256 MB"),
+    **dict.fromkeys(("EALLOWGIT", "EALLOWREMOTE", "EALLOWFILE", "EALLOWDIRECTORY"), _FOREIGN),
 }
+# Node has dozens of such codes. A package cannot cause them: it is only ever asked for at the registry.
+_FAMILIES: Final = (
+    (re.compile(r"E5\d\d$"), _OUTAGE),
+    (re.compile(r"HPE_"), _NETWORK),
+    (re.compile(r"ERR_SSL_|ERR_TLS_(?!CERT)|EPROTO$"), _TLS),
+    (re.compile(r"ERR_TLS_CERT|(.*_)?(CERT|CRL|SIGNATURE)(_|$)|INVALID_CA$|HOSTNAME_MISMATCH$"), _CERTIFICATE),
+)
+
+
+def _reason(code: str | None) -> _Reason | None:
+    found = next((reason for family, reason in _FAMILIES if family.match(code or "")), None)
+    return _REASONS.get(code or "", found)
+
+
 _TOO_LARGE_ENDINGS: Final[dict[int, str]] = {
     signal.SIGXCPU: "it took more than 300 s of computing",
     signal.SIGXFSZ: "a file is too large",
@@ -144,12 +167,19 @@ class NpmError(ToolchainError):
         return self.code in _ABOUT_PACKAGES
 
     @property
+    def cause(self) -> Cause | None:
+        """What is to blame if nothing in a package.json can be."""
+        reason = _reason(self.code)
+        return reason.cause if reason else None
+
+    @property
     def unexplained(self) -> bool:
         """Neither: npm stumbled over something. If it does so again, that is the packages."""
-        if self.result is None or self.result.timed_out or self.about_packages:
+        if self.result is None or self.about_packages:
             return False
         crashed = self.result.signal not in (None, signal.SIGKILL, signal.SIGTERM)
-        return crashed or (self.code is not None and self.code not in _REASONS and not _HTTP_STATUS.match(self.code))
+        known = self.code is None or _HTTP_STATUS.match(self.code) or _reason(self.code)
+        return crashed or not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +216,7 @@ class Npm:
         return await run(
             [str(self.node.executable), *command, *OPTIONS, *places],
             cwd=folder,
-            timeout=INSTALL_TIMEOUT,
+            timeout=None,  # whoever installs has one for all calls
             environment=environment,
             separate_errors=True,
             limits=LIMITS,
@@ -205,13 +235,12 @@ class Npm:
 
 def npm_error(result: ProcessResult, purpose: str) -> NpmError:
     """The error for a failed call: what was to be done, why it failed, what to do."""
-    if result.timed_out:
-        return NpmError(f"{purpose} was {result.ending}; {_NETWORK}.", None, result=result)
     if (ending := _TOO_LARGE_ENDINGS.get(result.signal or 0)) is not None:
         return NpmError(f"{purpose} failed: {ending}.", TOO_LARGE, result=result)
     reported = _reported(result)
     code, summary = reported.code, reported.summary.partition("\n")[0].rstrip(".")
-    reason = _REASONS.get(code or "") or summary or f"npm ended with {result.ending}"
+    known = _reason(code)
+    reason = known.text if known else summary or f"npm ended with {result.ending}"
     detail = f"{reported.summary}\n{reported.detail}".strip()
     message = f"{purpose} failed: {reason}{f' ({code})' if code not in (None, UNNAMED) else ''}."
     return NpmError(message, TOO_LARGE if code == "EFBIG" else code, detail, result)

@@ -1,6 +1,7 @@
 """A folder of installed package sets, each installed once (resolve, check, fetch, check again) and never changed."""
 
 import asyncio
+import errno
 import shutil
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
@@ -15,7 +16,7 @@ from convex_evals.core.files import file_lock
 from convex_evals.core.processes import ProcessResult
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain.node import Node
-from convex_evals.core.toolchain.npm import REFUSED, TOO_LARGE, UNUSABLE, Npm, NpmError, npm_error
+from convex_evals.core.toolchain.npm import REFUSED, TIMED_OUT, TOO_LARGE, UNUSABLE, Npm, NpmError, npm_error
 from convex_evals.core.toolchain.package_cache import PackageCache, forget_downloads, trim_downloads, write_size
 from convex_evals.core.toolchain.package_set import InstalledPackages, PackageSet
 from convex_evals.core.toolchain.package_tree import (
@@ -29,6 +30,8 @@ from convex_evals.core.toolchain.package_tree import (
 from convex_evals.core.toolchain.registry_settings import read_registry_settings
 
 NpmCall = Callable[[Sequence[str], Path, Path], Coroutine[None, None, ProcessResult]]
+INSTALL_SECONDS: Final = 900.0
+"""For a whole set: waiting for other processes, every call of npm, and the checks."""
 LARGEST_SET: Final = Size(bytes=600_000_000, files=60_000)
 _LARGEST_LOCK: Final = 32_000_000
 _LOOK_SECONDS: Final = 0.5
@@ -180,7 +183,7 @@ class PackageStore:
     """Sets live in `<root>/<fingerprint>/`. Such a folder is always complete: it was prepared beside and renamed.
 
     With `quota`, the sets used longest ago go when all of them together take more bytes than that. `strict`: nothing is
-    installed where npm cannot be confined completely.
+    installed where npm cannot be confined completely. `seconds`: how long an installation may take.
     """
 
     root: Path
@@ -189,6 +192,7 @@ class PackageStore:
     quota: int | None = None
     largest: Size = LARGEST_SET
     strict: bool = False
+    seconds: float = INSTALL_SECONDS
 
     @property
     def cache(self) -> PackageCache:
@@ -209,18 +213,29 @@ class PackageStore:
         """
         while (found := self.find(packages)) is None:
             try:
-                self.root.mkdir(parents=True, exist_ok=True)
-                async with file_lock(
-                    self.location(packages).with_suffix(".lock"),
-                    on_wait=lambda: progress(f"Waiting for another process that installs {packages.name}"),
-                ):
-                    await self._install_unless_there(packages, progress)
+                async with asyncio.timeout(self.seconds):
+                    await self._install_alone(packages, progress)
+            except TimeoutError:
+                raise NpmError(
+                    f"Installing {packages.name} was stopped after {self.seconds:.0f} s; "
+                    f"check how fast the network and the package registry are.",
+                    TIMED_OUT,
+                ) from None
             except OSError as error:
-                raise ToolchainError(
+                raise NpmError(
                     f"{packages.name} cannot be installed in {self.root}: {error.strerror}; "
-                    f"free or unlock that folder or choose another one with CONVEX_EVALS_CACHE."
+                    f"free or unlock that folder or choose another one with CONVEX_EVALS_CACHE.",
+                    errno.errorcode.get(error.errno or 0),
                 ) from error
         return found
+
+    async def _install_alone(self, packages: PackageSet, progress: Progress) -> None:
+        self.root.mkdir(parents=True, exist_ok=True)
+        async with file_lock(
+            self.location(packages).with_suffix(".lock"),
+            on_wait=lambda: progress(f"Waiting for another process that installs {packages.name}"),
+        ):
+            await self._install_unless_there(packages, progress)
 
     async def _install_unless_there(self, packages: PackageSet, progress: Progress) -> None:
         location = self.location(packages)

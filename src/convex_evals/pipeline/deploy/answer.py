@@ -17,7 +17,7 @@ from convex_evals.pipeline.deploy.backends import Backend
 from convex_evals.pipeline.deploy.cli import excerpt_of, find_cli, push, write_push_request
 from convex_evals.pipeline.deploy.direct import Refused, build_request, push_request
 from convex_evals.pipeline.grading import Pushes
-from convex_evals.pipeline.install import Manifest, ManifestError, install_set, link_packages, read_manifest
+from convex_evals.pipeline.install import Manifest, ManifestError, install_set, link_packages, outage, read_manifest
 from convex_evals.pipeline.step import RunningStep, step_apart
 from convex_evals.pipeline.types import GradingOptions
 from convex_evals.pipeline.workspace import keep, read_kept
@@ -165,7 +165,7 @@ async def _install(manifest: Manifest, step: RunningStep, options: GradingOption
     try:
         return await install_set(manifest, options, step.tools)
     except NpmError as error:
-        kind = "answer-broken" if error.about_packages else "install-failed"
+        kind = outage(error) or ("answer-broken" if error.about_packages else "install-failed")
         raise _Failed(kind, f"{error}\n{error.detail}".strip()) from error
     except InfrastructureError as error:
         raise _Failed("install-failed", str(error)) from error

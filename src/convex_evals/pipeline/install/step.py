@@ -14,6 +14,7 @@ from convex_evals.core.toolchain import (
     REFUSED,
     TOO_LARGE,
     UNUSABLE,
+    Cause,
     InstalledPackages,
     NpmError,
     PackageSet,
@@ -26,7 +27,7 @@ from convex_evals.pipeline.step import RunningStep
 from convex_evals.pipeline.tools import Tools
 from convex_evals.pipeline.types import GradingOptions
 
-# npm's words and ours for what went wrong. Whatever is not here says nothing about the project.
+# npm's words and ours for what is wrong with the packages.
 _KINDS: Final = {
     "E404": "package-not-found",
     "ETARGET": "version-not-found",
@@ -43,21 +44,12 @@ _KINDS: Final = {
     REFUSED: "dependency-refused",
     TOO_LARGE: "packages-too-large",
     UNUSABLE: "packages-unusable",
-    "E401": "registry-refused",
-    "E403": "registry-refused",
-    "ENEEDAUTH": "registry-refused",
-    "ENOSPC": "disk-full",
-    "EDQUOT": "disk-full",
-    "ENOTFOUND": "registry-unreachable",
-    "EAI_AGAIN": "registry-unreachable",
-    "ECONNREFUSED": "registry-unreachable",
-    "ECONNRESET": "registry-unreachable",
-    "ETIMEDOUT": "registry-unreachable",
-    "ERR_SOCKET_TIMEOUT": "registry-unreachable",
-    "EIDLETIMEOUT": "registry-unreachable",
-    "ENETUNREACH": "registry-unreachable",
-    "EHOSTUNREACH": "registry-unreachable",
-    "FETCH_ERROR": "registry-unreachable",
+}
+_OUTAGES: Final[dict[Cause, str]] = {
+    "registry": "registry-unreachable",
+    "access": "registry-refused",
+    "disk": "disk-full",
+    "machine": "machine-failed",
 }
 
 
@@ -83,6 +75,11 @@ async def install_packages(step: RunningStep, options: GradingOptions) -> StepRe
 async def install_set(manifest: Manifest, options: GradingOptions, tools: Tools) -> InstalledPackages:
     """The packages of a manifest: from the cache, or resolved by npm. Raises NpmError, ToolchainError."""
     return await tools.packages.install(_package_set(manifest, options))
+
+
+def outage(error: InfrastructureError) -> str | None:
+    """The kind of failure if packages cannot be installed because of the registry or this machine, never an answer."""
+    return _OUTAGES[error.cause] if isinstance(error, NpmError) and error.cause else None
 
 
 def find_packages(
@@ -122,7 +119,7 @@ def _manifest(step: RunningStep, path: Path) -> Manifest:
 def _npm_failed(step: RunningStep, error: NpmError) -> StepResult:
     if error.result is not None:
         step.record(error.result)
-    kind = _KINDS.get(error.code or "", "install-failed")
+    kind = outage(error) or _KINDS.get(error.code or "", "install-failed")
     return step.failed(kind, f"{error}\n{error.detail}".strip(), [_diagnostic(kind, error)])
 
 
