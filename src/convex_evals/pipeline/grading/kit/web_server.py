@@ -16,6 +16,8 @@ from convex_evals.pipeline.grading.kit.patience import PATIENCE
 HELD_AFTER_SECONDS = 0.3  # a reply that is on its way is sent by then
 RELEASED_SECONDS = 0.1  # and one that was released just now by then
 POLL_SECONDS = 0.005
+MOST_BYTES = 64 * 1024 * 1024  # of a body: a function that sends without end must not fill the grader's memory
+_LONGEST_LINE = 1024
 _open_requests: dict[int, float] = {}  # of all web servers: since when each has waited for its reply
 
 
@@ -111,16 +113,22 @@ class _Listener(ThreadingHTTPServer):
         self.site = WebServer(f"http://127.0.0.1:{self.server_address[1]}")
 
 
+class _TooLargeError(ValueError):
+    pass
+
+
 class _Handler(BaseHTTPRequestHandler):
     server: _Listener
 
     def _handle(self) -> None:
         parts = urlsplit(self.path)
-        length = int(self.headers.get("Content-Length") or 0)
         headers = {name.lower(): value for name, value in self.headers.items()}
-        request = WebRequest(
-            self.command, parts.path, dict(parse_qsl(parts.query)), headers, self.rfile.read(length) if length else b""
-        )
+        try:
+            body = self._body()
+        except ValueError as error:
+            self.send_error(413 if isinstance(error, _TooLargeError) else 400, str(error))
+            return
+        request = WebRequest(self.command, parts.path, dict(parse_qsl(parts.query)), headers, body)
         _open_requests[id(request)] = PATIENCE.now()
         try:
             reply = self.server.site.answer(request)
@@ -132,6 +140,29 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.write(reply.body)
         finally:
             del _open_requests[id(request)]
+
+    def _body(self) -> bytes:
+        if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
+            return self._chunks()
+        return self._read(int(self.headers.get("Content-Length") or 0))
+
+    def _chunks(self) -> bytes:
+        """As Node's `request.write` and `fetch` with a stream send a body whose length they do not know beforehand."""
+        body = bytearray()
+        while size := int(self.rfile.readline(_LONGEST_LINE).partition(b";")[0], 16):
+            body += self._read(size, MOST_BYTES - len(body))
+            self.rfile.readline(_LONGEST_LINE)
+        while self.rfile.readline(_LONGEST_LINE).strip():
+            pass  # trailers
+        return bytes(body)
+
+    def _read(self, size: int, most: int = MOST_BYTES) -> bytes:
+        if not 0 <= size <= most:
+            raise _TooLargeError(f"a body has at most {MOST_BYTES} bytes")
+        content = self.rfile.read(size)
+        if len(content) < size:
+            raise ValueError("the body is incomplete")
+        return content
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = _handle
 
