@@ -7,6 +7,7 @@ import pytest_asyncio
 
 from convex_evals.controls import Case, Findings, Watcher, check, findings_json, plan_checkup
 from convex_evals.controls.checkup import judged_by_all, without_code
+from convex_evals.controls.control import StatedTest
 from convex_evals.core.diagnostics import TestResult
 from convex_evals.core.settings import read_settings
 from convex_evals.core.steps import StepResult
@@ -82,7 +83,7 @@ async def test_without_a_browser_an_answer_that_only_pages_could_tell_from_a_rig
     [asked] = hello().evals
     tests = (TestResult("test_looks", "unseen", "there is no Chromium"), TestResult("test_reads", "passed"))
     grade = Grade(asked.id, status, (StepResult("tests", status, test_results=tests),))
-    judged = judged_by_all(Case(asked, "wrong", "wrong-moon", {}, stated), grade)
+    judged = judged_by_all(Case(asked, "wrong", "wrong-moon", {}, StatedTest(stated) if stated else None), grade)
     assert judged.status == expected
     assert bool(judged.notes) == (expected == "infrastructure")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from convex_evals.controls import Control, controls_folder, load_controls, read_control, strays
-from convex_evals.controls.control import has_test, is_among
+from convex_evals.controls.control import StatedTest, find_test
 from convex_evals.suite import Grader, GraderKind, Suite, read_answer
 from convex_evals.suite.files import BrokenError
 
@@ -20,7 +20,8 @@ def read(suite: Suite, path: Path, text: str) -> Control:
 def test_a_wrong_control_says_where_it_must_fail(hello: MakeSuite, tmp_path: Path) -> None:
     header = "Step: tests\nTest: test_says_it\nWhy: Somebody else is meant.\n\n"
     control = read(hello(), tmp_path / "wrong-moon.patch", header + DIFF)
-    assert (control.name, control.kind, control.step, control.test) == ("wrong-moon", "wrong", "tests", "test_says_it")
+    assert (control.name, control.kind, control.step) == ("wrong-moon", "wrong", "tests")
+    assert control.test == StatedTest("test_says_it")
     assert control.files == {"hello.txt": "hello\n", "to.txt": "moon\n"}
 
 
@@ -83,47 +84,55 @@ def helper(): "test_in_a_string"
 
 
 @pytest.mark.parametrize(
-    ("stated", "there"),
+    ("stated", "is_whole"),
     [
         ("test_lists_all", True),
-        ("test_lists", True),
-        ("test_takes[1]", True),
+        ("test_lists", False),
+        ("test_takes[1]", False),
         ("OrderOfTests::test_is_stable", True),
-        ("test_lists_all_of_them", False),
-        ("test_in_a_string", False),
-        ("helper", False),
+        ("test_lists_all_of_them", None),
+        ("test_in_a_string", None),
+        ("helper", None),
     ],
 )
-def test_tests_of_python_graders_are_functions(tmp_path: Path, stated: str, there: bool) -> None:
+def test_tests_of_python_graders_are_functions(tmp_path: Path, stated: str, is_whole: bool | None) -> None:
     path = tmp_path / "grader.py"
     path.write_text(PYTHON)
-    assert has_test(Grader(GraderKind.PYTEST, path), stated) is there
+    expected = None if is_whole is None else StatedTest(stated, is_whole)
+    assert find_test(Grader(GraderKind.PYTEST, path), stated) == expected
 
 
 def test_tests_of_vitest_graders_are_titles(tmp_path: Path) -> None:
     path = tmp_path / "grader.test.ts"
     path.write_text('describe("lists", () => { test("newest first", () => {}); });')
-    assert has_test(Grader(GraderKind.VITEST, path), "lists > newest first")
-    assert not has_test(Grader(GraderKind.VITEST, path), "oldest first")
+    assert find_test(Grader(GraderKind.VITEST, path), "lists > newest first")
+    assert not find_test(Grader(GraderKind.VITEST, path), "oldest first")
 
 
 def test_a_grader_that_is_not_python_has_no_tests(tmp_path: Path) -> None:
     path = tmp_path / "grader.py"
     path.write_text("def test_(:")
-    assert not has_test(Grader(GraderKind.PYTEST, path), "test_")
+    assert not find_test(Grader(GraderKind.PYTEST, path), "test_")
 
 
 @pytest.mark.parametrize(
     ("stated", "failed", "among"),
     [
-        ("test_takes", ("test_takes[1]", "test_other"), True),
-        ("test_takes", ("test_other",), False),
-        ("test_is_stable", ("OrderOfTests::test_is_stable",), True),
-        ("test_takes", (), False),
+        (StatedTest("test_takes"), ("test_takes[1]", "test_other"), True),
+        (StatedTest("test_takes"), ("test_takes_more",), True),
+        (StatedTest("test_takes"), ("test_other",), False),
+        (StatedTest("test_is_stable"), ("OrderOfTests::test_is_stable",), True),
+        (StatedTest("test_takes"), (), False),
+        (StatedTest("test_takes", is_whole=True), ("test_takes_more", "test_takes_more[1]"), False),
+        (StatedTest("test_takes", is_whole=True), ("test_takes_more", "test_takes[1]"), True),
+        (StatedTest("test_takes", is_whole=True), ("OrderOfTests::test_takes",), True),
+        (StatedTest("OrderOfTests::test_takes", is_whole=True), ("OrderOfTests::test_takes",), True),
     ],
 )
-def test_a_stated_test_may_fail_with_any_parameters(stated: str, failed: tuple[str, ...], among: bool) -> None:
-    assert is_among(stated, failed) is among
+def test_a_test_that_is_named_in_full_must_fail_itself_with_any_parameters(
+    stated: StatedTest, failed: tuple[str, ...], among: bool
+) -> None:
+    assert stated.is_among(failed) is among
 
 
 def test_controls_are_next_to_the_suite_or_inside_it(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from convex_evals.controls import Findings, Judged
-from convex_evals.controls.control import Control
+from convex_evals.controls.control import Control, StatedTest
 from convex_evals.controls.findings import judge_empty, judge_passing, judge_wrong
 from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import STEPS, Status, StepName
@@ -66,7 +66,7 @@ def graded(*failed: StepName, tests: tuple[str, ...] = (), accident: StepName | 
 
 
 def wrong(stated: StepName, test: str | None = None) -> Control:
-    return Control("wrong-x", "wrong", "Because.", {}, stated, test)
+    return Control("wrong-x", "wrong", "Because.", {}, stated, StatedTest(test) if test else None)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from convex_evals.controls.control import EvalControls, is_among, load_controls
+from convex_evals.controls.control import EvalControls, StatedTest, load_controls
 from convex_evals.controls.findings import NO_VERDICT, Findings, Judged, judge_empty, judge_passing, judge_wrong
 from convex_evals.controls.mutants import Mutant, generate_mutants, select_mutants
 from convex_evals.controls.survival import FILE_NAME, Survival, judge_mutants, read_equivalents
@@ -27,7 +27,7 @@ class Case:
     kind: CaseKind
     name: str
     files: Mapping[str, str]
-    test: str | None = None  # that must fail, of a wrong answer
+    test: StatedTest | None = None  # that must fail, of a wrong answer
 
     @property
     def until_failure(self) -> bool:
@@ -107,7 +107,7 @@ def judged_by_all(case: Case, grade: Grade) -> Grade:
     """One that is not caught, although its pages were not looked at, says nothing about the grader."""
     unseen = grade.unseen
     names = tuple(test.name for test in unseen)
-    if not unseen or (grade.status != "passed" and not (case.test and is_among(case.test, names))):
+    if not unseen or (grade.status != "passed" and not (case.test and case.test.is_among(names))):
         return grade
     note = f"tests that look at pages did not run; {unseen[0].message}"
     return replace(grade, status=NO_VERDICT, notes=(*grade.notes, note))
@@ -150,7 +150,12 @@ async def grade_cases(cases: Iterable[Case], pool: GradingPool, options: Grading
         for place, case in waiting:
             folder = pool.folder / f"case-{place}"
             assignment = Assignment(
-                case.eval, case.files, options, folder, until_failure=case.until_failure, first_test=case.test
+                case.eval,
+                case.files,
+                options,
+                folder,
+                until_failure=case.until_failure,
+                first_test=case.test.name if case.test else None,
             )
             on_grade(case, await pool.grade(assignment))
 

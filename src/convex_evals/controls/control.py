@@ -42,6 +42,25 @@ _NOT_WRITTEN_BY_HAND: Final = frozenset({"node_modules", "_generated"})
 
 
 @dataclass(frozen=True, slots=True)
+class StatedTest:
+    """The test in which a wrong answer must fail: one of exactly this name if the grader has it (`is_whole`), otherwise
+    one whose name begins so."""
+
+    name: str
+    is_whole: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+    def is_among(self, failed: Sequence[str]) -> bool:
+        """Whether it is one of those that failed, whatever class it is in and whatever parameters it had."""
+        return any(self._fits(name) or self._fits(name.rpartition("::")[2]) for name in failed)
+
+    def _fits(self, name: str) -> bool:
+        return name.partition("[")[0] == self.name if self.is_whole else name.startswith(self.name)
+
+
+@dataclass(frozen=True, slots=True)
 class Control:
     """`files` is the answer with the patch applied. A wrong one fails at `step` first, and in `test` if named."""
 
@@ -50,7 +69,7 @@ class Control:
     why: str
     files: Mapping[str, str]
     step: StepName | None = None
-    test: str | None = None
+    test: StatedTest | None = None
 
 
 def read_control(path: Path, eval: Eval, answer: Mapping[str, str]) -> Control:
@@ -88,13 +107,14 @@ def _step(path: Path, fields: Mapping[str, str]) -> StepName:
     return step
 
 
-def _test(path: Path, fields: Mapping[str, str], eval: Eval) -> str | None:
-    test = fields.get("Test")
-    if (fields["Step"] == "tests") != bool(test):
+def _test(path: Path, fields: Mapping[str, str], eval: Eval) -> StatedTest | None:
+    stated = fields.get("Test")
+    if (fields["Step"] == "tests") != bool(stated):
         raise BrokenError(path, "must name a test if, and only if, its step is tests", "write or remove Test:")
-    if test and (eval.grader is None or not has_test(eval.grader, test)):
-        raise BrokenError(path, f"names the test {test!r}, which the grader does not have", "name one that it has")
-    return test or None
+    test = find_test(eval.grader, stated) if stated and eval.grader else None
+    if stated and test is None:
+        raise BrokenError(path, f"names the test {stated!r}, which the grader does not have", "name one that it has")
+    return test
 
 
 def _patched(path: Path, diff: str, answer: Mapping[str, str]) -> Mapping[str, str]:
@@ -107,18 +127,15 @@ def _patched(path: Path, diff: str, answer: Mapping[str, str]) -> Mapping[str, s
     return files
 
 
-def has_test(grader: Grader, stated: str) -> bool:
-    """Whether a test of the grader is meant: its name begins with what is stated."""
+def find_test(grader: Grader, stated: str) -> StatedTest | None:
+    """The test of the grader that is meant: the one of this name, or else those whose names begin so."""
     source = read_text(grader.path)
     if grader.kind is GraderKind.VITEST:
-        return stated.rpartition(" > ")[2] in source
-    wanted = stated.partition("[")[0].rpartition("::")[2]
-    return any(name.startswith(wanted) for name in _python_tests(source))
-
-
-def is_among(stated: str, failed: tuple[str, ...]) -> bool:
-    """Whether the stated test is one of those that failed, whatever parameters it had."""
-    return any(name.startswith(stated) or name.rpartition("::")[2].startswith(stated) for name in failed)
+        return StatedTest(stated) if stated.rpartition(" > ")[2] in source else None
+    function, bracket, _ = stated.partition("[")
+    wanted, names = function.rpartition("::")[2], _python_tests(source)
+    found = any(name.startswith(wanted) for name in names)
+    return StatedTest(stated, wanted in names and not bracket) if found else None
 
 
 @lru_cache(maxsize=8)  # every control of an eval names a test of the same grader

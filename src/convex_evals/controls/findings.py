@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from convex_evals.controls.control import Control, is_among
+from convex_evals.controls.control import Control
 from convex_evals.controls.survival import JudgedMutant, Survival, catch_rate, share
 from convex_evals.core.verdicts import Status, StepName
 from convex_evals.pipeline import Grade
@@ -61,7 +61,7 @@ def judge_wrong(control: Control, grade: Grade) -> Judged:
 def _fails_as_stated(control: Control, grade: Grade) -> bool:
     if grade.status != "failed" or grade.failed_step != control.step:
         return False
-    return control.test is None or is_among(control.test, grade.failed_tests)
+    return control.test is None or control.test.is_among(grade.failed_tests)
 
 
 def _judged(name: str, grade: Grade, complaint: str) -> Judged:

@@ -61,7 +61,8 @@ class Assignment:
 
     `files` are as a model named them, relative path -> text. With `only`, this step is graded and what must come before
     it; the others are skipped. With `until_failure`, no test is run once one has failed: for whoever asks only whether
-    the answer passes. Tests whose names begin with `first_test` run before the others.
+    the answer passes. The test `first_test` runs before the others, then those whose
+    names begin so.
     """
 
     eval: Eval

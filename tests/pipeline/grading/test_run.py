@@ -376,6 +376,19 @@ async def test_after_the_first_failure_no_test_runs_if_that_is_all_that_is_asked
     assert "✗ test_third (grader.py:4)" in result.step.excerpt
 
 
+async def test_the_test_that_is_named_in_full_runs_before_those_whose_names_begin_so(
+    write_eval: WriteEval, grade: Grade
+) -> None:
+    eval = write_eval(
+        """
+        def test_it_all(): assert 1 == 2
+        def test_it(): assert 2 == 3
+        """
+    )
+    result = await grade(eval, order=OrderOfTests("test_it", until_failure=True))
+    assert "✗ test_it (grader.py:3)" in result.step.excerpt
+
+
 async def test_a_grader_that_cannot_be_interrupted_is_killed(write_eval: WriteEval, grade: Grade) -> None:
     eval = write_eval(
         "import signal, time\ndef test_it():\n    signal.signal(signal.SIGALRM, signal.SIG_IGN)\n    time.sleep(600)"

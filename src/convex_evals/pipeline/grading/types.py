@@ -50,10 +50,17 @@ class GivenProject:
 
 @dataclass(frozen=True, slots=True)
 class OrderOfTests:
-    """Tests whose names begin with `first` run before the others; with `until_failure`, none runs after a failure."""
+    """The test `first` runs before the others, then those whose names begin so; with `until_failure`, none runs after a
+    failure."""
 
     first: str | None = None
     until_failure: bool = False
+
+    def rank(self, name: str) -> int:
+        """Where a test belongs: those with the lowest rank run first."""
+        if self.first is None or not name.startswith(self.first):
+            return 2
+        return 0 if name.partition("[")[0] == self.first else 1
 
 
 AS_WRITTEN: Final = OrderOfTests()

@@ -118,8 +118,7 @@ class FirstFailure:
         self._has_failed = False
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        if self._order.first is not None:
-            items.sort(key=lambda item: not item.nodeid.partition("::")[2].startswith(self._order.first or ""))
+        items.sort(key=lambda item: self._order.rank(item.nodeid.partition("::")[2]))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed and not self._has_failed:
