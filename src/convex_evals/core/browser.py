@@ -6,6 +6,7 @@ from typing import Final
 
 from convex_evals.core.distribution import BROWSER
 from convex_evals.core.settings import Settings
+from convex_evals.core.supervisor import landlock_abi
 
 # The first is Chromium without what only windows need: pages are the same, for less than half of the CPU time.
 NAMES: Final = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -25,6 +26,7 @@ ONLY_THIS_MACHINE: Final = (
     "--proxy-server=http://127.0.0.1:9",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
+NO_LANDLOCK: Final = "without Landlock, nothing keeps Chromium from the files of this machine"
 # What it reads besides the files of the system: fonts, and its own settings.
 FILES: Final = tuple(
     Path(path)
@@ -38,10 +40,15 @@ def find_chromium(settings: Settings) -> Path | None:
     return next((Path(path) for path in found if path is not None), None)
 
 
-def can_look_at_pages(settings: Settings) -> bool:
-    return BROWSER.is_installed and find_chromium(settings) is not None
+def why_blind(settings: Settings) -> str | None:
+    """Why graders cannot look at pages on this machine, as a clause; None if they can."""
+    if not BROWSER.is_installed:
+        return BROWSER.advice
+    if find_chromium(settings) is None:
+        return "there is no Chromium on this machine"
+    return None if landlock_abi() else NO_LANDLOCK
 
 
 def graded_with(toolchain: str, settings: Settings) -> str:
     """The fingerprint of a toolchain, if pages are looked at as well; else another one: such results are not alike."""
-    return toolchain if can_look_at_pages(settings) else f"{toolchain}-blind"
+    return f"{toolchain}-blind" if why_blind(settings) else toolchain

@@ -94,7 +94,7 @@ class Grade:
 
     @property
     def unseen(self) -> tuple[TestResult, ...]:
-        """Tests that look at pages and did not run, because there is no browser."""
+        """Tests that look at pages and did not run, because they cannot be looked at here."""
         tests = self.step("tests")
         return tuple(test for test in (tests.test_results if tests else ()) if test.status == "unseen")
 

@@ -23,7 +23,7 @@ PROBE_SECONDS: Final = 60.0
 _PORT: Final = 9
 _LIMITS: Final = Limits(cpu_seconds=60, file_size=1_000_000, data=10**9, open_files=64)
 
-_LANDLOCK_FIX: Final = "boot Linux 5.13 or newer with lsm=landlock"
+LANDLOCK_FIX: Final = "boot Linux 5.13 or newer with lsm=landlock"
 _NAMESPACES_FIX: Final = "sysctl -w user.max_user_namespaces=10000 kernel.apparmor_restrict_unprivileged_userns=0"
 _SECCOMP_FIX: Final = "use x86-64 or arm64 Linux whose kernel has CONFIG_SECCOMP_FILTER"
 
@@ -70,7 +70,7 @@ class Mechanism:
 
 
 MECHANISMS: Final = (
-    Mechanism("files", "files", "ab", "neither Landlock nor mounts of its own confine its files", _LANDLOCK_FIX),
+    Mechanism("files", "files", "ab", "neither Landlock nor mounts of its own confine its files", LANDLOCK_FIX),
     Mechanism(
         "processes",
         "process_namespaces",

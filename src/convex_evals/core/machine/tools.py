@@ -5,11 +5,13 @@ import sys
 from importlib.metadata import version as version_of
 from typing import Final
 
-from convex_evals.core.browser import INSTALL, find_chromium
+from convex_evals.core.browser import INSTALL, NO_LANDLOCK, find_chromium
 from convex_evals.core.distribution import Extra
 from convex_evals.core.errors import ToolchainError
 from convex_evals.core.machine.fact import Fact, Status
+from convex_evals.core.machine.sandbox import LANDLOCK_FIX
 from convex_evals.core.settings import PROVIDER_VARIABLES, Settings
+from convex_evals.core.supervisor import landlock_abi
 from convex_evals.core.toolchain import Node, package_store, toolchain_packages
 
 MINIMUM_PYTHON: Final = (3, 11)
@@ -49,7 +51,11 @@ def extra_fact(extra: Extra) -> Fact:
 
 
 def chromium_fact(settings: Settings) -> Fact:
-    if (found := find_chromium(settings)) is not None:
+    found = find_chromium(settings)
+    if found is not None and not landlock_abi():
+        detail = f"{found}; {NO_LANDLOCK}, so graders do not look at pages, and only their other tests decide"
+        return Fact("Chromium", Status.WARNING, detail, LANDLOCK_FIX)
+    if found is not None:
         return Fact("Chromium", Status.OK, str(found))
     detail = "not on PATH; without it, graders do not look at pages, and only their other tests decide"
     return Fact("Chromium", Status.WARNING, detail, f"on Debian and Ubuntu: {INSTALL}")

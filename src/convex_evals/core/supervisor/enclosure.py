@@ -30,6 +30,8 @@ class Enclosure(TypedDict):
 
 
 def become(enclosure: Enclosure) -> NoReturn:
+    if not (version := landlock.abi()):  # the namespaces around a page leave all files within its reach
+        raise OSError("A browser is started only where Landlock confines it.")
     relay = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     relay.connect(enclosure["relay"])
     _enter_namespaces()
@@ -39,8 +41,7 @@ def become(enclosure: Enclosure) -> NoReturn:
     relay.recv(1)  # until the receiver has them
     resource.setrlimit(resource.RLIMIT_DATA, (enclosure["data_bytes"], enclosure["data_bytes"]))
     libc.forbid_new_privileges()
-    if version := landlock.abi():
-        landlock.restrict(enclosure["read"], enclosure["write"], version)
+    landlock.restrict(enclosure["read"], enclosure["write"], version)
     os.chdir(enclosure["folder"])
     environment = {**os.environ, "TMPDIR": _HERE}
     os.execve(enclosure["program"], [enclosure["program"], *sys.argv[1:]], environment)

@@ -11,7 +11,7 @@ from tempfile import gettempdir
 from typing import Self
 
 from convex_evals import __version__
-from convex_evals.core.browser import can_look_at_pages
+from convex_evals.core.browser import why_blind
 from convex_evals.core.files import remove_folder
 from convex_evals.core.machine import SandboxSupport, probe_sandbox
 from convex_evals.core.settings import Settings, read_settings
@@ -42,7 +42,7 @@ class Tools:
         """Those of this machine, installed or not."""
         node = await find_node(settings)
         packages = toolchain_packages().fingerprint(node.version)
-        return cls(__version__, node.version, packages, can_look_at_pages(settings))
+        return cls(__version__, node.version, packages, why_blind(settings) is None)
 
 
 @dataclass(frozen=True, slots=True)

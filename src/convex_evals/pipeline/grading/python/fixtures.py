@@ -112,8 +112,7 @@ class AppFixture:
         self._job = job
         self._clock = clock
         self._app: App | None = None
-        self._has_playwright = BROWSER.is_installed
-        if not self._has_playwright:
+        if not BROWSER.is_installed:
             _stand_in_for_playwright()
 
     @pytest.fixture
@@ -139,10 +138,9 @@ class AppFixture:
 
     @pytest.fixture(scope="session")
     def _chromium(self, _site: WebServer) -> Iterator[Chromium]:
-        if not self._has_playwright:
-            raise NoBrowser(BROWSER.advice)
-        if self._job.chromium is None:
-            raise NoBrowser("there is no Chromium on this machine")
+        if self._job.blind is not None:
+            raise NoBrowser(self._job.blind)
+        assert self._job.chromium is not None, "whoever can look at pages has a browser"
         folder = self._job.temporary / "browser"
         folder.mkdir()
         ports, deployments = self._ports(_site.url)

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from convex_evals.core.browser import find_chromium
+from convex_evals.core.browser import find_chromium, why_blind
 from convex_evals.core.errors import ProcessError
 from convex_evals.core.plain import to_plain
 from convex_evals.core.processes import LIBRARIES, Confinement, ProcessResult, base_environment, run
@@ -94,6 +94,7 @@ class PythonGrader:
             log=request.private / f"{name}.log",
             home=request.own_home,
             chromium=find_chromium(self._tools.settings),
+            blind=why_blind(self._tools.settings),
             files=None if collect_only else request.files,
             project=None if collect_only else request.project,
             answer=None if collect_only else request.answer,

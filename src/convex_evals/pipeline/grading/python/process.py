@@ -39,7 +39,8 @@ class Job:
     log: Path
     home: Path
     site: BuiltApp | None = None  # the web app, for graders that look at one
-    chromium: Path | None = None  # None: there is no browser on this machine
+    chromium: Path | None = None
+    blind: str | None = None  # why pages cannot be looked at
     files: Path | None = None
     project: GradedDeployment | None = None
     answer: GradedDeployment | None = None
