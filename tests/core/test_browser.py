@@ -1,5 +1,6 @@
 import asyncio
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from convex_evals.core.browser import find_chromium
+from convex_evals.core.browser import find_chromium, why_blind
+from convex_evals.core.distribution import Extra
 from convex_evals.core.settings import Settings
 
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root installs Chromium")
@@ -79,6 +81,25 @@ def test_a_browser_is_found_on_the_path(machine: Machine, present: list[str], ch
     for name in present:
         machine.browser(name)
     assert find_chromium(machine.settings) == (machine.browsers / chosen if chosen else None)
+
+
+@pytest.mark.parametrize(
+    ("lacks", "reason"),
+    [
+        ("nothing", None),
+        ("chromium", "there is no Chromium"),
+        ("playwright", r"the extra \[browser\] is not installed"),
+    ],
+)
+def test_what_is_missing_to_look_at_pages_is_named(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, lacks: str, reason: str | None
+) -> None:
+    if lacks != "chromium":
+        machine.browser("chromium")
+    if lacks == "playwright":
+        monkeypatch.setattr("convex_evals.core.browser.BROWSER", Extra("browser", "not_there", "graders"))
+    why = why_blind(machine.settings)
+    assert why is None if reason is None else re.match(reason, why or "")
 
 
 async def test_a_browser_that_is_there_is_not_installed_again(machine: Machine) -> None:

@@ -85,7 +85,7 @@ _KINDS: Final = (
     _accident("grader-hangs", "the grader as a whole did not end in time"),
     _accident("grader-crashed", "the grader's process died, or its report contradicts its exit status"),
     _accident("deployment-lost", "a deployment stopped answering while the grader ran"),
-    _lasting("browser-missing", "the grader only looks at pages, and this machine has no browser to do so"),
+    _lasting("browser-missing", "the grader only looks at pages, and this machine lacks what that takes"),
     # any step
     _model("tool-overwhelmed", "a tool breaks on these files and works on others"),
     _accident("tool-timeout", "a tool of ours did not end in time"),

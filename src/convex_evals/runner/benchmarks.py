@@ -62,8 +62,8 @@ def _toolchain_of_proof(store: "ScoresStore", evals: Sequence[PlannedEval], pipe
         return str(seen.fingerprints.toolchain)
     validate = " ".join(["convex-evals validate", *_as_options(selection)])
     if proofs:
-        advice = f"install Chromium (`convex-evals doctor` says how) and run `{validate}` again."
-        raise UsageError(f"Nobody has looked at the pages of the reference answers: there was no browser; {advice}")
+        advice = f"`convex-evals doctor` says what this machine lacks; then run `{validate}` again."
+        raise UsageError(f"Nobody has looked at the pages of the reference answers, because nothing could; {advice}")
     raise UsageError(f"These scores have no run that shows that every reference answer passes; run `{validate}` first.")
 
 

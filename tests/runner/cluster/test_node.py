@@ -69,7 +69,11 @@ async def test_a_node_reports_the_tools_that_a_run_on_this_machine_would_record(
         ({}, InfrastructureError, "no node with a processor"),
         ({"a": other(version="0.0.1")}, UsageError, "The node a has convex-evals 0.0.1, this machine"),
         ({"a": NODE, "b": other(node="22.3.0")}, UsageError, r"The node b has Node.js 22.3.0, this machine 24.1.0"),
-        ({"a": other(browser=False)}, UsageError, "The node a has no Chromium, this machine does; install the same"),
+        (
+            {"a": other(blind="the extra [browser] is not installed")},
+            UsageError,
+            r"The node a cannot look at pages \(the extra \[browser\] is not installed\), this machine can; install",
+        ),
         ({"a": other(fingerprint="b" * 64)}, UsageError, r"other JavaScript tools \(bbbbbbbbbbbb\) than this machine"),
     ],
 )

@@ -18,7 +18,7 @@ from convex_evals.statistics import Repeats, Score
 UNKNOWN = "unknown"
 LONGEST_REASON = 120
 MOST_NAMED = 5
-NO_BROWSER = "`convex-evals doctor` says which browser is missing"
+NOT_SEEN = "`convex-evals doctor` says what is missing to see them"
 MISSED: Final[tuple[AttemptStatus, ...]] = ("failed", "skipped", "infrastructure")
 
 
@@ -132,7 +132,7 @@ def unseen_line(store: ScoresStore, run: RunRecord) -> str | None:
     unseen = store.passed_unseen(run.id)
     if not unseen:
         return None
-    return f"{count(len(unseen), 'eval')} passed without a look at the pages ({named(unseen, 2)}); {NO_BROWSER}"
+    return f"{count(len(unseen), 'eval')} passed without a look at the pages ({named(unseen, 2)}); {NOT_SEEN}"
 
 
 def _next_lines(store: ScoresStore, run: RunRecord, missed: Sequence[AttemptDetails]) -> Iterator[str]:

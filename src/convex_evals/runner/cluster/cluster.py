@@ -233,8 +233,10 @@ def _difference(there: Tools, here: Tools) -> str | None:
         return f"has Node.js {there.node}, this machine {here.node}"
     if there.fingerprint != here.fingerprint:
         return f"has other JavaScript tools ({there.fingerprint[:12]}) than this machine ({here.fingerprint[:12]})"
-    if there.browser != here.browser:
-        return "has Chromium, this machine does not" if there.browser else "has no Chromium, this machine does"
+    if there.blind and not here.blind:
+        return f"cannot look at pages ({there.blind}), this machine can"
+    if here.blind and not there.blind:
+        return f"can look at pages, this machine cannot ({here.blind})"
     return None
 
 

@@ -35,14 +35,15 @@ class Tools:
     version: str
     node: str
     fingerprint: str
-    browser: bool = True
+    blind: str | None = None
+    """Why it cannot look at pages."""
 
     @classmethod
     async def of(cls, settings: Settings) -> Self:
         """Those of this machine, installed or not."""
         node = await find_node(settings)
         packages = toolchain_packages().fingerprint(node.version)
-        return cls(__version__, node.version, packages, why_blind(settings) is None)
+        return cls(__version__, node.version, packages, why_blind(settings))
 
 
 @dataclass(frozen=True, slots=True)
