@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from convex_evals.core.diagnostics import Diagnostic, TestResult
-from convex_evals.scores import LabelRecord, Outcome, RunPlan, ScoresStore
+from convex_evals.scores import LabelRecord, Outcome, RunPlan, ScoresStore, Usage
 from convex_evals.scores.migrations.triggers import FOLLOWED
 from convex_evals.scores.outbox import Parcel
 from convex_evals.scores.transfer import ANY_RECORD, ROWS, encode
@@ -103,6 +103,16 @@ def test_everything_arrives_bit_for_bit(scene: Any, team: ScoresStore) -> None:
     for name in (details.generation.prompt, details.generation.files, *details.logs.values()):
         assert team.read_bytes(name) == store.read_bytes(name)
     assert team.labels.of_run(run_id) == store.labels.of_run(run_id)
+
+
+def test_what_was_paid_for_answers_of_no_use_arrives(scene: Any, team: ScoresStore) -> None:
+    store, run_id = scene.store, follow(scene)
+    store.record_unusable(store.begin_attempt(run_id, EVAL).id, [Usage(cost_usd=0.5, cost_source="provider")])
+    deliver(store, team)
+    store.outbox.send_again(run_id, ELSEWHERE)
+    assert "usage" in str(store.outbox.next_parcel(ELSEWHERE)).lower()
+    assert_same(store, team, run_id)
+    assert team.history.answers([run_id]) == store.history.answers([run_id])
 
 
 def test_what_arrives_twice_changes_nothing(scene: Any, team: ScoresStore) -> None:

@@ -187,6 +187,7 @@ def _attempt(session: Session, key: str) -> list[Row]:
 
 
 def _generation(session: Session, key: str) -> list[Row]:
+    """Or only what was paid, where no answer was of use."""
     asked = _rows(session, GenerationRow, GenerationRow.attempt_id == key)
     return asked + _rows(session, UsageRow, UsageRow.attempt_id == key)
 
@@ -237,8 +238,11 @@ def _keys(run_id: str) -> dict[str, Select[Any]]:
     return {
         "run": select(RunRow.id.label("key")).where(RunRow.id == run_id),
         "attempt": select(AttemptRow.id.label("key")).where(AttemptRow.run_id == run_id).order_by(AttemptRow.number),
-        "generation": select(GenerationRow.attempt_id.label("key"))
-        .where(GenerationRow.attempt_id.in_(of_run))
+        "generation": select(AttemptRow.id.label("key"))
+        .outerjoin(GenerationRow, GenerationRow.attempt_id == AttemptRow.id)
+        .outerjoin(UsageRow, UsageRow.attempt_id == AttemptRow.id)
+        .where(AttemptRow.run_id == run_id)
+        .where(GenerationRow.attempt_id.is_not(None) | UsageRow.attempt_id.is_not(None))
         .order_by(GenerationRow.recorded_at),
         "step": steps,
         "tests": select(TestResultRow.attempt_id.label("key")).where(TestResultRow.attempt_id.in_(of_run)).distinct(),
