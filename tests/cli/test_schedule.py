@@ -80,6 +80,20 @@ def test_a_run_that_does_not_fit_into_the_budget_is_not_begun(scheduled: Asked) 
     assert scheduled("schedule", "run").stdout.endswith("0 runs due\n")
 
 
+def test_each_run_has_what_is_left_of_the_budgets_and_no_more(scheduled: Asked) -> None:
+    models = MODELS.format(url=scheduled.server.url).replace("= 1,", "= 1000,").replace("= 1 ", "= 1000 ")
+    (scheduled.folder / "models.toml").write_text(models + models.replace("tiny", "twin"))
+    (scheduled.folder / "convex-evals.toml").write_text(ONLY_TINY + "budget_per_tick = 20\n")
+    # $10, so that the $13 or so that another answer is expected to cost fit into neither $20 nor what is left of them.
+    server = scheduled.server
+    server.script(server.says(scheduled.right, usage={"prompt_tokens": 9_000, "completion_tokens": 1_000}))
+    result = scheduled("schedule", "run")
+    assert "The budget of $20.00 has no room for another answer; $10.00 is spent." in result.stdout
+    assert "The budget of $10.00 has no room for another answer; $0.00 is spent." in result.stdout
+    assert result.returncode == 3 and len(server.requests) == 1
+    assert json.loads(scheduled("schedule", "--json").stdout)["spentThisMonth"] == pytest.approx(10)
+
+
 def test_a_model_without_a_key_is_left_out_and_named(asked: Asked) -> None:
     (asked.folder / "convex-evals.toml").write_text('[schedule]\nmodels = ["openai/gpt-5.2"]\n')
     result = asked("schedule", "run")

@@ -34,7 +34,8 @@ class Agenda:
 
 def read_agenda(store: "ScoresStore", settings: Settings, registry: Registry, now: datetime | None = None) -> Agenda:
     now = now or datetime.now(UTC)
-    rules, spent = read_rules(settings.project_file), spent_this_month(store, now)
+    rules = read_rules(settings.project_file)
+    spent = spent_this_month(store, rules, now)
     turns = plan(candidates(registry, store, rules), rules, now, newest_minting(store), spent)
     return Agenda(turns, rules, spent)
 
@@ -89,11 +90,25 @@ def newest_minting(store: "ScoresStore") -> datetime | None:
     return known[0].minted_at if known else None
 
 
-def spent_this_month(store: "ScoresStore", now: datetime) -> Spent:
-    """By every run that began this month, scheduled or not: it is the same account."""
-    first = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-    answers = store.history.answers([run.id for run in store.runs(RunFilter(since=first))])
-    return Spent(sum(answer.cost_usd or 0.0 for of_run in answers.values() for answer in of_run))
+def spent_this_month(store: "ScoresStore", rules: Rules, now: datetime) -> Spent:
+    return Spent(spent_since(now.replace(day=1, hour=0, minute=0, second=0, microsecond=0), store, rules))
+
+
+def spent_since(moment: datetime, store: "ScoresStore", rules: Rules) -> float:
+    """For answers of all runs, scheduled or not, whenever these began: it is the same account."""
+    runs = [run for run in store.runs(RunFilter(hidden=True)) if run.finished_at is None or run.finished_at >= moment]
+    answers = store.history.answers([run.id for run in runs])
+    return sum(
+        _assumed_cost(run, rules) if answer.cost_usd is None else answer.cost_usd
+        for run in runs
+        for answer in answers[run.id]
+        if (answer.recorded_at or run.started_at) >= moment
+    )
+
+
+def _assumed_cost(run: RunRecord, rules: Rules) -> float:
+    """Of an answer whose cost nobody knows: its share of what the rules assume for a scheduled run."""
+    return rules.assumed_cost / run.counts.total if SCHEDULED in run.labels and run.counts.total else 0.0
 
 
 def _is_asked(entry: ModelEntry) -> bool:

@@ -82,7 +82,8 @@ class History:
         times = (UsageRow.first_token_ms, UsageRow.generation_ms)
         tokens = (UsageRow.input_tokens, UsageRow.output_tokens, UsageRow.cached_tokens, UsageRow.reasoning_tokens)
         usable = GenerationRow.attempt_id.is_not(None)
-        columns = (AttemptRow.eval, UsageRow.cost_usd, *times, *tokens, UsageRow.cost_source, usable)
+        recorded = func.coalesce(GenerationRow.recorded_at, AttemptRow.finished_at, AttemptRow.started_at)
+        columns = (AttemptRow.eval, UsageRow.cost_usd, *times, *tokens, UsageRow.cost_source, usable, recorded)
         with self._database.reading() as session:
             for some in _batches(ids):
                 query = (

@@ -266,6 +266,7 @@ class Answer(NamedTuple):
     reasoning_tokens: int | None = None
     cost_source: CostSource = "unknown"
     usable: bool = True
+    recorded_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ class AnswerTaken:
     reasoning_tokens: int | None
     cost_source: CostSource
     usable: bool
+    recorded_at: datetime | None
 
 
 @runs.get("/runs", response_model=Page[RunRecord], summary="List runs, the newest first")
