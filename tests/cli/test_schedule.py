@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,26 @@ def test_a_scheduled_run_that_was_interrupted_is_resumed_and_asks_for_nothing_tw
     assert result.returncode == 0, result.stderr
     with ScoresStore.open(scheduled.folder / "scores/scores.db") as store:
         assert store.find_run(rest).is_complete and len(store.runs()) == 2
+
+
+def test_a_run_whose_suite_was_changed_is_not_resumed_but_has_failed(scheduled: Asked) -> None:
+    scheduled.server.script(scheduled.server.refuses(400, "no"))
+    scheduled("run", "-m", "local/tiny")
+    with ScoresStore.open(scheduled.folder / "scores/scores.db") as store:
+        (run,) = store.runs()
+        plan = RunPlan(run.model, run.provider, run.experiment, store.planned(run.id), 1, run.fingerprints, run.options)
+        store.finish_run(store.create_run(replace(plan, labels=("scheduled",))), "stopped", "interrupted")
+    assert turns(scheduled)[0]["why"] == "was interrupted and is resumed"
+    (scheduled.folder / "evals/000-basics/000-hello/TASK.txt").write_text("Say hello to everyone.\n")
+    (turn,) = turns(scheduled)
+    assert (turn["state"], turn["resumes"]) == ("waiting", None) and turn["why"].startswith("the last attempt failed")
+
+
+def test_a_run_that_ended_without_every_verdict_is_not_resumed_but_has_failed(scheduled: Asked) -> None:
+    scheduled.server.script(scheduled.server.refuses(400, "no"))
+    assert scheduled("schedule", "run").returncode == 3
+    (turn,) = turns(scheduled)
+    assert (turn["state"], turn["resumes"]) == ("waiting", None) and turn["why"].startswith("the last attempt failed")
 
 
 def test_a_model_whose_runs_fail_cools_down(scheduled: Asked) -> None:

@@ -1,7 +1,7 @@
 """`convex-evals schedule`: shows who is due and why, runs what is due, and tries out the rules."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,8 +15,8 @@ from convex_evals.cli.runs.lookup import open_service
 from convex_evals.cli.runs.options import RunOptions
 from convex_evals.core.errors import ConvexEvalsError, UsageError
 from convex_evals.core.settings import Settings
-from convex_evals.models import ModelEntry, Registry, has_key, has_price, load_registry
-from convex_evals.runner import dollars
+from convex_evals.models import Connections, ModelEntry, Registry, has_key, has_price, load_registry
+from convex_evals.runner import dollars, plan_rest, suite_of
 from convex_evals.schedule import (
     Agenda,
     Rules,
@@ -31,14 +31,15 @@ from convex_evals.schedule import (
     spent_since,
     spent_this_month,
 )
-from convex_evals.scores import ScoresStore, is_service
+from convex_evals.scores import RunRecord, ScoresStore, is_service
+from convex_evals.suite import load_suite
 
 HOLD: Final = "schedule"
 
 
 def show_agenda(scores: str | None, settings: Settings, json: bool) -> None:
     with _open(scores) as store:
-        agenda = read_agenda(store, settings, load_registry())
+        agenda = read_agenda(store, settings, load_registry(), can_resume=_can_resume(store, settings, scores))
     if json:
         print_json(agenda_json(agenda))
         return
@@ -65,7 +66,7 @@ def run_due(asked: RunOptions, settings: Settings, models: Sequence[str]) -> int
         except UsageError:
             remark("Another `convex-evals schedule run` is working on these scores; it does what is due.")
             return 0
-        agenda = read_agenda(store, settings, registry)
+        agenda = read_agenda(store, settings, registry, can_resume=_can_resume(store, settings, asked.scores))
         due = [turn for turn in agenda.due if not models or turn.candidate.model in models]
         print_lines([_budget_line(agenda), f"{count(len(due), 'run')} due"])
         left = partial(_left, store, agenda.rules, datetime.now(UTC))
@@ -76,6 +77,19 @@ def _left(store: ScoresStore, rules: Rules, began: datetime) -> float:
     """Of the budgets of the tick that began then, and of the month."""
     month = spent_this_month(store, rules, datetime.now(UTC)).month
     return min(rules.budget_per_tick - spent_since(began, store, rules), rules.budget_per_month - month)
+
+
+def _can_resume(store: ScoresStore, settings: Settings, scores: str | None) -> Callable[[RunRecord], bool]:
+    """Whether the suite and the prompts are what they were. Runs of a service have theirs on another machine."""
+
+    def can_resume(run: RunRecord) -> bool:
+        try:
+            plan_rest(run, load_suite(suite_of(run)), store, connections=Connections(settings, estimates=True))
+        except UsageError:
+            return False
+        return True
+
+    return (lambda run: True) if scores is not None and is_service(scores) else can_resume
 
 
 def _run(turn: Turn, asked: RunOptions, left: float, registry: Registry) -> int:
@@ -124,7 +138,7 @@ def show_simulation(scores: str | None, settings: Settings, days: int, json: boo
     now = datetime.now(UTC)
     with _open(scores) as store:
         rules = read_rules(settings.project_file)
-        known = candidates(load_registry(), store, rules)
+        known = candidates(load_registry(), store, rules, _can_resume(store, settings, scores))
         runs = simulate(known, rules, now, days, newest_minting(store), spent_this_month(store, rules, now))
     if json:
         print_json({"days": days, "cost": sum(run.cost for run in runs), "runs": [_run_json(run) for run in runs]})
