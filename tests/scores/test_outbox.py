@@ -205,6 +205,23 @@ def test_a_run_that_is_refused_does_not_hold_up_others(scene: Any, team: ScoresS
     assert store.outbox.unsent() == ()
 
 
+def test_a_run_that_grades_the_answers_of_a_refused_one_waits_and_does_not_hold_up_others(
+    scene: Any, team: ScoresStore
+) -> None:
+    store, source = scene.store, follow(scene)
+    asked = failing(scene, source)
+    store.outbox.refuse(THERE, source, "it was deleted")
+    again, other = follow(scene), follow(scene)
+    store.reuse_generation(store.begin_attempt(again, EVAL).id, asked)
+    assert deliver(store, team) == 1
+    assert_same(store, team, other)
+    assert [each.run_id for each in store.outbox.unsent()] == [source, again]
+    store.outbox.send_again(source, THERE)
+    deliver(store, team)
+    assert_same(store, team, again)
+    assert store.outbox.unsent() == ()
+
+
 def test_a_large_run_comes_in_several_parcels(scene: Any, team: ScoresStore, monkeypatch: Any) -> None:
     monkeypatch.setattr("convex_evals.scores.outbox.BATCH_BYTES", 1000)
     run_id = follow(scene)

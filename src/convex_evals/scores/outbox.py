@@ -127,19 +127,22 @@ def _same_delivery() -> Any:
 
 
 def _next_parcel(session: Session, destination: str, runs: Sequence[str]) -> tuple[Parcel | None, str | None]:
-    """Or the run that must be sent before, because this one grades its answers again."""
+    """Or the run that must be sent before, because this one grades its answers again; both wait if that is refused."""
     wanted = select(OutboxRow).join(DeliveryRow, _same_delivery())
     wanted = wanted.where(OutboxRow.destination == destination, DeliveryRow.refused.is_(None)).order_by(OutboxRow.id)
     if runs:
         wanted = wanted.where(OutboxRow.run_id.in_(runs))
-    first = session.scalar(wanted.limit(1))
-    if first is None:
-        return None, None
-    entries = session.scalars(wanted.where(OutboxRow.run_id == first.run_id).limit(MOST_ENTRIES)).all()
-    source = _source(session, destination, entries)
-    if source is None or not _knows(session, destination, source):
-        return (_packed(session, entries), None) if source is None else (None, source)
-    return _next_parcel(session, destination, (source,))
+    passed_over: list[str] = []
+    while (first := session.scalar(wanted.where(OutboxRow.run_id.not_in(passed_over)).limit(1))) is not None:
+        entries = session.scalars(wanted.where(OutboxRow.run_id == first.run_id).limit(MOST_ENTRIES)).all()
+        source = _source(session, destination, entries)
+        if source is None or not _knows(session, destination, source):
+            return (_packed(session, entries), None) if source is None else (None, source)
+        found = _next_parcel(session, destination, (source,))
+        if found != (None, None):
+            return found
+        passed_over.append(first.run_id)
+    return None, None
 
 
 def _source(session: Session, destination: str, entries: Iterable[OutboxRow]) -> str | None:
