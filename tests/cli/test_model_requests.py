@@ -155,6 +155,25 @@ def test_a_budget_without_a_price_is_refused(asked: Asked) -> None:
     assert not asked.server.requests
 
 
+def test_answers_that_are_paid_for_and_of_no_use_count_in_the_budget_and_the_total(asked: Asked) -> None:
+    asked.price(1_000)
+    asked.server.script(
+        *[asked.server.says("", "length", usage={"prompt_tokens": 9_000, "completion_tokens": 1_000})] * 2,
+        asked.server.says(asked.right, usage={"prompt_tokens": 4_000, "completion_tokens": 1_000}),
+    )
+    ran = asked.start("--budget", "20")
+    assert ran.returncode == 3 and len(asked.server.requests) == 3
+    assert "has no room for another answer; $25.00 is spent.\n" in ran.stdout
+    [run] = json.loads(asked("status", "--json").stdout)["runs"]
+    assert (run["cost"], run["usage"]["outputTokens"], run["passed"]) == (pytest.approx(25), 3_000, 1)
+    asked.server.script(*[asked.server.says("", "length")] * 3)
+    resumed = asked("run", "--resume", run["id"], "--budget", "14")
+    assert resumed.returncode == 3, resumed.stderr
+    [run] = json.loads(asked("status", "--json").stdout)["runs"]
+    assert (run["infrastructure"], run["usage"]["asked"]) == (1, 3)
+    assert run["cost"] == pytest.approx(25 + 4 * 0.018)
+
+
 def test_a_dry_run_says_what_asking_would_cost_and_how_that_is_known(asked: Asked) -> None:
     asked.price(1_000)
     before = asked.start("--dry-run")

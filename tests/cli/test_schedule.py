@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,26 @@ def test_a_scheduled_run_that_was_interrupted_is_resumed_and_asks_for_nothing_tw
         assert store.find_run(rest).is_complete and len(store.runs()) == 2
 
 
+def test_a_run_whose_suite_was_changed_is_not_resumed_but_has_failed(scheduled: Asked) -> None:
+    scheduled.server.script(scheduled.server.refuses(400, "no"))
+    scheduled("run", "-m", "local/tiny")
+    with ScoresStore.open(scheduled.folder / "scores/scores.db") as store:
+        (run,) = store.runs()
+        plan = RunPlan(run.model, run.provider, run.experiment, store.planned(run.id), 1, run.fingerprints, run.options)
+        store.finish_run(store.create_run(replace(plan, labels=("scheduled",))), "stopped", "interrupted")
+    assert turns(scheduled)[0]["why"] == "was interrupted and is resumed"
+    (scheduled.folder / "evals/000-basics/000-hello/TASK.txt").write_text("Say hello to everyone.\n")
+    (turn,) = turns(scheduled)
+    assert (turn["state"], turn["resumes"]) == ("waiting", None) and turn["why"].startswith("the last attempt failed")
+
+
+def test_a_run_that_ended_without_every_verdict_is_not_resumed_but_has_failed(scheduled: Asked) -> None:
+    scheduled.server.script(scheduled.server.refuses(400, "no"))
+    assert scheduled("schedule", "run").returncode == 3
+    (turn,) = turns(scheduled)
+    assert (turn["state"], turn["resumes"]) == ("waiting", None) and turn["why"].startswith("the last attempt failed")
+
+
 def test_a_model_whose_runs_fail_cools_down(scheduled: Asked) -> None:
     with ScoresStore.open(scheduled.folder / "scores/scores.db") as store:
         run = store.create_run(RunPlan("local/tiny", "local", "default", (PlannedEval("a/b"),)))
@@ -78,6 +99,20 @@ def test_a_run_that_does_not_fit_into_the_budget_is_not_begun(scheduled: Asked) 
     (turn,) = turns(scheduled)
     assert turn["state"] == "queued" and "of this month's $1.00 is taken" in turn["why"]
     assert scheduled("schedule", "run").stdout.endswith("0 runs due\n")
+
+
+def test_each_run_has_what_is_left_of_the_budgets_and_no_more(scheduled: Asked) -> None:
+    models = MODELS.format(url=scheduled.server.url).replace("= 1,", "= 1000,").replace("= 1 ", "= 1000 ")
+    (scheduled.folder / "models.toml").write_text(models + models.replace("tiny", "twin"))
+    (scheduled.folder / "convex-evals.toml").write_text(ONLY_TINY + "budget_per_tick = 20\n")
+    # $10, so that the $13 or so that another answer is expected to cost fit into neither $20 nor what is left of them.
+    server = scheduled.server
+    server.script(server.says(scheduled.right, usage={"prompt_tokens": 9_000, "completion_tokens": 1_000}))
+    result = scheduled("schedule", "run")
+    assert "The budget of $20.00 has no room for another answer; $10.00 is spent." in result.stdout
+    assert "The budget of $10.00 has no room for another answer; $0.00 is spent." in result.stdout
+    assert result.returncode == 3 and len(server.requests) == 1
+    assert json.loads(scheduled("schedule", "--json").stdout)["spentThisMonth"] == pytest.approx(10)
 
 
 def test_a_model_without_a_key_is_left_out_and_named(asked: Asked) -> None:

@@ -56,6 +56,15 @@ async def test_what_is_spent_is_what_was_said_or_else_expected(
     assert budget.spent == spent
 
 
+async def test_every_try_that_is_paid_for_counts(run: ActiveRun) -> None:
+    budget = Budget(9, lambda run, work: 0.4)
+    assert await budget.admit(run, work(1)) and await budget.admit(run, work(2))
+    budget.settle(work(1), None, [SAID, UNSAID])
+    assert budget.spent == pytest.approx(0.25 + 0.4)
+    budget.settle(work(2), replace(generation(SAID), unusable=[SAID, UNSAID]))
+    assert budget.spent == pytest.approx(0.25 + 0.4 + 0.25 + 0.25 + 0.4)
+
+
 async def test_what_does_not_fit_waits_for_those_in_flight_and_begins_if_they_were_cheaper(run: ActiveRun) -> None:
     budget = Budget(1, lambda run, work: 0.6)
     assert await budget.admit(run, work(1))

@@ -1,13 +1,15 @@
 """What the schedule knows about models, from their runs: asked in few statements, however many models there are."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from convex_evals.models import Registry, load_registry
 from convex_evals.runner import RunScore, Spending
-from convex_evals.schedule import Rules
+from convex_evals.schedule import Rules, spent_since
 from convex_evals.schedule.agenda import candidates
 from convex_evals.scores import (
     Generation,
@@ -68,3 +70,22 @@ def test_more_models_are_not_more_questions(store: ScoresStore, registry: Regist
             candidates(registry, store, Rules())
         numbers.append(len(statements))
     assert len(set(numbers)) == 1
+
+
+def test_what_is_spent_counts_when_it_was_spent_whenever_its_run_began(store: ScoresStore, registry: Registry) -> None:
+    began = datetime.now(UTC)
+    plan = RunPlan(asked(registry)[0], "acme", "default", tuple(PlannedEval(name) for name in EVALS), trials=2)
+    run = store.create_run(replace(plan, labels=("scheduled",)))
+    for cost in (0.25, 0.5):
+        between = datetime.now(UTC)
+        begun = store.begin_attempt(run, EVALS[0])
+        usage = Usage(cost_usd=cost, cost_source="provider")
+        store.record_generation(begun.id, Generation("task", "answer", {}, usage))
+        store.finish_attempt(begun.id, Outcome("infrastructure"))
+        store.finish_run(run, "stopped", "interrupted")
+        store.resume_run(run)
+    rules = Rules(assumed_cost=8)
+    assert spent_since(began, store, rules) == 0.75
+    assert spent_since(between, store, rules) == 0.5
+    store.record_unusable(store.begin_attempt(run, EVALS[1]).id, [Usage()])
+    assert spent_since(between, store, rules) == 0.5 + 8 / 4

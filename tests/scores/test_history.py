@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from convex_evals.scores import ScoresStore
+from convex_evals.scores import Generation, ScoresStore, Usage
 from convex_evals.scores import history as module
 
 EVALS = ("000-a/000-b", "000-a/001-c")
@@ -53,5 +53,21 @@ def test_only_what_a_model_was_really_asked_counts(scene: Any, store: ScoresStor
     again = store.begin_attempt(other, EVALS[0])
     store.reuse_generation(again.id, asked.id)
     answers = store.history.answers([run, other])
-    assert [(each.eval, each.cost_usd) for each in answers[run]] == [(EVALS[0], 0.25)]
+    assert [(each.eval, each.cost_usd, each.usable) for each in answers[run]] == [(EVALS[0], 0.25, True)]
     assert answers[other] == ()
+
+
+def test_answers_that_were_paid_for_and_of_no_use_are_among_them(scene: Any, store: ScoresStore) -> None:
+    run = scene.run(*EVALS)
+    tries = [
+        Usage(output_tokens=5, cost_usd=0.5, cost_source="provider"),
+        Usage(),
+        Usage(output_tokens=2, cost_usd=0.25, cost_source="estimated"),
+    ]
+    none = store.begin_attempt(run, EVALS[0])
+    store.record_unusable(none.id, tries)
+    one = store.begin_attempt(run, EVALS[1])
+    store.record_generation(one.id, Generation("", "", {}, tries[0], unusable=tries[1:]))
+    taken = [(each.eval, each.cost_usd, each.output_tokens, each.usable) for each in store.history.answers([run])[run]]
+    assert sorted(taken) == [(EVALS[0], 0.75, 7, False), (EVALS[1], 0.75, 7, True)]
+    assert {each.cost_source for each in store.history.answers([run])[run]} == {"estimated"}

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from convex_evals.core.diagnostics import Diagnostic, TestResult
-from convex_evals.scores import LabelRecord, Outcome, RunPlan, ScoresStore
+from convex_evals.scores import LabelRecord, Outcome, RunPlan, ScoresStore, Usage
 from convex_evals.scores.migrations.triggers import FOLLOWED
 from convex_evals.scores.outbox import Parcel
 from convex_evals.scores.transfer import ANY_RECORD, ROWS, encode
@@ -105,6 +105,16 @@ def test_everything_arrives_bit_for_bit(scene: Any, team: ScoresStore) -> None:
     assert team.labels.of_run(run_id) == store.labels.of_run(run_id)
 
 
+def test_what_was_paid_for_answers_of_no_use_arrives(scene: Any, team: ScoresStore) -> None:
+    store, run_id = scene.store, follow(scene)
+    store.record_unusable(store.begin_attempt(run_id, EVAL).id, [Usage(cost_usd=0.5, cost_source="provider")])
+    deliver(store, team)
+    store.outbox.send_again(run_id, ELSEWHERE)
+    assert "usage" in str(store.outbox.next_parcel(ELSEWHERE)).lower()
+    assert_same(store, team, run_id)
+    assert team.history.answers([run_id]) == store.history.answers([run_id])
+
+
 def test_what_arrives_twice_changes_nothing(scene: Any, team: ScoresStore) -> None:
     store, run_id = scene.store, follow(scene)
     failing(scene, run_id)
@@ -192,6 +202,23 @@ def test_a_run_that_is_refused_does_not_hold_up_others(scene: Any, team: ScoresS
     assert [(each.run_id, each.refused) for each in store.outbox.unsent()] == [(first, "it was deleted")]
     store.outbox.send_again(first, THERE)
     deliver(store, team)
+    assert store.outbox.unsent() == ()
+
+
+def test_a_run_that_grades_the_answers_of_a_refused_one_waits_and_does_not_hold_up_others(
+    scene: Any, team: ScoresStore
+) -> None:
+    store, source = scene.store, follow(scene)
+    asked = failing(scene, source)
+    store.outbox.refuse(THERE, source, "it was deleted")
+    again, other = follow(scene), follow(scene)
+    store.reuse_generation(store.begin_attempt(again, EVAL).id, asked)
+    assert deliver(store, team) == 1
+    assert_same(store, team, other)
+    assert [each.run_id for each in store.outbox.unsent()] == [source, again]
+    store.outbox.send_again(source, THERE)
+    deliver(store, team)
+    assert_same(store, team, again)
     assert store.outbox.unsent() == ()
 
 

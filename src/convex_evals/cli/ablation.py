@@ -140,7 +140,7 @@ class Findings:
     @classmethod
     def of(cls, runs: Sequence[AblatedRun], store: ScoresStore) -> Self:
         verdicts = {each.run.id: tallies(store.results(each.run.id)) for each in runs}
-        spent = {each.run.id: Spending.of(store.generations(each.run.id)) for each in runs}
+        spent = {each.run.id: Spending.of_run(store, each.run.id) for each in runs}
         whole = next(each for each in runs if each.kind == "all").run.id
         found = [
             Finding(

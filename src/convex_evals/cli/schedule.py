@@ -1,10 +1,11 @@
 """`convex-evals schedule`: shows who is due and why, runs what is due, and tries out the rules."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 from convex_evals.cli.main import INTERRUPTED
@@ -14,10 +15,11 @@ from convex_evals.cli.runs.lookup import open_service
 from convex_evals.cli.runs.options import RunOptions
 from convex_evals.core.errors import ConvexEvalsError, UsageError
 from convex_evals.core.settings import Settings
-from convex_evals.models import Registry, has_key, load_registry
-from convex_evals.runner import dollars
+from convex_evals.models import Connections, ModelEntry, Registry, has_key, has_price, load_registry
+from convex_evals.runner import dollars, plan_rest, suite_of
 from convex_evals.schedule import (
     Agenda,
+    Rules,
     SimulatedRun,
     Turn,
     agenda_json,
@@ -26,16 +28,18 @@ from convex_evals.schedule import (
     read_agenda,
     read_rules,
     simulate,
+    spent_since,
     spent_this_month,
 )
-from convex_evals.scores import ScoresStore, is_service
+from convex_evals.scores import RunRecord, ScoresStore, is_service
+from convex_evals.suite import load_suite
 
 HOLD: Final = "schedule"
 
 
 def show_agenda(scores: str | None, settings: Settings, json: bool) -> None:
     with _open(scores) as store:
-        agenda = read_agenda(store, settings, load_registry())
+        agenda = read_agenda(store, settings, load_registry(), can_resume=_can_resume(store, settings, scores))
     if json:
         print_json(agenda_json(agenda))
         return
@@ -62,18 +66,42 @@ def run_due(asked: RunOptions, settings: Settings, models: Sequence[str]) -> int
         except UsageError:
             remark("Another `convex-evals schedule run` is working on these scores; it does what is due.")
             return 0
-        agenda = read_agenda(store, settings, registry)
+        agenda = read_agenda(store, settings, registry, can_resume=_can_resume(store, settings, asked.scores))
         due = [turn for turn in agenda.due if not models or turn.candidate.model in models]
         print_lines([_budget_line(agenda), f"{count(len(due), 'run')} due"])
-        return max((_run(turn, asked, agenda) for turn in _with_key(due, registry, settings)), default=0)
+        left = partial(_left, store, agenda.rules, datetime.now(UTC))
+        return max((_run(turn, asked, left(), registry) for turn in _with_key(due, registry, settings)), default=0)
 
 
-def _run(turn: Turn, asked: RunOptions, agenda: Agenda) -> int:
+def _left(store: ScoresStore, rules: Rules, began: datetime) -> float:
+    """Of the budgets of the tick that began then, and of the month."""
+    month = spent_this_month(store, rules, datetime.now(UTC)).month
+    return min(rules.budget_per_tick - spent_since(began, store, rules), rules.budget_per_month - month)
+
+
+def _can_resume(store: ScoresStore, settings: Settings, scores: str | None) -> Callable[[RunRecord], bool]:
+    """Whether the suite and the prompts are what they were. Runs of a service have theirs on another machine."""
+
+    def can_resume(run: RunRecord) -> bool:
+        try:
+            plan_rest(run, load_suite(suite_of(run)), store, connections=Connections(settings, estimates=True))
+        except UsageError:
+            return False
+        return True
+
+    return (lambda run: True) if scores is not None and is_service(scores) else can_resume
+
+
+def _run(turn: Turn, asked: RunOptions, left: float, registry: Registry) -> int:
     """The exit code. What goes wrong with one model must not keep others from their turn; only Ctrl-C does."""
     candidate = turn.candidate
-    print_lines(["", f"{candidate.model} ({candidate.experiment}): {turn.why}"])
+    named = f"{candidate.model} ({candidate.experiment})"
+    if turn.cost > left:
+        remark(f"{named} waits: of the budget, {dollars(max(left, 0.0))} is left, and it is expected to cost more.")
+        return 0
+    print_lines(["", f"{named}: {turn.why}"])
     try:
-        code = perform(options_for(turn, asked, agenda))
+        code = perform(options_for(turn, asked, left, registry.find(candidate.model)))
     except ConvexEvalsError as error:
         remark(str(error))
         return error.exit_code
@@ -82,15 +110,14 @@ def _run(turn: Turn, asked: RunOptions, agenda: Agenda) -> int:
     return code
 
 
-def options_for(turn: Turn, asked: RunOptions, agenda: Agenda) -> RunOptions:
-    """A new run, or the rest of one. A price that nobody knows cannot be kept below a limit."""
-    candidate, rules = turn.candidate, agenda.rules
-    left = min(rules.budget_per_tick, rules.budget_per_month - agenda.spent.month)
+def options_for(turn: Turn, asked: RunOptions, left: float, entry: ModelEntry) -> RunOptions:
+    """A new run, or the rest of one. A model whose price nobody knows cannot be kept below a limit."""
+    candidate = turn.candidate
     common = RunOptions(
         jobs=asked.jobs,
         scores=asked.scores,
         events=asked.events,
-        budget=left if candidate.cost is not None else None,
+        budget=left if has_price(entry) else None,
         purpose="scheduled",
     )
     if candidate.unfinished is not None:
@@ -111,8 +138,8 @@ def show_simulation(scores: str | None, settings: Settings, days: int, json: boo
     now = datetime.now(UTC)
     with _open(scores) as store:
         rules = read_rules(settings.project_file)
-        known = candidates(load_registry(), store, rules)
-        runs = simulate(known, rules, now, days, newest_minting(store), spent_this_month(store, now))
+        known = candidates(load_registry(), store, rules, _can_resume(store, settings, scores))
+        runs = simulate(known, rules, now, days, newest_minting(store), spent_this_month(store, rules, now))
     if json:
         print_json({"days": days, "cost": sum(run.cost for run in runs), "runs": [_run_json(run) for run in runs]})
         return

@@ -9,6 +9,7 @@ from convex_evals.models.costs import (
     Expected,
     OutputBasis,
     expect_generation,
+    has_price,
     output_basis,
 )
 from convex_evals.models.discovery import Discovered, as_toml, discover, listing_providers
@@ -75,6 +76,7 @@ __all__ = [
     "find_experiment",
     "find_model",
     "has_key",
+    "has_price",
     "listing_providers",
     "load_experiments",
     "load_registry",

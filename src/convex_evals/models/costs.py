@@ -51,6 +51,10 @@ def estimate_cost(entry: ModelEntry, prompt_tokens: int, output_tokens: int) -> 
     return cost_of(entry, Tokens(prompt_tokens, output_tokens)).usd
 
 
+def has_price(entry: ModelEntry) -> bool:
+    return estimate_cost(entry, 1, 1) is not None
+
+
 def _by_price(price: Price, tokens: Tokens) -> float:
     cached = price.input if price.cached is None else price.cached
     fresh = (tokens.input or 0) - tokens.cached

@@ -9,7 +9,7 @@ from convex_evals.core.errors import UsageError
 from convex_evals.models import Expected, OutputBasis, ProviderModel, expect_generation, output_basis
 from convex_evals.runner.plans import Plan
 from convex_evals.runner.work import ActiveRun, WorkItem
-from convex_evals.scores import CostSource, Generation, GenerationRecord, Usage
+from convex_evals.scores import Answer, CostSource, Generation, GenerationRecord, Usage
 
 if TYPE_CHECKING:
     from convex_evals.scores import ScoresStore
@@ -49,13 +49,14 @@ class Budget:
     def exhausted(self) -> str:
         return f"The budget of {dollars(self.limit)} has no room for another answer; {dollars(self.spent)} is spent."
 
-    def settle(self, item: WorkItem, generation: Generation | None) -> None:
-        """It is over. A cost that nobody reported counts as much as was expected."""
+    def settle(self, item: WorkItem, generation: Generation | None, unusable: Sequence[Usage] = ()) -> None:
+        """It is over. A cost that nobody reported counts as much as was expected, for every try."""
         expected = self._in_flight.pop(item, 0.0)
         self._settled.set()
+        tries = list(unusable)
         if generation is not None and not generation.from_cache:
-            usage = generation.usage
-            self.spent += expected if usage is None or usage.cost_usd is None else usage.cost_usd
+            tries += [*generation.unusable, generation.usage or Usage()]
+        self.spent += sum(expected if each.cost_usd is None else each.cost_usd for each in tries)
 
 
 def dollars(amount: float) -> str:
@@ -87,7 +88,7 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """`asked` counts the generations that a provider was asked for, `cached` those from the response cache."""
+    """`asked` counts the answers that a provider was asked for, `cached` those from the response cache."""
 
     asked: int
     cached: int
@@ -99,12 +100,18 @@ class Spending:
     sources: tuple[CostSource, ...]  # of the known costs
 
     @classmethod
-    def of(cls, records: Iterable[GenerationRecord]) -> Self:
+    def of_run(cls, store: "ScoresStore", run_id: str) -> Self:
+        answers = store.history.answers([run_id])[run_id]
+        return cls.of(store.generations(run_id), [each for each in answers if not each.usable])
+
+    @classmethod
+    def of(cls, records: Iterable[GenerationRecord], unusable: Sequence[Answer] = ()) -> Self:
         """An answer that was only graded again cost nothing again."""
         first = [record for record in records if record.reused_from is None]
-        usages = [record.usage for record in first if record.usage is not None and not record.from_cache]
+        asked = [record.usage for record in first if record.usage is not None and not record.from_cache]
+        usages: list[Usage | Answer] = [*asked, *unusable]
 
-        def add(figure: Callable[[Usage], float | None]) -> Sum:
+        def add(figure: Callable[[Usage | Answer], float | None]) -> Sum:
             return Sum.of(figure(usage) for usage in usages)
 
         return cls(

@@ -36,7 +36,7 @@ from convex_evals.runner.work import (
     WorkItem,
 )
 from convex_evals.runner.worker import Workers
-from convex_evals.scores import Generation, OpenAttempt, Outcome, RunStatus
+from convex_evals.scores import Generation, OpenAttempt, Outcome, RunStatus, Usage
 
 if TYPE_CHECKING:
     from convex_evals.scores import ScoresStore
@@ -104,9 +104,12 @@ class Attempts:
         except InfrastructureError as error:
             if isinstance(error, ProviderError) and error.ends_run:
                 self.halt(run, Halt("failed", str(error)))
+            unusable = error.usages if isinstance(error, ProviderError) else ()
+            if unusable:
+                await asyncio.to_thread(self.store.record_unusable, attempt.id, unusable)
             outcome = Outcome("infrastructure", failure=_failure(error), notes=(str(error),))
             await self.finish(item, attempt, outcome)
-            self._settle(item, None)
+            self._settle(item, None, unusable)
             return None
         self._settle(item, generation)
         files = await asyncio.to_thread(self._keep, attempt, generation)
@@ -130,9 +133,11 @@ class Attempts:
         self.watcher(Finished(item, outcome))
         return False
 
-    def _settle(self, item: WorkItem, generation: Generation | StoredGeneration | None) -> None:
+    def _settle(
+        self, item: WorkItem, generation: Generation | StoredGeneration | None, unusable: Sequence[Usage] = ()
+    ) -> None:
         if self.budget is not None:
-            self.budget.settle(item, generation if isinstance(generation, Generation) else None)
+            self.budget.settle(item, generation if isinstance(generation, Generation) else None, unusable)
 
     def _keep(self, attempt: OpenAttempt, generation: Generation | StoredGeneration) -> Mapping[str, str]:
         if isinstance(generation, Generation):

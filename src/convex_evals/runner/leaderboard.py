@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
 from convex_evals.core.text import points
@@ -191,10 +190,16 @@ def _standing(ranked: Ranked, runs: Sequence[RunFigures], bare: Tallies, tags: T
 
 
 def _cost_interval(answers: Sequence[Answer]) -> Interval | None:
-    by_eval: dict[str, list[float]] = {}
+    """What answers of no use took counts for those that came in the end."""
+    by_eval: dict[str, list[Answer]] = {}
     for answer in answers:
-        by_eval.setdefault(answer.eval, []).append(answer.cost_usd or 0.0)
-    return total_interval([fmean(costs) for costs in by_eval.values()])
+        by_eval.setdefault(answer.eval, []).append(answer)
+    return total_interval([_mean_cost(each) for each in by_eval.values()])
+
+
+def _mean_cost(answers: Sequence[Answer]) -> float:
+    usable = sum(answer.usable for answer in answers)
+    return sum(answer.cost_usd or 0.0 for answer in answers) / max(usable, 1)
 
 
 def _guidelines(together: Mapping[str, Tallies], bare: Mapping[str, Tallies]) -> Guidelines | None:

@@ -7,6 +7,7 @@ from convex_evals.schedule.agenda import (
     candidates,
     newest_minting,
     read_agenda,
+    spent_since,
     spent_this_month,
 )
 from convex_evals.schedule.policy import Candidate, SimulatedRun, Spent, State, Turn, interval, plan, simulate
@@ -30,5 +31,6 @@ __all__ = [
     "read_agenda",
     "read_rules",
     "simulate",
+    "spent_since",
     "spent_this_month",
 ]

@@ -1,6 +1,6 @@
 """What the schedule says now, from the registry of models and their runs in the scores."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -32,10 +32,21 @@ class Agenda:
         return tuple(turn for turn in self.turns if turn.state == "due")
 
 
-def read_agenda(store: "ScoresStore", settings: Settings, registry: Registry, now: datetime | None = None) -> Agenda:
+CanResume = Callable[[RunRecord], bool]
+
+
+def read_agenda(
+    store: "ScoresStore",
+    settings: Settings,
+    registry: Registry,
+    now: datetime | None = None,
+    can_resume: CanResume = lambda run: True,
+) -> Agenda:
+    """`can_resume` is asked where the suite is: whether the rest of a run can still be planned."""
     now = now or datetime.now(UTC)
-    rules, spent = read_rules(settings.project_file), spent_this_month(store, now)
-    turns = plan(candidates(registry, store, rules), rules, now, newest_minting(store), spent)
+    rules = read_rules(settings.project_file)
+    spent = spent_this_month(store, rules, now)
+    turns = plan(candidates(registry, store, rules, can_resume), rules, now, newest_minting(store), spent)
     return Agenda(turns, rules, spent)
 
 
@@ -67,7 +78,9 @@ class Figures(NamedTuple):
     cost: float | None
 
 
-def candidates(registry: Registry, store: "ScoresStore", rules: Rules) -> tuple[Candidate, ...]:
+def candidates(
+    registry: Registry, store: "ScoresStore", rules: Rules, can_resume: CanResume = lambda run: True
+) -> tuple[Candidate, ...]:
     """Every listed model of a provider that the rules include, in each of its experiments."""
     models = [each for each in registry.models.values() if _is_asked(each) and rules.includes(each.slug)]
     places = [(each, experiment) for each in models for experiment in rules.of(each.slug).experiments]
@@ -75,7 +88,8 @@ def candidates(registry: Registry, store: "ScoresStore", rules: Rules) -> tuple[
     last = {place: run for place, found in runs.items() if (run := _newest_complete(found)) is not None}
     known = _figures(store, [last[place] for each, experiment in places if (place := (each.slug, experiment)) in last])
     return tuple(
-        _candidate(each, experiment, runs.get((each.slug, experiment), ()), known, store) for each, experiment in places
+        _candidate(each, experiment, runs.get((each.slug, experiment), ()), known, store, can_resume)
+        for each, experiment in places
     )
 
 
@@ -89,11 +103,25 @@ def newest_minting(store: "ScoresStore") -> datetime | None:
     return known[0].minted_at if known else None
 
 
-def spent_this_month(store: "ScoresStore", now: datetime) -> Spent:
-    """By every run that began this month, scheduled or not: it is the same account."""
-    first = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-    answers = store.history.answers([run.id for run in store.runs(RunFilter(since=first))])
-    return Spent(sum(answer.cost_usd or 0.0 for of_run in answers.values() for answer in of_run))
+def spent_this_month(store: "ScoresStore", rules: Rules, now: datetime) -> Spent:
+    return Spent(spent_since(now.replace(day=1, hour=0, minute=0, second=0, microsecond=0), store, rules))
+
+
+def spent_since(moment: datetime, store: "ScoresStore", rules: Rules) -> float:
+    """For answers of all runs, scheduled or not, whenever these began: it is the same account."""
+    runs = [run for run in store.runs(RunFilter(hidden=True)) if run.finished_at is None or run.finished_at >= moment]
+    answers = store.history.answers([run.id for run in runs])
+    return sum(
+        _assumed_cost(run, rules) if answer.cost_usd is None else answer.cost_usd
+        for run in runs
+        for answer in answers[run.id]
+        if (answer.recorded_at or run.started_at) >= moment
+    )
+
+
+def _assumed_cost(run: RunRecord, rules: Rules) -> float:
+    """Of an answer whose cost nobody knows: its share of what the rules assume for a scheduled run."""
+    return rules.assumed_cost / run.counts.total if SCHEDULED in run.labels and run.counts.total else 0.0
 
 
 def _is_asked(entry: ModelEntry) -> bool:
@@ -115,13 +143,16 @@ def _candidate(
     runs: Sequence[RunRecord],
     known: Mapping[str, Figures],
     store: "ScoresStore",
+    can_resume: CanResume,
 ) -> Candidate:
+    """A run that was stopped, or whose process died, has not failed as long as it can be resumed."""
     last = _newest_complete(runs)
     since = list(_after(runs, last))
     ended = [run for run in since if run.status != "running" or not store.is_run_held(run.id)]
-    failed = [
-        run for run in ended if run.status == "failed"
-    ]  # one that was stopped, or whose process died, did not fail
+    scheduled = [run for run in ended if SCHEDULED in run.labels]
+    unfinished = [run for run in scheduled if run.status != "completed" and can_resume(run)]
+    over = [run for run in scheduled if run not in unfinished]
+    failed = [run for run in ended if run.status == "failed" or run in over]
     return Candidate(
         model=entry.slug,
         experiment=experiment,
@@ -131,7 +162,7 @@ def _candidate(
         cost=known[last.id].cost if last else None,
         failures=len(failed),
         last_failure=_ended(failed[0]) if failed else None,
-        unfinished=next((run.id for run in ended if SCHEDULED in run.labels), None),
+        unfinished=unfinished[0].id if unfinished else None,
         running=len(ended) < len(since),
     )
 

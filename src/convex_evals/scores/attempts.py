@@ -175,8 +175,15 @@ def insert_generation(session: Session, attempt_id: str, generation: Generation)
             recorded_at=datetime.now(UTC),
         )
     )
-    if generation.usage is not None:
-        session.add(UsageRow(attempt_id=attempt_id, **asdict(generation.usage)))
+    tries = [*generation.unusable, *([generation.usage] if generation.usage is not None else [])]
+    if tries:
+        session.add(UsageRow(attempt_id=attempt_id, **asdict(Usage.of_tries(tries))))
+
+
+def insert_usage(session: Session, attempt_id: str, tries: Sequence[Usage]) -> None:
+    """Of an attempt at which no answer was of use."""
+    _check_first_generation(session, attempt_id)
+    session.add(UsageRow(attempt_id=attempt_id, **asdict(Usage.of_tries(tries))))
 
 
 def insert_reused_generation(session: Session, attempt_id: str, source_id: str) -> None:

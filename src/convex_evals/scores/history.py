@@ -74,18 +74,24 @@ class History:
         return {run_id: tuple(each.values()) for run_id, each in found.items()}
 
     def answers(self, ids: Sequence[str]) -> dict[str, tuple[Answer, ...]]:
-        """By run, what models were really asked: no answers from a cache, and none that were only graded again."""
+        """By run, what models were really asked: no answers from a cache, and none that were only graded again.
+
+        Answers that were paid for and of no use are among them.
+        """
         found: dict[str, list[Answer]] = {run_id: [] for run_id in ids}
         times = (UsageRow.first_token_ms, UsageRow.generation_ms)
-        columns = (AttemptRow.eval, UsageRow.cost_usd, *times, UsageRow.input_tokens, UsageRow.output_tokens)
+        tokens = (UsageRow.input_tokens, UsageRow.output_tokens, UsageRow.cached_tokens, UsageRow.reasoning_tokens)
+        usable = GenerationRow.attempt_id.is_not(None)
+        recorded = func.coalesce(GenerationRow.recorded_at, AttemptRow.finished_at, AttemptRow.started_at)
+        columns = (AttemptRow.eval, UsageRow.cost_usd, *times, *tokens, UsageRow.cost_source, usable, recorded)
         with self._database.reading() as session:
             for some in _batches(ids):
                 query = (
                     select(AttemptRow.run_id, *columns)
-                    .join(GenerationRow, GenerationRow.attempt_id == AttemptRow.id)
                     .join(UsageRow, UsageRow.attempt_id == AttemptRow.id)
+                    .outerjoin(GenerationRow, GenerationRow.attempt_id == AttemptRow.id)
                     .where(AttemptRow.run_id.in_(some))
-                    .where(GenerationRow.reused_from.is_(None), GenerationRow.from_cache.is_(False))
+                    .where(GenerationRow.reused_from.is_(None), GenerationRow.from_cache.is_not(True))
                 )
                 for row in session.execute(query):
                     found[row.run_id].append(Answer._make(row[1:]))

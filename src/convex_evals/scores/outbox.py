@@ -127,19 +127,22 @@ def _same_delivery() -> Any:
 
 
 def _next_parcel(session: Session, destination: str, runs: Sequence[str]) -> tuple[Parcel | None, str | None]:
-    """Or the run that must be sent before, because this one grades its answers again."""
+    """Or the run that must be sent before, because this one grades its answers again; both wait if that is refused."""
     wanted = select(OutboxRow).join(DeliveryRow, _same_delivery())
     wanted = wanted.where(OutboxRow.destination == destination, DeliveryRow.refused.is_(None)).order_by(OutboxRow.id)
     if runs:
         wanted = wanted.where(OutboxRow.run_id.in_(runs))
-    first = session.scalar(wanted.limit(1))
-    if first is None:
-        return None, None
-    entries = session.scalars(wanted.where(OutboxRow.run_id == first.run_id).limit(MOST_ENTRIES)).all()
-    source = _source(session, destination, entries)
-    if source is None or not _knows(session, destination, source):
-        return (_packed(session, entries), None) if source is None else (None, source)
-    return _next_parcel(session, destination, (source,))
+    passed_over: list[str] = []
+    while (first := session.scalar(wanted.where(OutboxRow.run_id.not_in(passed_over)).limit(1))) is not None:
+        entries = session.scalars(wanted.where(OutboxRow.run_id == first.run_id).limit(MOST_ENTRIES)).all()
+        source = _source(session, destination, entries)
+        if source is None or not _knows(session, destination, source):
+            return (_packed(session, entries), None) if source is None else (None, source)
+        found = _next_parcel(session, destination, (source,))
+        if found != (None, None):
+            return found
+        passed_over.append(first.run_id)
+    return None, None
 
 
 def _source(session: Session, destination: str, entries: Iterable[OutboxRow]) -> str | None:
@@ -187,6 +190,7 @@ def _attempt(session: Session, key: str) -> list[Row]:
 
 
 def _generation(session: Session, key: str) -> list[Row]:
+    """Or only what was paid, where no answer was of use."""
     asked = _rows(session, GenerationRow, GenerationRow.attempt_id == key)
     return asked + _rows(session, UsageRow, UsageRow.attempt_id == key)
 
@@ -237,8 +241,11 @@ def _keys(run_id: str) -> dict[str, Select[Any]]:
     return {
         "run": select(RunRow.id.label("key")).where(RunRow.id == run_id),
         "attempt": select(AttemptRow.id.label("key")).where(AttemptRow.run_id == run_id).order_by(AttemptRow.number),
-        "generation": select(GenerationRow.attempt_id.label("key"))
-        .where(GenerationRow.attempt_id.in_(of_run))
+        "generation": select(AttemptRow.id.label("key"))
+        .outerjoin(GenerationRow, GenerationRow.attempt_id == AttemptRow.id)
+        .outerjoin(UsageRow, UsageRow.attempt_id == AttemptRow.id)
+        .where(AttemptRow.run_id == run_id)
+        .where(GenerationRow.attempt_id.is_not(None) | UsageRow.attempt_id.is_not(None))
         .order_by(GenerationRow.recorded_at),
         "step": steps,
         "tests": select(TestResultRow.attempt_id.label("key")).where(TestResultRow.attempt_id.in_(of_run)).distinct(),

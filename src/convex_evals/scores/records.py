@@ -1,7 +1,7 @@
 """Plain values: what a run plans, what is recorded while it happens, and what is read back."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
@@ -84,6 +84,28 @@ class Usage:
         if (self.cost_usd is None) != (self.cost_source == "unknown"):
             raise ValueError(f"a cost of {self.cost_usd} cannot have the source {self.cost_source!r}")
 
+    @classmethod
+    def of_tries(cls, tries: Sequence["Usage"]) -> "Usage":
+        """What the last of them took, with the tokens and cost of all that were reported."""
+        said = [each for each in tries if each.cost_usd is not None or each.output_tokens is not None]
+        costs = [each.cost_usd for each in said if each.cost_usd is not None]
+        complete = bool(costs) and len(costs) == len(said)
+        known: CostSource = "estimated" if any(each.cost_source == "estimated" for each in said) else "provider"
+        return replace(
+            tries[-1],
+            input_tokens=_sum(each.input_tokens for each in said),
+            cached_tokens=_sum(each.cached_tokens for each in said),
+            output_tokens=_sum(each.output_tokens for each in said),
+            reasoning_tokens=_sum(each.reasoning_tokens for each in said),
+            cost_usd=sum(costs) if complete else None,
+            cost_source=known if complete else "unknown",
+        )
+
+
+def _sum(values: Iterable[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
 
 @dataclass(frozen=True, slots=True)
 class Generation:
@@ -96,6 +118,7 @@ class Generation:
     from_cache: bool = False
     truncated: bool = False  # the model was stopped before it was done, so `files` is not the whole answer
     notes: Sequence[str] = ()  # what was assumed or found wrong when the response was read
+    unusable: Sequence[Usage] = ()  # what earlier tries took that are paid for, though their answers were of no use
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +254,7 @@ class Result(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What asking a model for one answer took. None is "not said"."""
+    """What asking a model for one answer took. None is "not said". `usable`: there is an answer to show for it."""
 
     eval: str
     cost_usd: float | None
@@ -239,6 +262,11 @@ class Answer(NamedTuple):
     generation_ms: float | None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cost_source: CostSource = "unknown"
+    usable: bool = True
+    recorded_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Scores at a service, read over HTTP: what `ScoresStore` answers from a database, asked of `convex-evals serve`."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from hashlib import sha256
 from typing import Any, Final, NoReturn, TypeVar
 from urllib.parse import quote, urlsplit
@@ -306,7 +307,14 @@ class RemoteHistory(ReadOnly, History):
 
     def _answers(self, run_id: str) -> tuple[Answer, ...]:
         found = self._reader.items(dict[str, Any], f"/runs/{run_id}/answers")
-        return tuple(Answer(**each) for each in found)
+        return tuple(_answer(each) for each in found)
+
+
+def _answer(given: Mapping[str, Any]) -> Answer:
+    """Services of other versions may say less, or more."""
+    known = {name: value for name, value in given.items() if name in Answer._fields}
+    recorded = known.get("recorded_at")
+    return Answer(**{**known, "recorded_at": datetime.fromisoformat(recorded) if recorded else None})
 
 
 class RemoteOutbox(Outbox):

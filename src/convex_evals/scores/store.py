@@ -42,6 +42,7 @@ from convex_evals.scores.records import (
     RunRecord,
     RunStatus,
     Upgrade,
+    Usage,
 )
 from convex_evals.scores.schema import REVISIONS, Revisions, make_folder, read_state, upgrade_schema
 from convex_evals.scores.tokens import Sessions, Tokens
@@ -122,6 +123,11 @@ class ScoresStore:
     def record_generation(self, attempt_id: str, generation: Generation) -> None:
         with self._database.writing() as session:
             attempts.insert_generation(session, attempt_id, generation)
+
+    def record_unusable(self, attempt_id: str, tries: Sequence[Usage]) -> None:
+        """What was paid for answers of which none is of use."""
+        with self._database.writing() as session:
+            attempts.insert_usage(session, attempt_id, tries)
 
     def reuse_generation(self, attempt_id: str, source_attempt_id: str) -> None:
         """This attempt grades what the model wrote for another one; nothing is counted as used twice."""

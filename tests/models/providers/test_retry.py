@@ -129,6 +129,18 @@ async def test_a_question_is_asked_five_times_at_most_and_three_times_if_answers
     assert ("asked" in str(raised.value)) == (tries > 1)
 
 
+async def test_what_unusable_answers_took_is_said_once_whatever_comes_in_the_end() -> None:
+    paid = [Usage(cost_usd=cost, cost_source="provider") for cost in (1.0, 2.0)]
+    unusable = [ProviderError("Empty.", usages=(each,)) for each in paid]
+    reply = await ToldLine([*unusable]).transport(Limit(), RequestPolicy()).ask(QUESTION)
+    assert reply.unusable == tuple(paid)
+    transport = ToldLine([*unusable, *[OutageError("Lost.")] * 9]).transport(Limit(), RequestPolicy())
+    for usages in (tuple(paid), ()):
+        with pytest.raises(OutageError) as raised:
+            await transport.ask(QUESTION)
+        assert raised.value.ends_run and raised.value.usages == usages
+
+
 async def test_a_provider_that_fails_every_time_is_not_asked_by_those_who_come_later() -> None:
     line = ToldLine([OutageError("Lost.")] * 99)
     transport = line.transport(Limit(allowed=1), RequestPolicy(tries=3))

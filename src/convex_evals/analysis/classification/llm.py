@@ -20,6 +20,7 @@ from convex_evals.analysis.facts import evidence_lines
 from convex_evals.core.text import shortened, visible
 from convex_evals.core.verdicts import FailureClass
 from convex_evals.models import AskSettings, ModelUnusableError, Prompt, ProviderError, Question, Transport
+from convex_evals.scores import Usage
 
 MOST_CHARACTERS: Final = 12_000  # of one text; the ends of long ones matter most
 
@@ -220,11 +221,16 @@ class LlmEngine:
         question = Question(prompt, self._settings, trial=number)
         try:
             reply = await self._transport.ask(question)
-        except ModelUnusableError as error:
-            self._unusable = str(error)
+        except ProviderError as error:
+            self._pay(*error.usages)
+            if isinstance(error, ModelUnusableError):
+                self._unusable = str(error)
             raise
-        self.spent += reply.usage.cost_usd or 0.0
+        self._pay(*reply.unusable, reply.usage)
         return reply.text
+
+    def _pay(self, *usages: Usage) -> None:
+        self.spent += sum(usage.cost_usd or 0.0 for usage in usages)
 
     def _refuse_if_over(self) -> None:
         if self._unusable is not None:

@@ -29,7 +29,7 @@ def print_run(store: ScoresStore, run: RunRecord) -> None:
     width = console().width + SECONDS
     tables = (_run_table(found, with_trial, apart=apart, grouped=grouped) for apart, grouped in LAYOUTS)
     print_table(next((each for each in tables if each.fits(width)), _run_table(found, with_trial)))
-    spent = spending_line(Spending.of(store.generations(run.id)))
+    spent = spending_line(Spending.of_run(store, run.id))
     first, *more = scored_lines(run, RunScore.of(run, store.results(run.id)))
     lines = ["", f"{first} · {condition(store, run)}{f' ({run.reason})' if run.reason else ''}", *more]
     lines += [spent] if spent is not None else []

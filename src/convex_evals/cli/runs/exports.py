@@ -43,7 +43,7 @@ def runs_json(store: ScoresStore, runs: tuple[RunRecord, ...]) -> dict[str, Any]
 
 def run_json(store: ScoresStore, run: RunRecord, *, failed: bool = False) -> dict[str, Any]:
     """With `failed`, of the evals only those that failed."""
-    spent = spending_json(Spending.of(store.generations(run.id)))
+    spent = spending_json(Spending.of_run(store, run.id))
     return {
         "run": {**run_summary_json(run), **run_score_json(RunScore.of(run, store.results(run.id))), **spent},
         "evals": [

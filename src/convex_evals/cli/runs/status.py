@@ -113,7 +113,7 @@ def _row(store: ScoresStore, run: RunRecord, score: Score | None) -> Iterator[st
     yield from map(str, (counts.passed, counts.failed, counts.infrastructure))
     yield _evals(run)
     yield "" if score is None else short_interval_text(score)
-    yield cost_text(Spending.of(store.generations(run.id)))
+    yield cost_text(Spending.of_run(store, run.id))
     yield f"{run.started_at:%Y-%m-%d %H:%M}"
 
 
@@ -123,7 +123,7 @@ def _csv_row(store: ScoresStore, run: RunRecord, score: Score | None) -> Iterato
     yield from (counts.passed, counts.failed, counts.infrastructure)
     yield score.value if score else None
     yield from (interval.low, interval.high) if interval else (None, None)
-    yield Spending.of(store.generations(run.id)).cost.value
+    yield Spending.of_run(store, run.id).cost.value
     yield run.started_at.isoformat(timespec="seconds")
     yield labels_text(run)
 
@@ -177,7 +177,7 @@ def _runs_json(store: ScoresStore, runs: Sequence[RunRecord], scores: dict[str, 
                 **run_summary_json(run),
                 **run_score_json(RunScore.of(run, store.results(run.id))),
                 "isScored": run.id in scores,
-                **spending_json(Spending.of(store.generations(run.id))),
+                **spending_json(Spending.of_run(store, run.id)),
                 "condition": condition(store, run),
                 "canResume": can_resume(store, run),
             }

@@ -119,7 +119,7 @@ def summary_lines(store: ScoresStore, run: RunRecord) -> Iterator[str]:
     yield from scored_lines(run, RunScore.of(run, results))
     if (unseen := unseen_line(store, run)) is not None:
         yield unseen
-    spent = spending_line(Spending.of(store.generations(run.id)))
+    spent = spending_line(Spending.of_run(store, run.id))
     if spent is not None:
         yield spent
     if run.reason is not None and run.reason != "interrupted":

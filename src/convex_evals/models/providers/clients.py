@@ -19,6 +19,7 @@ from convex_evals.core.settings import MASK, Secret, key_variables
 from convex_evals.models.providers import errors
 from convex_evals.models.providers.retry import RequestPolicy
 from convex_evals.models.registry import ADDRESSES, ApiKind, ModelEntry
+from convex_evals.scores import Usage
 
 NO_KEY: Final = "none"
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
@@ -188,7 +189,7 @@ class Faults:
             case raised.UserError():
                 return errors.ModelUnusableError(self._sentence("cannot be asked with these settings", error))
             case _:
-                return errors.ProviderError(self._sentence("sent an unreadable response", error))
+                return errors.ProviderError(self._sentence("sent an unreadable response", error), usages=(Usage(),))
 
     def _key_refused(self, error: raised.ModelAuthenticationError) -> str:
         """Without the provider's words, because many repeat a part of the key."""

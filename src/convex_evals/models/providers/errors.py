@@ -11,24 +11,35 @@ InfrastructureError
 The second column is the kind of failure (`pipeline/failures.py`) that the runner records.
 """
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 from convex_evals.core.errors import InfrastructureError
+from convex_evals.scores import Usage
 
 
 class ProviderError(InfrastructureError):
     """`retry_after` is how many seconds the provider asks us to wait, if it does.
 
-    With `ends_run` the model is not asked anything else: its run ends, and can be resumed.
+    With `ends_run` the model is not asked anything else: its run ends, and can be resumed. `usages` has one for each
+    try that is paid for although its answer is of no use; it says nothing where the provider did not.
     """
 
     failure: ClassVar[str] = "generation-failed"
     retried: ClassVar[bool] = True
 
-    def __init__(self, message: str, retry_after: float | None = None, *, ends_run: bool = False) -> None:
+    def __init__(
+        self,
+        message: str,
+        retry_after: float | None = None,
+        *,
+        ends_run: bool = False,
+        usages: Iterable[Usage] = (),
+    ) -> None:
         super().__init__(message)
         self.retry_after = retry_after
         self.ends_run = ends_run
+        self.usages = tuple(usages)
 
 
 class BusyError(ProviderError):

@@ -57,6 +57,7 @@ class ProviderModel:
             files=parsed.files,
             usage=reply.usage,
             from_cache=reply.from_cache,
+            unusable=reply.unusable,
             truncated=parsed.truncated,
             notes=(*reply.notes, *parsed.notes, *parsed.problems),
         )

@@ -33,12 +33,13 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model wrote, complete and unchanged."""
+    """What a model wrote, complete and unchanged. `unusable` is what tries before it took that are paid for."""
 
     text: str
     usage: Usage
     notes: tuple[str, ...] = ()
     from_cache: bool = False
+    unusable: tuple[Usage, ...] = ()
 
     @property
     def finish_reason(self) -> str | None:

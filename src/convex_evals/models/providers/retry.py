@@ -5,6 +5,7 @@ import random
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import count
 from time import monotonic
@@ -14,6 +15,7 @@ from convex_evals.core.retry import ASKING, UNUSABLE_ANSWERS, RetryPolicy
 from convex_evals.core.settings import Secret
 from convex_evals.models.providers.errors import BusyError, ModelUnusableError, OutageError, ProviderError
 from convex_evals.models.providers.question import Question, Reply
+from convex_evals.scores import Usage
 
 
 @dataclass(slots=True)
@@ -155,37 +157,46 @@ class RetryTransport:
     _answers: int = field(default=0, init=False)
 
     async def ask(self, question: Question) -> Reply:
-        spent, notes, answers_before = 0.0, list[str](), self._answers
+        spent, notes, unusable, answers_before = 0.0, list[str](), list[Usage](), self._answers
         for tried in count(1):
             began = self.clock()
             try:
                 async with self.limit.turn() as began:
                     reply = await self._send(question, self.policy.deadline - spent)
                 self.limit.succeeded()
-                return replace(reply, notes=(*notes, *reply.notes))
+                return replace(reply, notes=(*notes, *reply.notes), unusable=tuple(unusable))
             except ProviderError as error:
-                if not error.retried or error is self._ended:
+                unusable += error.usages
+                if not error.retried or error.ends_run:
+                    error.usages = tuple(unusable)
                     raise
                 if isinstance(error, BusyError):
                     self.limit.complained(began, error.retry_after)
                 pause = self.policy.pause(tried, error.retry_after)
                 spent += self.clock() - began + pause
                 if tried >= self._most_tries(error) or spent >= self.policy.deadline:
-                    raise self._given_up(error, tried, answers_before) from None
+                    given_up = self._given_up(error, tried, answers_before)
+                    given_up.usages = tuple(unusable)
+                    raise given_up from None
                 notes.append(f"Try {tried} of {self._most_tries(error)}: {error}")
             await self.sleep(pause)
         raise AssertionError("count never ends")
 
     async def _send(self, question: Question, seconds: float) -> Reply:
         if self._ended is not None:
-            raise self._ended
+            raise copy(self._ended)
         try:
             reply = await self.client.send(question, seconds)
         except ModelUnusableError as error:
-            self._ended = error
+            self._end(error)
             raise
         self._answers += 1
         return reply
+
+    def _end(self, error: ProviderError) -> None:
+        """From now on every question fails with it, at no cost."""
+        self._ended = copy(error)
+        self._ended.usages = ()
 
     def _most_tries(self, error: ProviderError) -> int:
         free = isinstance(error, BusyError | OutageError)
@@ -197,5 +208,5 @@ class RetryTransport:
         given_up = error if tried == 1 else type(error)(f"{error} It was asked {tried} times.", error.retry_after)
         given_up.ends_run = ended
         if ended and self._ended is None:
-            self._ended = given_up
+            self._end(given_up)
         return given_up

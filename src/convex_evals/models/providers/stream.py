@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
-from typing import Any, Literal, cast
+from typing import Any, Final, Literal, cast
 
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.messages import (
@@ -33,6 +33,9 @@ from convex_evals.models.providers.retry import RequestPolicy
 from convex_evals.models.registry import ModelEntry
 from convex_evals.scores import Usage
 
+UNSAID: Final = Usage()
+"""Of an answer that broke off: it is paid for, and nobody says how much."""
+
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
@@ -57,11 +60,13 @@ class RequestTimeout(Exception):
     def explained(self, slug: str) -> ProviderError:
         match self.which:
             case "deadline":
-                return DeadlineError(f"{slug}: the answer was not complete within {self.policy.deadline:g} s.")
+                said = f"the answer was not complete within {self.policy.deadline:g} s."
+                return DeadlineError(f"{slug}: {said}", usages=(UNSAID,))
             case "stall":
-                return ProviderError(f"{slug}: the answer stopped in the middle for {self.policy.stall:g} s.")
+                said = f"the answer stopped in the middle for {self.policy.stall:g} s."
             case "first_token":
-                return ProviderError(f"{slug}: nothing came within {self.policy.first_token:g} s.")
+                said = f"nothing came within {self.policy.first_token:g} s."
+        return ProviderError(f"{slug}: {said}", usages=(UNSAID,))
 
 
 @dataclass(slots=True)
@@ -180,14 +185,22 @@ class StreamingClient:
 
     def _reply(self, answer: Streamed) -> Reply:
         usage = read_usage(answer, self.access.entry)
-        slug = self.access.entry.slug
-        if usage.finish_reason is None:
-            raise ProviderError(f"{slug}: the answer ended early.")
-        if not answer.text.strip():
-            raise ProviderError(f"{slug}: the answer is empty (it ended with {usage.finish_reason}).")
-        if usage.output_tokens == 0:
-            raise ProviderError(f"{slug}: the provider reports 0 output tokens for an answer that has text.")
+        if (wrong := _wrong(answer, usage)) is not None:
+            # How long it took is not how long answers take.
+            paid = replace(usage, first_token_ms=None, generation_ms=None)
+            raise ProviderError(f"{self.access.entry.slug}: {wrong}", usages=(paid,))
         return Reply(answer.text, usage, _notes(answer.response, self.access.entry))
+
+
+def _wrong(answer: Streamed, usage: Usage) -> str | None:
+    """Why the answer is of no use."""
+    if usage.finish_reason is None:
+        return "the answer ended early."
+    if not answer.text.strip():
+        return f"the answer is empty (it ended with {usage.finish_reason})."
+    if usage.output_tokens == 0:
+        return "the provider reports 0 output tokens for an answer that has text."
+    return None
 
 
 def read_usage(answer: Streamed, entry: ModelEntry) -> Usage:

@@ -10,6 +10,7 @@ from starlette.responses import Response, StreamingResponse
 from convex_evals.scores import (
     AttemptDetails,
     AttemptRecord,
+    CostSource,
     GenerationRecord,
     PendingEval,
     PlannedEval,
@@ -26,7 +27,7 @@ EvalName = Annotated[str | None, Query(max_length=200, description="Only of this
 
 @dataclass(frozen=True, slots=True)
 class AnswerTaken:
-    """What asking a model for one answer took. Null is "not said"."""
+    """What asking a model for one answer took, usable or not. Null is "not said"."""
 
     eval: str
     cost_usd: float | None
@@ -34,6 +35,11 @@ class AnswerTaken:
     generation_ms: float | None
     input_tokens: int | None
     output_tokens: int | None
+    cached_tokens: int | None
+    reasoning_tokens: int | None
+    cost_source: CostSource
+    usable: bool
+    recorded_at: datetime | None
 
 
 @runs.get("/runs", response_model=Page[RunRecord], summary="List runs, the newest first")
