@@ -128,11 +128,14 @@ def _exit_code(session: Session, asked: RunOptions, store: ScoresStore) -> int:
 
 
 def _is_below(session: Session, asked: RunOptions, store: ScoresStore) -> bool:
-    """Whether the score of a run is less than was asked for. Says of which."""
+    """Whether the score of a run is less than was asked for. Says of which.
+
+    What has no verdict says nothing about the model, so a run that is not complete is not below: it may still pass.
+    """
     least, below = asked.fail_under or 0.0, False
     for run in session.runs:
         found = RunScore.of(run, store.results(run.id)).score
-        if found is not None and found.value < least:
+        if found is not None and found.value < least and run.is_complete:
             rate = f"{found.value:.1%} of what has a verdict passed"
             remark(f"Run {prefix(run.id)} of {run.model}: {rate}, less than --fail-under {least:g}.")
             below = True
