@@ -1,6 +1,6 @@
 """Which runs are ranked, and what is said of the others."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,7 +9,17 @@ import pytest
 from convex_evals.runner.benchmarks import BenchmarkChange, compare_benchmarks
 from convex_evals.runner.leaderboard import read_leaderboard
 from convex_evals.runner.plans import CHECK
-from convex_evals.scores import Benchmark, Fingerprints, Outcome, PlannedEval, RunPlan, ScoresStore
+from convex_evals.scores import (
+    Benchmark,
+    Fingerprints,
+    Generation,
+    Outcome,
+    PlannedEval,
+    RunPlan,
+    ScoresStore,
+    Usage,
+)
+from convex_evals.statistics import Interval
 
 EVALS = tuple(PlannedEval(f"000-a/{number:03}-b", "content", "grader") for number in range(4))
 PRINTS = Fingerprints(pipeline="pipeline", toolchain="toolchain", prompt="prompt")
@@ -22,13 +32,28 @@ def store(tmp_path: Path) -> Iterator[ScoresStore]:
         yield store
 
 
-def record(store: ScoresStore, model: str, passed: int, prints: Fingerprints = PRINTS, **plan: object) -> str:
+Answered = Callable[[str, str], None]
+
+
+def no_answer(eval: str, attempt: str) -> None:
+    pass
+
+
+def record(
+    store: ScoresStore,
+    model: str,
+    passed: int,
+    prints: Fingerprints = PRINTS,
+    answered: Answered = no_answer,
+    **plan: object,
+) -> str:
     run = store.create_run(
         RunPlan(model, "p", **{"experiment": "default", "evals": EVALS, "fingerprints": prints, **plan})
     )  # type: ignore[arg-type]
     for number, each in enumerate(EVALS):
         status = "passed" if number < passed else "failed"
         attempt = store.begin_attempt(run, each.eval)
+        answered(each.eval, attempt.id)
         store.finish_attempt(attempt.id, Outcome(status, None if status == "passed" else "tests"))
     store.finish_run(run, "completed")
     return run
@@ -50,6 +75,27 @@ def test_runs_of_a_model_count_together_and_their_spread_is_reported(store: Scor
     assert standing.ranked.score.value == 0.75
     assert (standing.ranked.score.trials, len(standing.runs)) == (8, 2)
     assert standing.spread == pytest.approx(0.3536, abs=1e-4)
+
+
+@pytest.mark.parametrize(("asked", "total", "unknown"), [(4, 4.0, 0), (3, 3.0, 1), (0, 0.0, 0)])
+def test_what_a_suite_costs_is_the_mean_of_what_asking_for_each_eval_cost(
+    store: ScoresStore, asked: int, total: float, unknown: int
+) -> None:
+    """Runs that only grade again, or take answers from the cache, ask nobody and make no suite cheaper."""
+    paid = {each.eval for each in EVALS[:asked]}
+    first: dict[str, str] = {}
+
+    def ask(eval: str, attempt: str, cached: bool = False) -> None:
+        usage = Usage(cost_usd=1.0, cost_source="provider")
+        store.record_generation(attempt, Generation("", "", {}, usage, from_cache=cached or eval not in paid))
+        first.setdefault(eval, attempt)
+
+    record(store, "real", 4, answered=ask)
+    record(store, "real", 4, answered=lambda eval, attempt: store.reuse_generation(attempt, first[eval]))
+    record(store, "real", 4, answered=lambda eval, attempt: ask(eval, attempt, cached=True))
+    (standing,) = read_leaderboard(store, V1, "default").standings
+    assert (standing.cost.total, standing.cost.known, standing.cost.unknown) == (total, asked, unknown)
+    assert standing.cost_interval == (Interval(4.0, 4.0) if asked == len(EVALS) else None)
 
 
 def test_models_are_scored_by_the_tags_of_evals(store: ScoresStore) -> None:
