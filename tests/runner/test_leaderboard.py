@@ -1,14 +1,21 @@
 """Which runs are ranked, and what is said of the others."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from convex_evals.runner.benchmarks import BenchmarkChange, compare_benchmarks
-from convex_evals.runner.leaderboard import read_leaderboard
-from convex_evals.runner.plans import CHECK
+from convex_evals.core.browser import BLIND
+from convex_evals.core.diagnostics import TestResult
+from convex_evals.core.errors import UsageError
+from convex_evals.core.steps import StepResult
+from convex_evals.models import find_model
+from convex_evals.pipeline import GradingOptions
+from convex_evals.runner.benchmarks import BenchmarkChange, compare_benchmarks, mint_benchmark
+from convex_evals.runner.leaderboard import read_leaderboard, why_left_out
+from convex_evals.runner.plans import CHECK, VALIDATE, Request, plan_run
+from convex_evals.runner.results import read_figures
 from convex_evals.scores import (
     Benchmark,
     Fingerprints,
@@ -20,6 +27,7 @@ from convex_evals.scores import (
     Usage,
 )
 from convex_evals.statistics import Interval
+from convex_evals.suite import Eval, Selection, Suite
 
 EVALS = tuple(PlannedEval(f"000-a/{number:03}-b", "content", "grader") for number in range(4))
 PRINTS = Fingerprints(pipeline="pipeline", toolchain="toolchain", prompt="prompt")
@@ -157,6 +165,58 @@ def test_check_runs_are_not_even_listed(store: ScoresStore) -> None:
     record(store, "real", 4, labels=(CHECK,))
     found = read_leaderboard(store, V1, "default")
     assert (found.standings, found.left_out) == ((), ())
+
+
+UNSEEN = StepResult("tests", "passed", test_results=(TestResult("test_page", "unseen"), TestResult("test_a", "passed")))
+
+
+@pytest.fixture
+def blind(store: ScoresStore, make_suite: Callable[..., Suite]) -> tuple[Suite, Callable[..., str]]:
+    """A suite of which the second eval has a page, and a run of some of it on a machine without a browser."""
+    suite = make_suite(2)
+
+    def run(model: str, evals: Sequence[Eval] = suite.evals, *labels: str, passes: bool = True) -> str:
+        asked = Request(suite, evals, GradingOptions().completed(suite.settings), labels=labels)
+        begun = plan_run(find_model(model, store), asked).begin(store, f"tools{BLIND}")
+        for each in evals:
+            attempt = store.begin_attempt(begun.id, each.id)
+            if passes and each is suite.evals[1]:
+                store.record_step(attempt.id, UNSEEN)
+            store.finish_attempt(attempt.id, Outcome("passed") if passes else Outcome("failed", "tests"))
+        store.finish_run(begun.id, "completed")
+        return begun.id
+
+    return suite, run
+
+
+def ranked_in(store: ScoresStore, version: Benchmark) -> dict[str, str | None]:
+    return {each.run.id: why_left_out(each, version) for each in read_figures(store, [r.id for r in store.runs()])}
+
+
+@pytest.mark.parametrize("validated", [1, 2])
+def test_evals_without_pages_are_minted_and_ranked_without_a_browser(
+    store: ScoresStore, blind: tuple[Suite, Callable[..., str]], validated: int
+) -> None:
+    suite, run = blind
+    run("reference", suite.evals[:validated], VALIDATE)
+    version = mint_benchmark("v1", suite, {}, store, Selection(names=("000-hello",)))
+    assert version.toolchain == "tools"
+    asked = run("empty", suite.evals[:1])
+    assert ranked_in(store, version)[asked] is None
+
+
+def test_evals_whose_pages_nobody_looked_at_are_neither_minted_nor_ranked(
+    store: ScoresStore, blind: tuple[Suite, Callable[..., str]]
+) -> None:
+    suite, run = blind
+    proof = run("reference", suite.evals, VALIDATE)
+    with pytest.raises(UsageError, match="Nobody has looked at the pages"):
+        mint_benchmark("v1", suite, {}, store, Selection())
+    evals, pipeline = store.planned(proof), store.find_run(proof).fingerprints.pipeline or ""
+    version = Benchmark("v1", evals, {}, pipeline, "tools", datetime.now(UTC))
+    unseen, failed = run("empty"), run("empty", passes=False)
+    assert ranked_in(store, version)[unseen] == "graded with another toolchain"
+    assert ranked_in(store, version)[failed] is None
 
 
 def test_versions_differ_by_eval_and_by_conditions() -> None:

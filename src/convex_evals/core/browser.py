@@ -10,6 +10,7 @@ from convex_evals.core.settings import Settings
 # The first is Chromium without what only windows need: pages are the same, for less than half of the CPU time.
 NAMES: Final = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 INSTALL: Final = f"apt-get install {NAMES[0]}"
+BLIND: Final = "-blind"
 # Without these, Chromium calls home at every start, which fails slowly where there is no internet.
 FLAGS: Final = (
     "--disable-gpu",
@@ -44,4 +45,9 @@ def can_look_at_pages(settings: Settings) -> bool:
 
 def graded_with(toolchain: str, settings: Settings) -> str:
     """The fingerprint of a toolchain, if pages are looked at as well; else another one: such results are not alike."""
-    return toolchain if can_look_at_pages(settings) else f"{toolchain}-blind"
+    return toolchain if can_look_at_pages(settings) else f"{toolchain}{BLIND}"
+
+
+def as_with_browser(fingerprint: str) -> str:
+    """What `graded_with` says of the same tools where pages are looked at: that of results for which it is all one."""
+    return fingerprint.removesuffix(BLIND)

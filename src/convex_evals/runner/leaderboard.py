@@ -124,7 +124,7 @@ def read_leaderboard(
 
 
 def why_left_out(figures: RunFigures, benchmark: Benchmark) -> str | None:
-    return why_not_ranked(figures.run, figures.planned, benchmark)
+    return why_not_ranked(figures.run, figures.planned, benchmark, figures.toolchain)
 
 
 def choose_runs(figures: Sequence[RunFigures], benchmark: Benchmark, why_not: WhyNot = why_left_out) -> Choice:
