@@ -6,6 +6,12 @@ from typing import Any
 
 import pytest
 
+from convex_evals.models import find_model
+from convex_evals.pipeline import GradingOptions
+from convex_evals.runner import Request, plan_run
+from convex_evals.scores import ScoresStore
+from convex_evals.suite import load_suite
+
 Command = Callable[..., subprocess.CompletedProcess[str]]
 MakeSuite = Callable[..., Path]
 
@@ -237,6 +243,19 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(
     assert not result.stdout
     assert result.stderr.startswith(f"convex-evals: {sentence}")
     assert result.stderr.count("\n") == 1
+
+
+def test_a_run_that_was_begun_with_other_tools_is_not_resumed(
+    convex_evals: Command, hello_suite: MakeSuite, tmp_path: Path
+) -> None:
+    suite = load_suite(hello_suite(1))
+    with ScoresStore.open(tmp_path / "scores" / "scores.db") as store:
+        request = Request(suite, suite.evals, GradingOptions().completed(suite.settings))
+        run = plan_run(find_model("reference", store), request).begin(store, "older tools").id
+    resumed = convex_evals("run", "--resume", run)
+    assert (resumed.returncode, resumed.stdout) == (2, "")
+    assert f"changed since run {run[:8]} began, so it cannot be resumed; start a new one" in resumed.stderr
+    assert json.loads(convex_evals("status", "--json").stdout)["runs"][0]["condition"] == "interrupted"
 
 
 def test_a_run_that_has_verdicts_on_everything_cannot_be_resumed_into_anything_else(

@@ -74,8 +74,8 @@ def test_what_never_varies_is_given_up_when_trials_cannot_help(
     assert "nothing to resume" in resumed.stderr
 
 
-def test_trials_go_to_evals_that_are_not_settled(asked: Asked) -> None:
-    """The server answers one task rightly every other time; it is compared with a run that passed all."""
+def answer_one_rightly_every_other_time(asked: Asked) -> dict[str, int]:
+    """How often each eval was asked: the last is answered rightly the first and third time, the others always."""
     tries: dict[str, int] = {}
 
     def answer(question: Any) -> str:
@@ -85,6 +85,12 @@ def test_trials_go_to_evals_that_are_not_settled(asked: Asked) -> None:
         return asked.right if right else "I would rather not."
 
     asked.server.answer = answer
+    return tries
+
+
+def test_trials_go_to_evals_that_are_not_settled(asked: Asked) -> None:
+    """The model is compared with a run that passed all."""
+    tries = answer_one_rightly_every_other_time(asked)
     before = json.loads(asked("run", "-m", "reference", "--json", "-").stdout)["run"]["id"]
     options = ("--until-sure", "--against", before[:8], "--trials", "4")
     found = asked.run(*options)
@@ -92,6 +98,17 @@ def test_trials_go_to_evals_that_are_not_settled(asked: Asked) -> None:
     assert found["untilSure"]["against"] == before
     assert found["untilSure"]["stopped"] == "every eval that mattered had 4 trials, the most that were asked for"
     assert found["run"]["flaky"] == ["000-basics/002-hello"]
+
+
+def test_trials_that_were_added_bend_no_score(asked: Asked) -> None:
+    """They went to the eval that failed once, in the second trial, so with them the model would look worse."""
+    answer_one_rightly_every_other_time(asked)
+    before = json.loads(asked("run", "-m", "reference", "--json", "-").stdout)["run"]["id"]
+    found = asked.run("--until-sure", "--against", before, "--trials", "4", "--fail-under", "0.9")["run"]
+    assert (found["passed"], found["failed"], found["score"]["value"]) == (6, 2, 1.0)
+    compared = json.loads(asked("compare", before, found["id"], "--json").stdout)
+    assert (compared["after"]["passRate"], compared["statistics"]["difference"]) == (1.0, 0.0)
+    assert compared["changes"] == {"same": 3}
 
 
 def test_a_dry_run_says_that_more_may_follow(convex_evals: Command, hello_suite: MakeSuite) -> None:

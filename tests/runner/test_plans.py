@@ -113,6 +113,30 @@ def test_a_run_of_evals_that_are_not_what_they_were_cannot_be_resumed(
         plan_rest(store.find_run(run.id), load_suite(suite.root), store)
 
 
+def test_the_rest_of_a_run_is_graded_by_the_same_version_or_not_at_all(
+    make_suite: MakeSuite, store: ScoresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = make_suite(2)
+    done, half = (plan_run(find_model("empty", store), request(suite)).begin(store).id for _ in range(2))
+    for run, eval in ((done, suite.evals[0]), (done, suite.evals[1]), (half, suite.evals[0])):
+        answer(store, run, eval.id, Outcome("passed"))
+    monkeypatch.setattr("convex_evals.runner.plans.__version__", "99.0")
+    with pytest.raises(UsageError, match=f"version of convex-evals changed since run .* --regrade {half[:8]}"):
+        plan_rest(store.find_run(half), suite, store)
+    assert plan_rest(store.find_run(done), suite, store).work == ()
+
+
+def test_the_rest_of_a_run_is_graded_with_the_same_tools_or_not_at_all(
+    make_suite: MakeSuite, store: ScoresStore
+) -> None:
+    suite = make_suite(1)
+    run = plan_run(find_model("empty", store), request(suite)).begin(store, "tools")
+    rest = plan_rest(store.find_run(run.id), suite, store)
+    rest.check_tools("tools")
+    with pytest.raises(UsageError, match=f"Chromium .* changed since run {run.id[:8]} began, so it cannot be resumed"):
+        rest.check_tools("tools-blind")
+
+
 def test_regrading_uses_stored_answers_under_the_name_of_the_model(make_suite: MakeSuite, store: ScoresStore) -> None:
     suite = make_suite(3)
     first = plan_run(find_model("empty", store), request(suite)).begin(store)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from convex_evals.core.browser import as_with_browser
 from convex_evals.core.errors import UsageError
 from convex_evals.models import Experiment, prompt_fingerprint
 from convex_evals.pipeline import GradingOptions
@@ -57,9 +58,10 @@ def mint_benchmark(
 def _toolchain_of_proof(store: "ScoresStore", evals: Sequence[PlannedEval], pipeline: str, selection: Selection) -> str:
     """That of a `validate` run of these evals, and perhaps others, in which all passed."""
     proofs = [run for run in store.runs() if _proves(store, run, evals, pipeline)]
-    seen = next((run for run in proofs if not store.passed_unseen(run.id)), None)
+    names = {each.eval for each in evals}
+    seen = next((run for run in proofs if names.isdisjoint(store.passed_unseen(run.id))), None)
     if seen is not None:
-        return str(seen.fingerprints.toolchain)
+        return as_with_browser(str(seen.fingerprints.toolchain))
     validate = " ".join(["convex-evals validate", *_as_options(selection)])
     if proofs:
         advice = f"`convex-evals doctor` says what this machine lacks; then run `{validate}` again."
@@ -92,8 +94,11 @@ def find_benchmark(store: "ScoresStore", name: str | None) -> Benchmark | None:
     return found[0]
 
 
-def why_not_ranked(run: RunRecord, planned: Iterable[PlannedEval], benchmark: Benchmark) -> str | None:
-    """Why a run does not belong to a version; None when it does."""
+def why_not_ranked(
+    run: RunRecord, planned: Iterable[PlannedEval], benchmark: Benchmark, toolchain: str | None = None
+) -> str | None:
+    """Why a run does not belong to a version; None when it does. `toolchain` is what its verdicts are worth, if that is
+    known (see `RunFigures.toolchain`)."""
     label = next((label for label in run.labels if label in NOT_SCORES), None)
     if label is not None:
         return f"a {label} run"
@@ -106,7 +111,7 @@ def why_not_ranked(run: RunRecord, planned: Iterable[PlannedEval], benchmark: Be
         return f"other evals: {run.evals - len(benchmark.evals)} more than those of {benchmark.name}"
     if (run.fingerprints.pipeline or "") != benchmark.pipeline:
         return "graded with other options or another version of convex-evals"
-    if (run.fingerprints.toolchain or "") != benchmark.toolchain:
+    if (toolchain or run.fingerprints.toolchain or "") != benchmark.toolchain:
         return "graded with another toolchain"
     if run.fingerprints.prompt not in (None, benchmark.prompts.get(run.experiment)):
         return "asked with another prompt"

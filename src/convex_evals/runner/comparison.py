@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from convex_evals.runner.results import Standing, standings, tallies
 from convex_evals.scores import AttemptRecord, PlannedEval, Result, RunRecord
-from convex_evals.statistics import SIGNIFICANT, Comparison, Tallies, Verdict, holm
+from convex_evals.statistics import SIGNIFICANT, Comparison, Score, Tallies, Verdict, holm, score
 from convex_evals.statistics import compare as compare_tallies
 
 if TYPE_CHECKING:
@@ -48,8 +48,13 @@ class RunResults:
         return cls(run, store.results(run.id), store.planned(run.id))
 
     @property
+    def scored(self) -> tuple[AttemptRecord | Result, ...]:
+        """Those of the trials that every eval has, as in the score."""
+        return tuple(each for each in self.results if each.trial <= self.run.trials)
+
+    @property
     def tallies(self) -> Tallies:
-        return tallies(self.results)
+        return tallies(self.scored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,7 @@ class ComparedRuns:
     changed: tuple[str, ...]
     statistics: Comparison | None
     p: float | None
+    scores: tuple[Score | None, Score | None] = (None, None)
 
     @property
     def verdict(self) -> Verdict:
@@ -108,10 +114,11 @@ def _compared(before: RunResults, after: RunResults) -> ComparedRuns:
     return ComparedRuns(
         before.run,
         after.run,
-        compare(before.results, after.results),
+        compare(before.scored, after.scored),
         changed,
         statistics,
         statistics.p if statistics else None,
+        (score(before.tallies), score(after.tallies)),
     )
 
 

@@ -123,7 +123,7 @@ def read_leaderboard(
 
 
 def why_left_out(figures: RunFigures, benchmark: Benchmark) -> str | None:
-    return why_not_ranked(figures.run, figures.planned, benchmark)
+    return why_not_ranked(figures.run, figures.planned, benchmark, figures.toolchain)
 
 
 def choose_runs(figures: Sequence[RunFigures], benchmark: Benchmark, why_not: WhyNot = why_left_out) -> Choice:
@@ -169,8 +169,8 @@ def _together(runs: Sequence[RunFigures]) -> dict[str, Tally]:
 def _standing(ranked: Ranked, runs: Sequence[RunFigures], bare: Tallies, tags: TagsOfEvals) -> RankedModel:
     answers = [answer for each in runs for answer in each.answers]
     together = _together(runs)
-    total = Sum.of(answer.cost_usd for answer in answers)
-    suites = sum(each.run.counts.total / each.run.evals for each in runs)
+    costs = _mean_costs(answers)
+    cost = _cost(costs, answers, runs[0].run.evals)
     return RankedModel(
         ranked=ranked,
         provider=runs[0].run.provider,
@@ -178,8 +178,8 @@ def _standing(ranked: Ranked, runs: Sequence[RunFigures], bare: Tallies, tags: T
         runs=tuple(each.run.id for each in runs),
         trials=sum(each.run.trials for each in runs),
         spread=spread([each.tallies for each in runs]),
-        cost=Sum(total.total / suites, total.known, total.unknown),
-        cost_interval=_cost_interval(answers) if not total.unknown else None,
+        cost=cost,
+        cost_interval=total_interval(costs) if not cost.unknown else None,
         first_token=_durations(answer.first_token_ms for answer in answers),
         generation=_durations(answer.generation_ms for answer in answers),
         last=max(each.run.finished_at or each.run.started_at for each in runs),
@@ -189,17 +189,24 @@ def _standing(ranked: Ranked, runs: Sequence[RunFigures], bare: Tallies, tags: T
     )
 
 
-def _cost_interval(answers: Sequence[Answer]) -> Interval | None:
-    """What answers of no use took counts for those that came in the end."""
+def _mean_costs(answers: Sequence[Answer]) -> list[float]:
+    """One of each eval that somebody was asked about; what is not known counts as nothing."""
     by_eval: dict[str, list[Answer]] = {}
     for answer in answers:
         by_eval.setdefault(answer.eval, []).append(answer)
-    return total_interval([_mean_cost(each) for each in by_eval.values()])
+    return [_mean_cost(each) for each in by_eval.values()]
 
 
 def _mean_cost(answers: Sequence[Answer]) -> float:
+    """What answers of no use took counts for those that came in the end."""
     usable = sum(answer.usable for answer in answers)
     return sum(answer.cost_usd or 0.0 for answer in answers) / max(usable, 1)
+
+
+def _cost(costs: Sequence[float], answers: Sequence[Answer], evals: int) -> Sum:
+    """Of one run of the suite. Where some evals were asked about, the cost of the others is unknown, not nothing."""
+    found = Sum.of(answer.cost_usd for answer in answers)
+    return Sum(sum(costs), found.known, found.unknown + (evals - len(costs) if answers else 0))
 
 
 def _guidelines(together: Mapping[str, Tallies], bare: Mapping[str, Tallies]) -> Guidelines | None:

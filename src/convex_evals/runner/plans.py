@@ -97,6 +97,12 @@ class Plan:
         """Whether it is an earlier run that has nothing left to do, not even to be called completed."""
         return isinstance(self.run, RunRecord) and self.run.status == "completed" and not self.work
 
+    def check_tools(self, toolchain: str) -> None:
+        """Raises UsageError when the run was begun with other tools than those that would grade the rest of it."""
+        then = self.run.fingerprints.toolchain
+        if isinstance(self.run, RunRecord) and self.work and then not in (None, toolchain):
+            raise _graded_otherwise("The tools, or whether Chromium is there to look at pages, changed", self.run)
+
     def begin(self, store: "ScoresStore", toolchain: str | None = None) -> ActiveRun:
         """From here on the run is in the scores, running. One that is resumed must be held.
 
@@ -139,7 +145,8 @@ def plan_rest(
 ) -> Plan:
     """Whatever has no verdict yet, as it was planned.
 
-    Raises UsageError when the evals, or the prompts of what is still to be asked, are not what they were.
+    Raises UsageError when the evals, what grades them, or the prompts of what is still to be asked, are not what they
+    were.
     """
     options = options_from_json(run.options[_GRADING], admin_key)
     evals = _unchanged_evals(run, suite, store)
@@ -147,6 +154,8 @@ def plan_rest(
     replay = _replay_of(store.find_run(source), store) if source is not None else None
     pending = sorted(store.pending(run.id), key=lambda each: each.trial)
     work = tuple(_item(run, evals[each.eval], each.trial, _stored(run, each, replay)) for each in pending)
+    if work and run.fingerprints.pipeline not in (None, pipeline_fingerprint(options)):
+        raise _graded_otherwise("The version of convex-evals changed", run)
     if replay is None and pending and all(each.stored is not None for each in work):
         replay = _replay_of(run, store)  # nobody has to be asked, so neither key nor guidelines are needed
     model = replay or _model_of(run, store, options, connections)
@@ -172,6 +181,15 @@ def source_of(run: RunRecord) -> str | None:
     """The run whose answers this one grades again."""
     source = run.options.get(_REGRADE_OF)
     return str(source) if source is not None else None
+
+
+def _graded_otherwise(what: str, run: RunRecord) -> UsageError:
+    """The halves of such a run would not be comparable, and its record would say that they are."""
+    this = prefix(run.id)
+    return UsageError(
+        f"{what} since run {this} began, so it cannot be resumed; start a new one (what the cache has costs nothing), "
+        f"or `convex-evals run --regrade {this}` grades the answers that it has."
+    )
 
 
 def _item(run: RunPlan | RunRecord, asked: Eval, trial: int, stored: StoredGeneration | None = None) -> WorkItem:

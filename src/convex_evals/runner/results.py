@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from convex_evals.core.browser import BLIND, as_with_browser
 from convex_evals.core.verdicts import StepName
 from convex_evals.runner.budget import Sum
 from convex_evals.runner.plans import ABLATION, CHECK, VALIDATE, is_filtered
@@ -155,6 +156,13 @@ class RunFigures:
     planned: frozenset[PlannedEval]
     results: tuple[Result, ...]
     answers: tuple[Answer, ...]
+    unseen: bool = False  # whether an eval passed although nobody looked at its pages
+
+    @property
+    def toolchain(self) -> str:
+        """A machine without a browser judges as one with it what has no pages, and what fails anyway."""
+        recorded = self.run.fingerprints.toolchain or ""
+        return recorded if self.unseen else as_with_browser(recorded)
 
     @cached_property
     def tallies(self) -> Tallies:
@@ -201,7 +209,14 @@ def read_figures(store: "ScoresStore", ids: Sequence[str]) -> Iterator[RunFigure
     records = {run.id: run for run in history.runs(ids)}
     for run_id in ids:
         if run_id in records:
-            yield RunFigures(records[run_id], planned[run_id], results[run_id], answers[run_id])
+            yield RunFigures(
+                records[run_id], planned[run_id], results[run_id], answers[run_id], _has_unseen(store, records[run_id])
+            )
+
+
+def _has_unseen(store: "ScoresStore", run: RunRecord) -> bool:
+    blind = (run.fingerprints.toolchain or "").endswith(BLIND)
+    return blind and bool(store.passed_unseen(run.id))
 
 
 def category_scores(tallies: Tallies) -> dict[str, Score]:
@@ -258,7 +273,7 @@ def unminted_benchmark(figures: Sequence[RunFigures]) -> Benchmark | None:
         tuple(sorted(newest.planned, key=lambda each: each.eval)),
         {each.run.experiment: each.run.fingerprints.prompt for each in alike if each.run.fingerprints.prompt},
         prints.pipeline or "",
-        prints.toolchain or "",
+        newest.toolchain,
         newest.run.started_at,
     )
 

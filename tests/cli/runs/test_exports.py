@@ -3,6 +3,7 @@ import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -80,6 +81,16 @@ def test_a_pass_rate_can_be_demanded(convex_evals: Command, hello_suite: Callabl
     assert "50.0% of what has a verdict passed, less than --fail-under 0.8." in below.stderr
     assert ElementTree.parse(tmp_path / "results.xml").getroot()[0].attrib["failures"] == "1"
     assert convex_evals("run", "-m", "reference", "--fail-under", "0.5").returncode == 0
+
+
+def test_what_has_no_verdict_is_not_held_against_the_pass_rate_that_is_demanded(asked: Any) -> None:
+    asked.server.script(asked.server.says("I would rather not."), asked.server.refuses(401, "Who are you?"))
+    stopped = asked.start("--fail-under", "0.8")
+    assert stopped.returncode == 3, stopped.stderr
+    assert "1 failed" in stopped.stdout and "--fail-under" not in stopped.stderr
+    finished = asked("run", "--resume", "latest", "--fail-under", "0.8")
+    assert finished.returncode == 1
+    assert "66.7% of what has a verdict passed, less than --fail-under 0.8." in finished.stderr
 
 
 @pytest.mark.parametrize("option", ["--json", "--junit", "--events"])

@@ -95,6 +95,19 @@ def test_trials_have_a_row_each(client: TestClient, record: Any) -> None:
     assert "?trial=2" in client.get(address(run_id)).text
 
 
+def test_trials_that_were_added_bend_no_score(client: TestClient, record: Any) -> None:
+    run_id = record.run()
+    added = [("000-basics/001-second", trial) for trial in (2, 3)]
+    before = client.get(address(run_id)).text
+    record.store.add_trials(run_id, added)
+    record.store.resume_run(run_id)
+    for name, trial in added:
+        record.store.finish_attempt(record.store.begin_attempt(run_id, name, trial).id, Outcome("passed"))
+    page = client.get(address(run_id)).text
+    assert "66.7%" in before and "66.7%" in page and page.count("50.0%") == before.count("50.0%") > 0
+    assert "4 passed" in page
+
+
 def test_without_a_report_the_page_says_how_to_write_one(client: TestClient, run_id: str) -> None:
     assert f"convex-evals analyze {run_id[:8]}" in client.get(address(run_id)).text
 

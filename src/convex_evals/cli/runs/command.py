@@ -17,7 +17,7 @@ from convex_evals.cli.runs.summaries import estimate_json, estimate_lines, summa
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.ids import prefix
 from convex_evals.core.settings import read_settings
-from convex_evals.runner import LOOKS, Estimate, compare, source_of, tallies
+from convex_evals.runner import LOOKS, Estimate, RunScore, compare, source_of, tallies
 from convex_evals.scores import RunRecord, ScoresStore, database_status
 from convex_evals.statistics import flakiness
 
@@ -121,23 +121,25 @@ def _exit_code(session: Session, asked: RunOptions, store: ScoresStore) -> int:
         return INTERRUPTED
     if asked.purpose == "validate" and (session.problems or _is_wrong(session, store)):
         return FAILED
-    below = [run for run in session.runs if _is_below(run, asked.fail_under)]
-    for run in below:
-        rate = f"{pass_rate(run):.1%} of what has a verdict passed"
-        remark(f"Run {prefix(run.id)} of {run.model}: {rate}, less than --fail-under {asked.fail_under:g}.")
-    if below:
+    if _is_below(session, asked, store):
         return FAILED
     without = any(run.counts.infrastructure or run.counts.remaining for run in session.runs)
     return InfrastructureError.exit_code if without else 0
 
 
-def _is_below(run: RunRecord, least: float | None) -> bool:
-    return least is not None and pass_rate(run) < least
+def _is_below(session: Session, asked: RunOptions, store: ScoresStore) -> bool:
+    """Whether the score of a run is less than was asked for. Says of which.
 
-
-def pass_rate(run: RunRecord) -> float:
-    judged = run.counts.passed + run.counts.failed
-    return run.counts.passed / judged if judged else 0.0
+    What has no verdict says nothing about the model, so a run that is not complete is not below: it may still pass.
+    """
+    least, below = asked.fail_under or 0.0, False
+    for run in session.runs:
+        found = RunScore.of(run, store.results(run.id)).score
+        if found is not None and found.value < least and run.is_complete:
+            rate = f"{found.value:.1%} of what has a verdict passed"
+            remark(f"Run {prefix(run.id)} of {run.model}: {rate}, less than --fail-under {least:g}.")
+            below = True
+    return below
 
 
 def _is_wrong(session: Session, store: ScoresStore) -> bool:

@@ -10,19 +10,13 @@ from convex_evals.core.ids import prefix
 from convex_evals.core.text import points
 from convex_evals.runner import ActiveRun, ComparedEval, ComparedRuns, RunResults, RunScore, UntilSure, comparison_json
 from convex_evals.scores import RunRecord, ScoresStore
-from convex_evals.statistics import SIGNIFICANT, Comparison, Look
+from convex_evals.statistics import SIGNIFICANT, Comparison, Look, Score
 
 NAMED = 3
 HEADINGS = (
     *("before", "after", "evals", "difference", "low", "high", "p", "test", "verdict", "gained", "lost"),
     "p_corrected",
 )
-
-
-def pass_rate(run: RunRecord) -> float | None:
-    """Of the results that are verdicts."""
-    verdicts = run.counts.passed + run.counts.failed
-    return run.counts.passed / verdicts if verdicts else None
 
 
 def run_line(label: str, each: RunResults) -> str:
@@ -105,9 +99,10 @@ def pair_json(compared: ComparedRuns) -> dict[str, Any]:
     counted: dict[str, int] = {}
     for each in compared.evals:
         counted[each.change] = counted.get(each.change, 0) + 1
-    sides = {"before": compared.before, "after": compared.after}
+    before, after = compared.scores
     return {
-        **{side: {**run_summary_json(run), "passRate": pass_rate(run)} for side, run in sides.items()},
+        "before": _side_json(compared.before, before),
+        "after": _side_json(compared.after, after),
         "changes": counted,
         "otherTaskOrGrader": list(compared.changed),
         "sameGrading": compared.same_grading,
@@ -116,6 +111,10 @@ def pair_json(compared: ComparedRuns) -> dict[str, Any]:
         "verdict": compared.verdict,
         "evals": [compared_json(each) for each in compared.evals],
     }
+
+
+def _side_json(run: RunRecord, found: Score | None) -> dict[str, Any]:
+    return {**run_summary_json(run), "passRate": found.value if found else None}
 
 
 def pairs_csv(pairs: Sequence[ComparedRuns]) -> str:

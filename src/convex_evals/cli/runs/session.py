@@ -98,7 +98,8 @@ async def _carry_out(
         budget = None if asked.budget is None else open_budget(asked.budget, prepared.plans, store)
         toolchain = await prepare_toolchain(settings, remark)
         tools = graded_with(toolchain.fingerprint, settings)
-        _warn_of_other_tools(prepared.plans, tools)
+        for each in prepared.plans:
+            each.check_tools(tools)
         voice = Announcer()
         stack.enter_context(_sending(prepared.plans, asked, settings, store, voice))
         runs = [each.begin(store, tools) for each in prepared.plans]
@@ -151,12 +152,6 @@ async def _with_sandbox(plans: Sequence[Plan], executor: Executor) -> tuple[Plan
     sandboxes = dict.fromkeys(each.options.sandbox for each in plans if each.work)
     missing = {sandbox: await executor.check_sandbox(sandbox) for sandbox in sandboxes}
     return tuple(each.with_note("notConfined", list(missing.get(each.options.sandbox, ()))) for each in plans)
-
-
-def _warn_of_other_tools(plans: Sequence[Plan], tools: str) -> None:
-    for plan in plans:
-        if isinstance(plan.run, RunRecord) and plan.run.fingerprints.toolchain != tools:
-            remark("The tools have changed since this run began, so not all of its results were graded alike.")
 
 
 async def _execute(

@@ -123,9 +123,9 @@ def _show(request: Request, site: Site, grid: RunGrid, category: str | None, pag
         steps=STEPS,
         several=any(row.trial > 1 for row in rows),
         priced=any(row.cost_usd is not None for row in rows),
-        score=score_of(rows),
+        score=score_of(run, rows),
         numbers={name: sum(row.status == name for row in rows) for name in ORDER},
-        categories=_categories(grid.rows),
+        categories=_categories(run, grid.rows),
         causes=_causes(rows),
         spent=_spent(site, run, rows),
         progress=_progress(grid),
@@ -149,10 +149,11 @@ def condition(site: Site, grid: RunGrid) -> str:
     return "died" if silent > SILENT else "running"
 
 
-def score_of(rows: Iterable[GridRow]) -> Score | None:
+def score_of(run: RunRecord, rows: Iterable[GridRow]) -> Score | None:
+    """Of the trials that every eval has."""
     verdicts: dict[str, list[bool]] = {}
     for row in rows:
-        if row.status in ("passed", "failed"):
+        if row.status in ("passed", "failed") and row.trial <= run.trials:
             verdicts.setdefault(row.eval, []).append(row.status == "passed")
     return score({name: Tally(sum(each), len(each)) for name, each in verdicts.items()})
 
@@ -168,13 +169,13 @@ def classes_of(report: KeptReport | None) -> dict[tuple[str, int], FailureClass]
     return {(each.eval, each.trial): each.failure_class for each in report.report.failures} if report else {}
 
 
-def _categories(rows: Sequence[GridRow]) -> list[Category]:
+def _categories(run: RunRecord, rows: Sequence[GridRow]) -> list[Category]:
     found = []
     for name in dict.fromkeys(row.category for row in rows):
         inside = [row for row in rows if row.category == name]
         passed = sum(row.status == "passed" for row in inside)
         verdicts = passed + sum(row.status == "failed" for row in inside)
-        found.append(Category(name, score_of(inside), passed, verdicts, len(inside)))
+        found.append(Category(name, score_of(run, inside), passed, verdicts, len(inside)))
     return found
 
 
