@@ -47,8 +47,3 @@ def why_blind(settings: Settings) -> str | None:
     if find_chromium(settings) is None:
         return "there is no Chromium on this machine"
     return None if landlock_abi() else NO_LANDLOCK
-
-
-def graded_with(toolchain: str, settings: Settings) -> str:
-    """The fingerprint of a toolchain, if pages are looked at as well; else another one: such results are not alike."""
-    return f"{toolchain}-blind" if why_blind(settings) else toolchain

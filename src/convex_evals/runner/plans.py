@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from convex_evals import __version__
+from convex_evals.core.browser import why_blind
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
 from convex_evals.core.plain import from_plain, to_plain
+from convex_evals.core.settings import Settings
 from convex_evals.models import (
     AskOptions,
     Connections,
@@ -56,6 +58,11 @@ def pipeline_fingerprint(options: GradingOptions) -> str:
     """Two results with the same one were graded by the same program with the same options."""
     text = json.dumps({"version": __version__, **options_json(options)}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def toolchain_fingerprint(packages: str, settings: Settings) -> str:
+    """That of the packages, or another one where graders cannot look at pages: only runs with the same are compared."""
+    return f"{packages}-blind" if why_blind(settings) else packages
 
 
 @dataclass(frozen=True, slots=True)
