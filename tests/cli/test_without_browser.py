@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.core.browser import NAMES, graded_with
+from convex_evals.core.browser import NAMES
 from convex_evals.core.settings import Settings, read_settings
+from convex_evals.runner import toolchain_fingerprint
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 EVALS = Path(__file__).parents[2] / "evals"
@@ -40,8 +41,8 @@ def test_results_with_and_without_a_look_at_the_pages_are_not_compared(tmp_path:
     found.touch(0o755)
     settings = Settings(home=tmp_path, cache_folder=tmp_path)
     with_browser, without = (replace(settings, search_path=path) for path in (str(tmp_path), "/nowhere"))
-    assert graded_with("tools", with_browser) == "tools"
-    assert graded_with("tools", without) != "tools"
+    assert toolchain_fingerprint("tools", with_browser) == "tools"
+    assert toolchain_fingerprint("tools", without) != "tools"
 
 
 def test_a_benchmark_version_needs_a_look_at_the_pages(installed: Command, no_browser: str) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.core.browser import BLIND
 from convex_evals.core.diagnostics import TestResult
 from convex_evals.core.errors import UsageError
 from convex_evals.core.steps import StepResult
@@ -14,7 +13,7 @@ from convex_evals.models import find_model
 from convex_evals.pipeline import GradingOptions
 from convex_evals.runner.benchmarks import BenchmarkChange, compare_benchmarks, mint_benchmark
 from convex_evals.runner.leaderboard import read_leaderboard, why_left_out
-from convex_evals.runner.plans import CHECK, VALIDATE, Request, plan_run
+from convex_evals.runner.plans import BLIND, CHECK, VALIDATE, Request, plan_run
 from convex_evals.runner.results import read_figures
 from convex_evals.scores import (
     Benchmark,

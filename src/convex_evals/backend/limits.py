@@ -9,8 +9,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Final
 
 from convex_evals.backend.errors import DeveloperError, RequestError
-
-MEBIBYTE: Final = 2**20
+from convex_evals.core.files import MEBIBYTE
 
 
 def format_size(size: int) -> str:

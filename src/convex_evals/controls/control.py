@@ -150,7 +150,7 @@ def _python_tests(source: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class EvalControls:
-    """The controls of one eval in the order of their names; `problems` are files that are none."""
+    """The controls of one eval in the order of their names; `problems` are of files that cannot be read as one."""
 
     controls: tuple[Control, ...]
     problems: tuple[Problem, ...]

@@ -95,7 +95,7 @@ def _excerpt(grade: Grade) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """`problems` are control files that are none. `mutants` is None when none were made."""
+    """`problems` are of control files that cannot be read as controls. `mutants` is None when none were made."""
 
     eval: Eval
     reference: Judged

@@ -11,7 +11,6 @@ from convex_evals.core.supervisor import landlock_abi
 # The first is Chromium without what only windows need: pages are the same, for less than half of the CPU time.
 NAMES: Final = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 INSTALL: Final = f"apt-get install {NAMES[0]}"
-BLIND: Final = "-blind"
 # Without these, Chromium calls home at every start, which fails slowly where there is no internet.
 FLAGS: Final = (
     "--disable-gpu",
@@ -48,13 +47,3 @@ def why_blind(settings: Settings) -> str | None:
     if find_chromium(settings) is None:
         return "there is no Chromium on this machine"
     return None if landlock_abi() else NO_LANDLOCK
-
-
-def graded_with(toolchain: str, settings: Settings) -> str:
-    """The fingerprint of a toolchain, if pages are looked at as well; else another one: such results are not alike."""
-    return f"{toolchain}{BLIND}" if why_blind(settings) else toolchain
-
-
-def as_with_browser(fingerprint: str) -> str:
-    """What `graded_with` says of the same tools where pages are looked at: that of results for which it is all one."""
-    return fingerprint.removesuffix(BLIND)

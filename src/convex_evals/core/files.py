@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
+MEBIBYTE: Final = 1024 * 1024
 _RETRY_SECONDS: Final = 0.1
 _OWN: Final = 0o700
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from convex_evals.core.lazy import load_on_demand
 
 if TYPE_CHECKING:
-    from convex_evals.pipeline.bounds import MEBIBYTE, MOST_BYTES, cut_log, usage_of
+    from convex_evals.pipeline.bounds import MOST_BYTES, cut_log, usage_of
     from convex_evals.pipeline.deploy import read_cli_errors
     from convex_evals.pipeline.failures import FAILURES, FailureKind
     from convex_evals.pipeline.install import find_packages
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FAILURES",
-    "MEBIBYTE",
     "MOST_BYTES",
     "Assignment",
     "FailureKind",
@@ -50,7 +49,7 @@ __all__ = [
 __getattr__ = load_on_demand(
     __name__,
     {
-        "bounds": ("MEBIBYTE", "MOST_BYTES", "cut_log", "usage_of"),
+        "bounds": ("MOST_BYTES", "cut_log", "usage_of"),
         "deploy": ("read_cli_errors",),
         "failures": ("FAILURES", "FailureKind"),
         "install": ("find_packages",),

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final
 
 from convex_evals.core.diagnostics import Diagnostic, TestResult
+from convex_evals.core.files import MEBIBYTE
 from convex_evals.core.steps import Command, StepResult
 
-MEBIBYTE: Final = 1024 * 1024
 LOG_BYTES: Final = 16 * MEBIBYTE
 """A step's log is complete up to this size; of a longer one the beginning and the end are kept."""
 

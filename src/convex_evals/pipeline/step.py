@@ -11,16 +11,17 @@ from tempfile import mkdtemp
 from typing import Final
 
 from convex_evals.core.diagnostics import Diagnostic, TestResult, stated
+from convex_evals.core.files import MEBIBYTE
 from convex_evals.core.processes import Output, ProcessResult, run
 from convex_evals.core.steps import Command, StepResult
 from convex_evals.core.verdicts import Status, StepName
 from convex_evals.pipeline.bounds import readable
 from convex_evals.pipeline.failures import FAILURES
-from convex_evals.pipeline.tools import LIMITS, MEGABYTE, TOOL_SECONDS, Tools, tool_confinement, tool_environment
+from convex_evals.pipeline.tools import LIMITS, TOOL_SECONDS, Tools, tool_confinement, tool_environment
 from convex_evals.pipeline.workspace import Workspace
 
-_LEAST_FREE: Final = 4 * MEGABYTE
-_MOST_OUTPUT: Final = 16 * MEGABYTE
+_LEAST_FREE: Final = 4 * MEBIBYTE
+_MOST_OUTPUT: Final = 16 * MEBIBYTE
 _QUOTED: Final = 1000
 _MODULE: Final = "export const one: number = 1;\n"
 _working: set[tuple[Path, str]] = set()  # tools by installation and name: what worked once works

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from convex_evals.core.files import MEBIBYTE
 from convex_evals.core.processes import LIBRARIES, Confinement, Limits, base_environment
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import PackageStore, Progress, Toolchain, no_progress, prepare_toolchain, project_store
@@ -16,8 +17,7 @@ from convex_evals.pipeline.grading import GraderHost
 from convex_evals.pipeline.warm import GO_PROGRAMS, EslintHost, OxlintHost, TscHost
 from convex_evals.pipeline.workspace import Workspace
 
-MEGABYTE: Final = 1024 * 1024
-LIMITS: Final = Limits(cpu_seconds=60, file_size=256 * MEGABYTE, data=4096 * MEGABYTE, open_files=4096)
+LIMITS: Final = Limits(cpu_seconds=60, file_size=256 * MEBIBYTE, data=4096 * MEBIBYTE, open_files=4096)
 TOOL_SECONDS: Final = 120.0
 LOOPBACK: Final = ("127.0.0.1", "localhost")
 NAMES: Final = tuple(Path("/etc") / name for name in ("hosts", "resolv.conf", "nsswitch.conf", "ssl", "pki"))

@@ -53,6 +53,7 @@ from convex_evals.runner.plans import (
     plan_run,
     source_of,
     suite_of,
+    toolchain_fingerprint,
 )
 from convex_evals.runner.pool import GradingPool, open_workspace
 from convex_evals.runner.results import (
@@ -179,6 +180,7 @@ __all__ = [
     "standings",
     "suite_of",
     "tallies",
+    "toolchain_fingerprint",
     "unminted_benchmark",
     "why_left_out",
     "why_no_score",

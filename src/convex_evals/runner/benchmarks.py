@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from convex_evals.core.browser import as_with_browser
 from convex_evals.core.errors import UsageError
 from convex_evals.models import Experiment, prompt_fingerprint
 from convex_evals.pipeline import GradingOptions
-from convex_evals.runner.plans import VALIDATE, pipeline_fingerprint
+from convex_evals.runner.plans import VALIDATE, as_with_browser, pipeline_fingerprint
 from convex_evals.runner.results import NOT_SCORES, missing_text
 from convex_evals.scores import Benchmark, PlannedEval, RunRecord
 from convex_evals.suite import Selection, Suite, select

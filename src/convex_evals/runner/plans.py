@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from convex_evals import __version__
+from convex_evals.core.browser import why_blind
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
 from convex_evals.core.plain import from_plain, to_plain
+from convex_evals.core.settings import Settings
 from convex_evals.models import (
     AskOptions,
     Connections,
@@ -34,6 +36,7 @@ REGRADE: Final = "regrade"  # label of a run whose answers are those of another 
 VALIDATE: Final = "validate"  # label of a run that checks the reference answers
 CHECK: Final = "check"  # label of a run that only shows that a model can be asked
 ABLATION: Final = "ablation"  # label of a run that is compared with others to see what guidelines are worth
+BLIND: Final = "-blind"  # how the toolchain of results is marked that nobody has looked at the pages for
 _SUITE: Final = "suite"
 _GRADING: Final = "grading"
 _REGRADE_OF: Final = "regradeOf"
@@ -56,6 +59,16 @@ def pipeline_fingerprint(options: GradingOptions) -> str:
     """Two results with the same one were graded by the same program with the same options."""
     text = json.dumps({"version": __version__, **options_json(options)}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def toolchain_fingerprint(packages: str, settings: Settings) -> str:
+    """That of the packages, or another one where graders cannot look at pages: only runs with the same are compared."""
+    return f"{packages}{BLIND}" if why_blind(settings) else packages
+
+
+def as_with_browser(toolchain: str) -> str:
+    """The fingerprint of the same tools where pages are looked at: that of results for which it makes no difference."""
+    return toolchain.removesuffix(BLIND)
 
 
 @dataclass(frozen=True, slots=True)

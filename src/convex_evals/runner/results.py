@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from convex_evals.core.browser import BLIND, as_with_browser
 from convex_evals.core.verdicts import StepName
 from convex_evals.runner.budget import Sum
-from convex_evals.runner.plans import ABLATION, CHECK, VALIDATE, is_filtered
+from convex_evals.runner.plans import ABLATION, BLIND, CHECK, VALIDATE, as_with_browser, is_filtered
 from convex_evals.scores import Answer, AttemptRecord, Benchmark, PlannedEval, Result, RunFilter, RunRecord
 from convex_evals.statistics import Repeats, Score, Tallies, Tally, flakiness, repeats, score
 from convex_evals.suite import Suite

@@ -11,14 +11,13 @@ from typing import Final, Protocol
 from convex_evals.core.diagnostics import stated
 from convex_evals.core.distribution import package_folder
 from convex_evals.core.errors import ProcessError
-from convex_evals.core.files import remove_folder
+from convex_evals.core.files import MEBIBYTE, remove_folder
 from convex_evals.core.processes import Limits, PipedProcess, Sandbox, base_environment, start_piped
 from convex_evals.core.settings import Settings
 from convex_evals.core.steps import StepResult
 from convex_evals.core.toolchain import INSTALL_SECONDS
 from convex_evals.core.verdicts import GATES, STEPS, StepName
 from convex_evals.pipeline import (
-    MEBIBYTE,
     MOST_BYTES,
     Assignment,
     Grade,

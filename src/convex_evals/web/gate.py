@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from convex_evals.core.http import MEBIBYTE, Access
+from convex_evals.core.files import MEBIBYTE
+from convex_evals.core.http import Access
 from convex_evals.scores import TOKEN_MARK
 from convex_evals.web.errors import RequestRefused, error_response
 

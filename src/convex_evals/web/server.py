@@ -20,7 +20,8 @@ from fastapi import FastAPI
 
 from convex_evals.analysis import suite_health
 from convex_evals.core.errors import ConvexEvalsError, InfrastructureError, UsageError
-from convex_evals.core.http import MEBIBYTE, Access, AppServer, InvalidAddress, bind, stop_signals
+from convex_evals.core.files import MEBIBYTE
+from convex_evals.core.http import Access, AppServer, InvalidAddress, bind, stop_signals
 from convex_evals.runner import WITH_GUIDELINES, WITHOUT_GUIDELINES
 from convex_evals.web.pages import load_templates
 from convex_evals.web.results import Results, ResultsCache

@@ -11,7 +11,8 @@ import pytest
 
 from convex_evals.backend.deployment import Deployment
 from convex_evals.backend.http.bodies import FUNCTION_BODY_BYTES
-from convex_evals.core.http.protocol import HEAD_BYTES, MEBIBYTE, MOST_HEADERS
+from convex_evals.core.files import MEBIBYTE
+from convex_evals.core.http.protocol import HEAD_BYTES, MOST_HEADERS
 
 HEAD = b"POST /api/query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 PATIENCE = 60

@@ -6,9 +6,9 @@ import pytest
 
 from convex_evals.core.distribution import Extra
 from convex_evals.core.machine import Fact, SandboxSupport, Status, gather_facts
-from convex_evals.core.machine.confinement import sandbox_facts
 from convex_evals.core.machine.registries import npm_fact, registry_facts
 from convex_evals.core.machine.resources import available_memory, disk_fact, memory_fact
+from convex_evals.core.machine.sandbox_facts import sandbox_facts
 from convex_evals.core.machine.tools import extra_fact, provider_keys_fact, python_fact
 from convex_evals.core.settings import NetworkVariable, ProviderKey, Secret, Settings
 from convex_evals.core.toolchain import find_node

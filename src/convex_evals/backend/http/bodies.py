@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import Message, Receive
 
 from convex_evals.backend.errors import RequestError
-from convex_evals.core.http import MEBIBYTE
+from convex_evals.core.files import MEBIBYTE
 
 FUNCTION_BODY_BYTES: Final = 16 * MEBIBYTE + 2000
 HTTP_ACTION_BODY_BYTES: Final = 20 * MEBIBYTE

@@ -5,7 +5,7 @@
 
 from typing import Final
 
-MEBIBYTE: Final = 1024 * 1024
+from convex_evals.core.files import MEBIBYTE
 
 # Memory of a worker.
 FUNCTIONS_HEAP_MB: Final = 160  # for all queries and mutations that run at the same time

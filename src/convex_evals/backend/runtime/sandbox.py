@@ -12,9 +12,10 @@ from typing import Final
 
 from convex_evals.backend.deployed import Module, NodePackage
 from convex_evals.backend.errors import SystemFailure
-from convex_evals.backend.runtime.limits import ACTION_HEAP_MB, BUFFERS_MB, FUNCTIONS_HEAP_MB, MEBIBYTE, NODE_HEAP_MB
+from convex_evals.backend.runtime.limits import ACTION_HEAP_MB, BUFFERS_MB, FUNCTIONS_HEAP_MB, NODE_HEAP_MB
 from convex_evals.backend.runtime.network import Network, NetworkPolicy
 from convex_evals.backend.runtime.program import WorkerCommand
+from convex_evals.core.files import MEBIBYTE
 from convex_evals.core.toolchain import installed_version
 
 SCRIPTS: Final = Path(__file__).parent / "js"

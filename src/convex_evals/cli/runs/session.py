@@ -12,7 +12,6 @@ from convex_evals.cli.runs.comparison import next_line
 from convex_evals.cli.runs.executor import Executor, open_executor
 from convex_evals.cli.runs.options import Purpose, RunOptions
 from convex_evals.cli.runs.plans import Prepared, prepare, with_run_ids
-from convex_evals.core.browser import graded_with
 from convex_evals.core.settings import Settings
 from convex_evals.core.toolchain import prepare_toolchain
 from convex_evals.runner import (
@@ -27,6 +26,7 @@ from convex_evals.runner import (
     Watcher,
     open_budget,
     open_workspace,
+    toolchain_fingerprint,
 )
 from convex_evals.scores import RunPlan, RunRecord, ScoresStore
 from convex_evals.suite import Problem
@@ -97,7 +97,7 @@ async def _carry_out(
         events = stack.enter_context(event_stream(asked.events))
         budget = None if asked.budget is None else open_budget(asked.budget, prepared.plans, store)
         toolchain = await prepare_toolchain(settings, remark)
-        tools = graded_with(toolchain.fingerprint, settings)
+        tools = toolchain_fingerprint(toolchain.fingerprint, settings)
         for each in prepared.plans:
             each.check_tools(tools)
         voice = Announcer()

@@ -11,7 +11,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
-MEBIBYTE: Final = 1024 * 1024
+from convex_evals.core.files import MEBIBYTE
 
 # The head of a request: Convex, too, answers 431 to the 101st header.
 MOST_HEADERS: Final = 100

@@ -4,11 +4,11 @@ import asyncio
 
 from convex_evals.core.distribution import BROWSER, POSTGRES
 from convex_evals.core.errors import ToolchainError
-from convex_evals.core.machine.confinement import sandbox_facts
 from convex_evals.core.machine.fact import Fact
 from convex_evals.core.machine.registries import registry_facts
 from convex_evals.core.machine.resources import disk_fact, memory_fact
 from convex_evals.core.machine.sandbox import permissions_work, probe_sandbox
+from convex_evals.core.machine.sandbox_facts import sandbox_facts
 from convex_evals.core.machine.tools import (
     chromium_fact,
     extra_fact,

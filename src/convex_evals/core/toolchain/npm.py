@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from convex_evals.core.errors import ToolchainError
+from convex_evals.core.files import MEBIBYTE
 from convex_evals.core.processes import Confinement, Limits, ProcessResult, base_environment, run
 from convex_evals.core.processes.confinement import SYSTEM_PATH
 from convex_evals.core.settings import Settings
@@ -48,8 +49,7 @@ OPTIONS: Final = (
     "--git=/bin/false",
     "--script-shell=/bin/false",
 )
-MEGABYTE: Final = 1024 * 1024
-LIMITS: Final = Limits(cpu_seconds=300, file_size=256 * MEGABYTE, data=4096 * MEGABYTE)
+LIMITS: Final = Limits(cpu_seconds=300, file_size=256 * MEBIBYTE, data=4096 * MEBIBYTE)
 REFUSED: Final = "PACKAGE_REFUSED"
 UNNAMED: Final = "EUNNAMED"  # npm reports an error for which it has no word
 TOO_LARGE: Final = "PACKAGES_TOO_LARGE"

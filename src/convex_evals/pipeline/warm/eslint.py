@@ -9,9 +9,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
+from convex_evals.core.files import MEBIBYTE
 from convex_evals.core.processes import base_environment
 from convex_evals.pipeline.warm.host import (
-    MEGABYTE,
     Setup,
     UnusualJobError,
     WarmHost,
@@ -23,7 +23,7 @@ from convex_evals.pipeline.warm.host import (
 
 JOB_SECONDS: Final = 60.0
 MOST_JOBS: Final = 30
-MOST_MEMORY: Final = 900 * MEGABYTE
+MOST_MEMORY: Final = 900 * MEBIBYTE
 WORKER: Final = "eslint.mjs"
 PROGRAM: Final = (WORKER, "packages.mjs")
 

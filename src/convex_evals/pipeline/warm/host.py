@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Final, Generic, Protocol, Self, TypeVar
 
 from convex_evals.core.errors import ProcessError
+from convex_evals.core.files import MEBIBYTE
 from convex_evals.core.processes import LIBRARIES, Confinement, Limits, PipedProcess, start_piped
 
-MEGABYTE: Final = 1024 * 1024
 MOST_PROCESSES: Final = 2
 """Per host: one for `convex/` and one for `src/`, or two sets of packages."""
-MOST_REPLY: Final = 16 * MEGABYTE
+MOST_REPLY: Final = 16 * MEBIBYTE
 LAST_WORDS: Final = 1000
 GO_PROGRAMS: Final = {"GOGC": "off", "GOMEMLIMIT": "1500MiB", "GOMAXPROCS": "1"}
 """For programs written in Go (tsc, tsgolint, esbuild) that end soon: they collect garbage only when memory becomes
@@ -54,7 +54,7 @@ class UnusualJobError(Exception):
 
 def limits_for(jobs: int, seconds: float) -> Limits:
     """Processor time is counted over all jobs; the time of one is limited by the clock."""
-    return Limits(cpu_seconds=max(1, int(jobs * seconds)), file_size=MEGABYTE, data=4096 * MEGABYTE, open_files=4096)
+    return Limits(cpu_seconds=max(1, int(jobs * seconds)), file_size=MEBIBYTE, data=4096 * MEBIBYTE, open_files=4096)
 
 
 @contextmanager

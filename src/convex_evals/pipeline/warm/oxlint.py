@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from convex_evals.core.files import MEBIBYTE
 from convex_evals.core.processes import base_environment
 from convex_evals.core.toolchain import Toolchain
 from convex_evals.pipeline.warm.host import (
     GO_PROGRAMS,
-    MEGABYTE,
     Setup,
     WarmHost,
     WarmProcess,
@@ -23,7 +23,7 @@ from convex_evals.pipeline.warm.host import (
 
 JOB_SECONDS: Final = 20.0
 MOST_JOBS: Final = 200
-MOST_MEMORY: Final = 600 * MEGABYTE
+MOST_MEMORY: Final = 600 * MEBIBYTE
 CONFIG: Final = Path("program/oxlint.json")
 OXLINT: Final = Path(__file__).with_name("oxlint.cjs")
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from convex_evals.core.files import MEBIBYTE
 from convex_evals.core.processes import base_environment
 from convex_evals.pipeline.warm.host import (
     GO_PROGRAMS,
-    MEGABYTE,
     ProcessFolder,
     Setup,
     UnusualJobError,
@@ -26,7 +26,7 @@ from convex_evals.pipeline.warm.host import (
 
 JOB_SECONDS: Final = 20.0
 MOST_JOBS: Final = 200
-MOST_MEMORY: Final = 600 * MEGABYTE
+MOST_MEMORY: Final = 600 * MEBIBYTE
 # Everything that the command reports of a project that emits nothing, in its order.
 COMPLAINTS: Final = (
     "getConfigFileParsingDiagnostics",

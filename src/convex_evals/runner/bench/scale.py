@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, Final
 
 from convex_evals.core.errors import InfrastructureError
+from convex_evals.core.files import MEBIBYTE
 from convex_evals.core.processes import base_environment, start
 from convex_evals.core.settings import Settings
 from convex_evals.scores import ScoresStore
@@ -21,7 +22,6 @@ from convex_evals.scores import ScoresStore
 Say = Callable[[str], None]
 
 COMMAND: Final = (sys.executable, "-P", "-m", "convex_evals")
-MEGABYTE: Final = 1024 * 1024
 PER_CATEGORY: Final = 1000
 GRADED: Final = 10  # every tenth has a grader
 SAMPLE_SECONDS: Final = 0.25
@@ -169,7 +169,7 @@ def _resident(pid: int) -> float | None:
     except OSError:
         return None
     values = [line.split()[1] for line in lines if line.startswith("VmRSS:")]
-    return int(values[0]) * 1024 / MEGABYTE if values else None
+    return int(values[0]) * 1024 / MEBIBYTE if values else None
 
 
 def _query(scores: Path) -> list[QueryFigures]:

@@ -11,6 +11,7 @@ Mismatch                      a value is not what was expected
 AppBroken                     the model's web app cannot be built
 ToolCrashed                   esbuild or the browser does not start: nobody's answer is wrong
 EvalBroken                    the grader cannot work: the author's mistake, not the model's
+NoTimeLeft                    a test could not begin: those before it took the time of the whole grader
 TimeIsUp                      a test hung in the grader's own code
 """
 

@@ -11,12 +11,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from convex_evals.core.files import MEBIBYTE
 from convex_evals.pipeline.grading.kit.patience import PATIENCE
 
 HELD_AFTER_SECONDS = 0.3  # a reply that is on its way is sent by then
 RELEASED_SECONDS = 0.1  # and one that was released just now by then
 POLL_SECONDS = 0.005
-MOST_BYTES = 64 * 1024 * 1024  # of a body: a function that sends without end must not fill the grader's memory
+MOST_BYTES = 64 * MEBIBYTE  # of a body: a function that sends without end must not fill the grader's memory
 _LONGEST_LINE = 1024
 _open_requests: dict[int, float] = {}  # of all web servers: since when each has waited for its reply
 

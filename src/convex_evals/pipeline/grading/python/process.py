@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from convex_evals.core.browser import FILES
+from convex_evals.core.files import MEBIBYTE
 from convex_evals.core.plain import from_plain, to_plain
 from convex_evals.core.processes import Confinement, Limits, base_environment
 from convex_evals.core.supervisor import landlock_abi, restrict_files
 from convex_evals.pipeline.grading.types import AS_WRITTEN, BuiltApp, GradedDeployment, OrderOfTests
 from convex_evals.pipeline.types import STRETCH
 
-MEGABYTE: Final = 1024 * 1024
 CRASHED: Final = 70
 EVERYTHING: Final = Path("/")
 WARM: Final = Confinement(read=(EVERYTHING,), write=(EVERYTHING,), nested=True)
@@ -119,7 +119,7 @@ def _connect(job: Job) -> None:
 
 def _limit(job: Job) -> None:
     limits = Limits(
-        cpu_seconds=int(job.grader_seconds) + 10, file_size=64 * MEGABYTE, data=2048 * MEGABYTE, open_files=1024
+        cpu_seconds=int(job.grader_seconds) + 10, file_size=64 * MEBIBYTE, data=2048 * MEBIBYTE, open_files=1024
     )
     for name, bounds in limits.bounds().items():
         resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), bounds)
