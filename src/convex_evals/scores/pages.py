@@ -187,12 +187,13 @@ def _causes(session: Session, run_id: str) -> dict[str, Diagnostic]:
 
 
 def _costs(session: Session, run_id: str) -> dict[str, float]:
-    """By attempt, of answers that were asked for by it."""
+    """By attempt, of its answer, whichever attempt asked for that, or of answers that were of no use."""
+    asked_by = func.coalesce(GenerationRow.reused_from, AttemptRow.id)
     query = (
-        select(UsageRow.attempt_id, UsageRow.cost_usd)
-        .join(AttemptRow, AttemptRow.id == UsageRow.attempt_id)
-        .join(GenerationRow, GenerationRow.attempt_id == UsageRow.attempt_id)
-        .where(AttemptRow.run_id == run_id, UsageRow.cost_usd.is_not(None), GenerationRow.from_cache.is_(False))
+        select(AttemptRow.id, UsageRow.cost_usd)
+        .outerjoin(GenerationRow, GenerationRow.attempt_id == AttemptRow.id)
+        .join(UsageRow, UsageRow.attempt_id == asked_by)
+        .where(AttemptRow.run_id == run_id, UsageRow.cost_usd.is_not(None), GenerationRow.from_cache.is_not(True))
     )
     return {attempt_id: cost for attempt_id, cost in session.execute(query) if cost is not None}
 

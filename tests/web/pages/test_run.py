@@ -105,6 +105,19 @@ def test_the_time_left_does_not_count_the_pause_before_a_run_was_resumed(
     assert shown is not None and shown[1].strip().startswith("about 40 min"), "twice what the first eval took"
 
 
+def test_an_answer_that_was_graded_again_shows_what_it_cost(client: TestClient, record: Any) -> None:
+    run_id, store = record.begin(), record.store
+    asked = store.begin_attempt(run_id, "000-basics/000-first")
+    store.record_generation(asked.id, record.generation("000-basics/000-first"))
+    store.finish_attempt(asked.id, Outcome("infrastructure", failure="worker-died"))
+    again = store.begin_attempt(run_id, "000-basics/000-first")
+    store.reuse_generation(again.id, asked.id)
+    store.finish_attempt(again.id, Outcome("passed"))
+    rows = client.get(address(run_id, ".json")).json()["evals"]
+    costs = {row["eval"]: row["costUsd"] for row in rows}
+    assert costs["000-basics/000-first"] == 0.25 and set(costs.values()) == {0.25, None}
+
+
 def test_trials_have_a_row_each(client: TestClient, record: Any) -> None:
     run_id = record.begin(trials=2, evals=(PlannedEval("000-basics/000-first"),))
     assert len(client.get(f"{address(run_id)}.json").json()["evals"]) == 2
