@@ -77,7 +77,7 @@ def test_an_ablation_that_ended_early_is_resumed_as_a_whole(asked: Asked, guide:
     assert asked_before < 9
     found = json.loads((asked.folder / "first.json").read_text())
     identifier = found["ablation"]["id"][:8]
-    assert f"`convex-evals ablate --resume {identifier}` takes them up." in first.stdout
+    assert f"`convex-evals ablate --resume {identifier}` continues with them." in first.stdout
     resumed = asked("ablate", "--resume", identifier, "--jobs", "1", "--json", "-")
     assert resumed.returncode == 0, resumed.stderr
     assert [each["passRate"] for each in json.loads(resumed.stdout)["variants"]] == [1.0, 0.0, 0.0]

@@ -205,6 +205,25 @@ def test_a_change_that_breaks_the_eval_is_taken_back(
     assert "R1:" not in unfair_report.read_text().partition("## Actions taken")[2]
 
 
+@pytest.mark.parametrize(("code", "reason"), [(130, "it was interrupted"), (3, "there is no verdict on it")])
+@pytest.mark.parametrize("command", ["runs.command", "controls"])
+def test_a_change_that_could_not_be_tried_is_taken_back_and_is_not_called_wrong(
+    convex_evals: Command,
+    unfair_report: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    code: int,
+    reason: str,
+) -> None:
+    """The command that tries it ends as it does after Ctrl-C, or without a network, which are not to be had in time."""
+    monkeypatch.setattr(f"convex_evals.cli.{command}.perform", lambda asked: code)
+    applied = convex_evals("analyze", "apply", unfair_report, "R2", "--yes", "--jobs", "1")
+    assert applied.returncode == code
+    assert f"was undone: {reason}." in applied.stdout
+    assert not (tmp_path / "evals/000-basics/001-hello/GAPS.txt").exists()
+
+
 @pytest.fixture
 def person(tmp_path: Path) -> Iterator[Callable[[str], "pexpect.spawn[str]"]]:
     """Somebody who types `analyze RUN` on a terminal, and stands before the question."""

@@ -298,7 +298,7 @@ def _print(found: Findings, out: TextIO) -> None:
         each.ablated.run.counts.remaining or each.ablated.run.counts.infrastructure for each in found.findings
     )
     if unfinished:
-        again = f"`convex-evals ablate --resume {prefix(first.ablation)}` takes them up"
+        again = f"`convex-evals ablate --resume {prefix(first.ablation)}` continues with them"
         print_lines([f"{count(unfinished, 'answer')} without verdict; {again}."], out)
 
 

@@ -86,6 +86,7 @@ class RunGrid:
     run: RunRecord
     rows: tuple[GridRow, ...]
     last_sign: datetime | None  # when something was recorded last
+    working_since: datetime | None = None  # when the period of work began that is under way
 
 
 class PageQueries:
@@ -121,13 +122,14 @@ class PageQueries:
             steps, costs = _steps(session, run_id), _costs(session, run_id)
             places = _places(session, run)
             causes = _causes(session, run_id)
+            since = runs.working_since(session, run_id) if run.status == "running" else None
             last_sign = runs.last_sign_of_work(session, run_id) if run.status == "running" else run.finished_at
         counting = _counting(tried)
         numbers: defaultdict[tuple[str, int], int] = defaultdict(int)
         for each in tried:
             numbers[each.eval, each.trial] += 1
         rows = (_row(place, counting.get(place), numbers[place], steps, causes, costs) for place in places)
-        return RunGrid(run, tuple(rows), last_sign)
+        return RunGrid(run, tuple(rows), last_sign, since)
 
 
 def _places(session: Session, run: RunRecord) -> list[tuple[str, int]]:
@@ -185,12 +187,13 @@ def _causes(session: Session, run_id: str) -> dict[str, Diagnostic]:
 
 
 def _costs(session: Session, run_id: str) -> dict[str, float]:
-    """By attempt, of answers that were asked for by it."""
+    """By attempt, of its answer, whichever attempt asked for that, or of answers that were of no use."""
+    asked_by = func.coalesce(GenerationRow.reused_from, AttemptRow.id)
     query = (
-        select(UsageRow.attempt_id, UsageRow.cost_usd)
-        .join(AttemptRow, AttemptRow.id == UsageRow.attempt_id)
-        .join(GenerationRow, GenerationRow.attempt_id == UsageRow.attempt_id)
-        .where(AttemptRow.run_id == run_id, UsageRow.cost_usd.is_not(None), GenerationRow.from_cache.is_(False))
+        select(AttemptRow.id, UsageRow.cost_usd)
+        .outerjoin(GenerationRow, GenerationRow.attempt_id == AttemptRow.id)
+        .join(UsageRow, UsageRow.attempt_id == asked_by)
+        .where(AttemptRow.run_id == run_id, UsageRow.cost_usd.is_not(None), GenerationRow.from_cache.is_not(True))
     )
     return {attempt_id: cost for attempt_id, cost in session.execute(query) if cost is not None}
 

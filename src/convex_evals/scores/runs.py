@@ -256,6 +256,12 @@ def read_worked(session: Session, run_ids: Select[str]) -> defaultdict[str, time
     return worked
 
 
+def working_since(session: Session, run_id: str) -> datetime | None:
+    """When the period began that is under way."""
+    is_open = (WorkPeriodRow.run_id == run_id, WorkPeriodRow.ended_at.is_(None))
+    return session.scalar(select(func.max(WorkPeriodRow.started_at)).where(*is_open))
+
+
 def read_pending(session: Session, run_id: str) -> tuple[PendingEval, ...]:
     trials = range(1, read_run(session, run_id).trials + 1)
     tried = _tried(session, run_id)

@@ -35,7 +35,7 @@ KEPT: Final = frozenset({"benchmark", "experiment", "order", "page", "trial", "r
 """What of a query makes another page. The rest (sorting, filters, tabs) only needs the page that is there."""
 AS_THEY_ARE: Final = (".csv", ".json", ".css", ".js", ".svg")
 DOWNLOADS: Final = "artifact/"
-"""Text of models: a file that a browser would show as a page must not come of it."""
+"""What models wrote: published only as files that no browser shows as a page."""
 _RUN: Final = re.compile(r"/experiment/[^/]+/run/([^/.]+)")
 _RESULT: Final = re.compile(r"/experiment/[^/]+/run/[^/]+/([^/]+/[^/]+)")
 _UNSAFE: Final = re.compile(r"[^\w./@=,+~-]+", re.ASCII)

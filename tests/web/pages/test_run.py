@@ -1,5 +1,7 @@
 """The page of a run: what happened in it, eval by eval."""
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -87,6 +89,33 @@ def test_a_run_under_way_shows_what_runs_and_what_is_to_come(client: TestClient,
     page = client.get(address(run_id)).text
     assert "1 running" in page and "1 to come" in page and "time left" in page
     assert f'data-live="/api/v1/events?run={run_id}"' in page
+
+
+def test_the_time_left_does_not_count_the_pause_before_a_run_was_resumed(
+    client: TestClient, record: Any, execute: Callable[..., None]
+) -> None:
+    run_id = record.begin()
+    record.attempt(run_id, "000-basics/000-first")
+    record.store.finish_run(run_id, "stopped", "interrupted")
+    execute("UPDATE attempts SET started_at = datetime(started_at, '-1 day')")
+    execute("UPDATE work_periods SET started_at = datetime(ended_at, '-1 day', '-20 minutes')")
+    execute("UPDATE work_periods SET ended_at = datetime(ended_at, '-1 day')")
+    record.store.resume_run(run_id)
+    shown = re.search(r"time left</dt><dd[^>]*>([^<]*)", client.get(address(run_id)).text)
+    assert shown is not None and shown[1].strip().startswith("about 40 min"), "twice what the first eval took"
+
+
+def test_an_answer_that_was_graded_again_shows_what_it_cost(client: TestClient, record: Any) -> None:
+    run_id, store = record.begin(), record.store
+    asked = store.begin_attempt(run_id, "000-basics/000-first")
+    store.record_generation(asked.id, record.generation("000-basics/000-first"))
+    store.finish_attempt(asked.id, Outcome("infrastructure", failure="worker-died"))
+    again = store.begin_attempt(run_id, "000-basics/000-first")
+    store.reuse_generation(again.id, asked.id)
+    store.finish_attempt(again.id, Outcome("passed"))
+    rows = client.get(address(run_id, ".json")).json()["evals"]
+    costs = {row["eval"]: row["costUsd"] for row in rows}
+    assert costs["000-basics/000-first"] == 0.25 and set(costs.values()) == {0.25, None}
 
 
 def test_trials_have_a_row_each(client: TestClient, record: Any) -> None:

@@ -11,9 +11,10 @@ from convex_evals.analysis.changes import TITLES, Change, Edit, find_change, pla
 from convex_evals.analysis.evidence import Action
 from convex_evals.analysis.report import Report, find_report, open_report, record_action
 from convex_evals.cli.author import author_name
+from convex_evals.cli.main import INTERRUPTED
 from convex_evals.cli.output import print_lines, remark, visible
 from convex_evals.cli.runs.lookup import existing_scores
-from convex_evals.core.errors import UsageError
+from convex_evals.core.errors import InfrastructureError, UsageError
 from convex_evals.core.ids import prefix
 from convex_evals.core.processes import Sandbox
 from convex_evals.runner import suite_of
@@ -21,6 +22,22 @@ from convex_evals.scores import is_service
 from convex_evals.suite import Eval, find_suite, load_suite
 
 REFUSED = 1
+UNTRIED = {INTERRUPTED: "it was interrupted", InfrastructureError.exit_code: "there is no verdict on it"}
+"""What exit codes of the commands that try a change say, when they say nothing about the change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why a change is taken back, and the exit code for that."""
+
+    reason: str
+    code: int = REFUSED
+
+    @classmethod
+    def of(cls, code: int, refusal: str) -> "Trouble | None":
+        if code in UNTRIED:
+            return cls(UNTRIED[code], code)
+        return cls(refusal) if code else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +59,7 @@ class ApplyOptions:
 
 
 def apply_recommendation(asked: ApplyOptions) -> int:
-    """The exit code: 0 when the change is made or was not wanted, 1 when it was taken back."""
+    """The exit code: 0 when the change is made or was not wanted, 1 when it was refused, else why it was not tried."""
     report = open_report(asked.report).report
     change = find_change(report, asked.recommendation)
     eval = _eval(report, change, asked)
@@ -59,8 +76,8 @@ def apply_recommendation(asked: ApplyOptions) -> int:
         raise
     if trouble is not None:
         edit.undo()
-        print_lines([f"The change of {edit.path} was undone: {trouble}."])
-        return REFUSED
+        print_lines([f"The change of {edit.path} was undone: {trouble.reason}."])
+        return trouble.code
     _record(change, edit, asked)
     return 0
 
@@ -84,8 +101,8 @@ def _agreed(asked: ApplyOptions, edit: Edit) -> bool:
     return typer.confirm("Make this change, and then validate, check and regrade the eval?")
 
 
-def _tried(eval: Eval, report: Report, asked: ApplyOptions) -> str | None:
-    """What speaks against the change; None when nothing does."""
+def _tried(eval: Eval, report: Report, asked: ApplyOptions) -> Trouble | None:
+    """What speaks against the change, or kept it from being tried; None when nothing does."""
     from convex_evals.cli.controls import perform as check_controls
     from convex_evals.cli.runs.command import perform
     from convex_evals.cli.runs.options import ControlsOptions, RunOptions
@@ -93,11 +110,12 @@ def _tried(eval: Eval, report: Report, asked: ApplyOptions) -> str | None:
     suite = eval.path.parents[1]
     scores = None if _is_remote(asked) else asked.scores
     common = RunOptions(names=[eval.id], evals=suite, jobs=asked.jobs, scores=scores, sandbox=asked.sandbox)
-    if perform(replace(common, models=["reference"], purpose="validate")) != 0:
-        return "the reference answer does not pass with it"
+    validated = perform(replace(common, models=["reference"], purpose="validate"))
+    if (trouble := Trouble.of(validated, "the reference answer does not pass with it")) is not None:
+        return trouble
     controls = ControlsOptions(names=common.names, evals=suite, jobs=asked.jobs, sandbox=asked.sandbox)
-    if check_controls(controls) != 0:
-        return "its controls are not told apart with it"
+    if (trouble := Trouble.of(check_controls(controls), "its controls are not told apart with it")) is not None:
+        return trouble
     if _is_remote(asked):
         remark(f"The answers of run {prefix(report.run.id)} are at {asked.scores}; grade them again where it was made.")
         return None

@@ -178,7 +178,8 @@ def apply(
 
     The patch is shown first and applied only after you confirm it. Then the eval is validated, its controls are
     checked, its stored answers are graded again, and the action is recorded in the report. If the reference answer or a
-    control fails, the change is undone, and the exit code is 1.
+    control fails, the change is undone, and the exit code is 1. It is also undone if there is no verdict (3) and after
+    Ctrl-C (130).
 
     Examples:
       convex-evals analyze apply reports/openai/gpt-5.2/0a1b2c3d_2026-11-17.md R1

@@ -202,13 +202,14 @@ def _spent(site: Site, run: RunRecord, rows: Sequence[GridRow]) -> Sum:
 
 
 def _progress(grid: RunGrid) -> Progress:
-    """Estimated from the mean time of what is done."""
+    """Estimated from the mean time that was worked for what is done; not from pauses before the run was resumed."""
     done = sum(row.status not in ("pending", "running", "interrupted") for row in grid.rows)
     left = len(grid.rows) - done
     if not done or not left:
         return Progress(done, len(grid.rows), timedelta(0) if not left else None)
-    begun = min((row.attempt.started_at for row in grid.rows if row.attempt), default=grid.run.started_at)
-    return Progress(done, len(grid.rows), (datetime.now(UTC) - begun) / done * left)
+    now = datetime.now(UTC)
+    worked = grid.run.worked + (now - (grid.working_since or now))
+    return Progress(done, len(grid.rows), worked / done * left)
 
 
 def _twin(run: RunRecord, rows: Sequence[GridRow]) -> Twin:
