@@ -1,4 +1,6 @@
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -7,12 +9,14 @@ from convex_evals.analysis.counterfactuals import (
     gather_counterfactuals,
     is_stated,
     read_demands,
+    read_neighbours,
     task_of_test,
 )
 from convex_evals.analysis.evidence import Demand, Evidence, OtherModel, Repeats
 from convex_evals.core.diagnostics import Diagnostic
 from convex_evals.core.steps import StepResult, TestCounts
-from convex_evals.core.verdicts import STEPS, StepName
+from convex_evals.core.verdicts import STEPS, Status, StepName
+from convex_evals.scores import Fingerprints, Generation, Outcome, PlannedEval, RunPlan, ScoresStore
 
 TASK = "`getMessages` returns messages. A body without an email is answered with 400 and `email is required`."
 
@@ -119,6 +123,47 @@ def test_other_trials_other_models_and_the_same_files_are_counted_apart() -> Non
         OtherModel("maker/two", "run3", False, True),
         OtherModel("maker/three", "run5", False),
     )
+
+
+EVAL = PlannedEval("c/e", "task", "grader")
+GRADED = Fingerprints(pipeline="options", toolchain="tools")
+
+
+@pytest.fixture
+def graded(store: ScoresStore) -> Callable[..., str]:
+    """A run of one eval in which the same answer is graded."""
+
+    def graded(status: Status, planned: PlannedEval = EVAL, prints: Fingerprints = GRADED, model: str = "m") -> str:
+        run = store.create_run(RunPlan(model, "p", "default", (planned,), fingerprints=prints))
+        attempt = store.begin_attempt(run, planned.eval)
+        store.record_generation(attempt.id, Generation("q", "r", {"x.ts": "y"}))
+        store.finish_attempt(attempt.id, Outcome(status, None if status == "passed" else "tests"))
+        store.finish_run(run, "completed")
+        return run
+
+    return graded
+
+
+@pytest.mark.parametrize(
+    "otherwise",
+    [
+        {"planned": replace(EVAL, grader="a more lenient one")},
+        {"planned": replace(EVAL, content="another task")},
+        {"prints": replace(GRADED, pipeline="another version")},
+        {"prints": replace(GRADED, toolchain="tools-blind")},
+    ],
+    ids=["grader", "task", "options", "tools"],
+)
+def test_a_verdict_that_was_reached_in_another_way_says_nothing_about_this_one(
+    graded: Callable[..., str], store: ScoresStore, otherwise: dict[str, Any]
+) -> None:
+    for model in ("m", "other"):
+        graded("passed", model=model, **otherwise)
+    graded("failed", model="other")
+    own, *others = read_neighbours(store, store.find_run(graded("failed")), {"c/e"})
+    found = gather_counterfactuals(failed("tests", CALL), own, others)
+    assert found.same_answer == Repeats(0, 1)
+    assert [each.passed for each in found.other_models] == [False]
 
 
 GRADER = """

@@ -7,7 +7,8 @@ import pytest
 from convex_evals.analysis import suite_health
 from convex_evals.analysis.health import Verdict, shared_failures
 from convex_evals.core.diagnostics import Diagnostic
-from convex_evals.scores import ScoresStore
+from convex_evals.scores import Outcome, PlannedEval, RunPlan, ScoresStore
+from convex_evals.suite import Suite
 
 EVAL = "000-a/000-b"
 
@@ -66,4 +67,16 @@ def test_the_whole_store_is_looked_at_and_the_latest_result_of_a_model_counts(
         ("000-basics/000-hello", ("maker/one", "other/two"), True)
     ]
     record("passed", "passed", "passed", model="maker/one", provider="maker")
+    assert suite_health(store) == ()
+
+
+def test_verdicts_of_a_grader_that_was_changed_since_are_left_out(
+    record: Callable[..., str], store: ScoresStore, hello_suite: Suite
+) -> None:
+    record("failed", "passed", "passed", model="maker/one", provider="maker")
+    record("failed", "failed", "passed", model="other/two", provider="other")
+    first = PlannedEval(hello_suite.evals[0].id, hello_suite.evals[0].fingerprints.content, "a mended grader")
+    run = store.create_run(RunPlan("third/three", "third", "default", (first,)))
+    assert len(suite_health(store)) == 1
+    store.finish_attempt(store.begin_attempt(run, first.eval).id, Outcome("passed"))
     assert suite_health(store) == ()

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 import pytest_asyncio
 
-from convex_evals.controls import Case, Findings, Watcher, check, findings_json, plan_checkup
+from convex_evals.controls import Case, Findings, Listener, check, findings_json, plan_checkup
 from convex_evals.controls.checkup import judged_by_all, without_code
 from convex_evals.controls.control import StatedTest
 from convex_evals.core.diagnostics import TestResult
@@ -35,7 +35,7 @@ async def checked(suite: Suite, pool: GradingPool) -> tuple[Findings, list[str]]
     def note(case: Case, grade: Grade) -> None:
         graded.append(case.name)
 
-    (found,) = await check([checkup], pool, GradingOptions(), Watcher(note, lambda findings: None))
+    (found,) = await check([checkup], pool, GradingOptions(), Listener(note, lambda findings: None))
     return found, sorted(graded)
 
 

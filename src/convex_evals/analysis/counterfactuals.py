@@ -38,13 +38,18 @@ class Neighbour:
 
 
 def read_neighbours(store: "ScoresStore", run: RunRecord, evals: Collection[str]) -> tuple[Neighbour, ...]:
-    """From this run and the newest others, newest first."""
-    others = [each for each in store.runs() if each.id != run.id][:MOST_RUNS]
+    """From this run and the newest others, newest first.
+
+    Only what was asked and graded in the same way: a verdict that another grader reached says nothing about this one.
+    """
+    wanted = {each for each in store.planned(run.id) if each.eval in evals}
+    alike = [each for each in store.runs() if each.id != run.id and each.fingerprints.graded_like(run.fingerprints)]
     return tuple(
         neighbour(each, details)
-        for each in (run, *others)
+        for each in (run, *alike[:MOST_RUNS])
+        if (same := {planned.eval for planned in wanted.intersection(store.planned(each.id))})
         for details in store.details(each.id)
-        if details.attempt.eval in evals and details.attempt.status in ("passed", "failed")
+        if details.attempt.eval in same and details.attempt.status in ("passed", "failed")
     )
 
 

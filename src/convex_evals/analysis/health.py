@@ -13,7 +13,7 @@ from convex_evals.core.diagnostics import Diagnostic
 from convex_evals.core.text import listed, shortened
 from convex_evals.core.verdicts import StepName
 from convex_evals.models import BUILT_IN
-from convex_evals.scores import AttemptDetails, RunRecord
+from convex_evals.scores import AttemptDetails, PlannedEval, RunRecord
 
 if TYPE_CHECKING:
     from convex_evals.scores import ScoresStore
@@ -67,14 +67,19 @@ def suite_health(store: "ScoresStore", evals: Iterable[str] | None = None) -> tu
 
 
 def read_verdicts(store: "ScoresStore", evals: frozenset[str] | None = None) -> tuple[Verdict, ...]:
-    """The latest of every model, whatever run it is from. Built-in models do not count."""
+    """The latest of every model, whatever run it is from, on the newest task and grader of an eval that were used.
+
+    Built-in models do not count.
+    """
     latest: dict[tuple[str, str], Verdict] = {}
+    newest: dict[str, PlannedEval] = {}
     for run in [each for each in store.runs() if each.provider != BUILT_IN][:MOST_RUNS]:
+        planned = {each.eval: each for each in store.planned(run.id)}
         for details in store.details(run.id):
-            key = (details.attempt.eval, run.model)
-            decided = details.attempt.status in ("passed", "failed")
-            if decided and key not in latest and (evals is None or key[0] in evals):
-                latest[key] = _verdict(run, details)
+            name = details.attempt.eval
+            wanted = details.attempt.status in ("passed", "failed") and (evals is None or name in evals)
+            if wanted and newest.setdefault(name, planned[name]) == planned[name] and (name, run.model) not in latest:
+                latest[name, run.model] = _verdict(run, details)
     return tuple(latest.values())
 
 

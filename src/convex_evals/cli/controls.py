@@ -20,8 +20,8 @@ from convex_evals.controls import (
     Findings,
     Judged,
     JudgedMutant,
+    Listener,
     Survival,
-    Watcher,
     catch_rate,
     check,
     controls_folder,
@@ -46,7 +46,7 @@ LONGEST_LINE = 600
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedCheckups:
     """`problems` belong to no eval that is checked."""
 
     suite: Suite
@@ -69,13 +69,13 @@ def perform(asked: ControlsOptions) -> int:
     return _exit_code(found, prepared.problems)
 
 
-def _tell(found: Sequence[Findings], prepared: Prepared, asked: ControlsOptions) -> None:
+def _tell(found: Sequence[Findings], prepared: PreparedCheckups, asked: ControlsOptions) -> None:
     print_findings(found, prepared.problems, out=sys.stderr if asked.json == "-" else sys.stdout)
     if asked.json is not None:
         write_json(findings_json(found, prepared.problems), asked.json)
 
 
-def prepare(asked: ControlsOptions) -> Prepared:
+def prepare(asked: ControlsOptions) -> PreparedCheckups:
     """Reads the suite and its controls. Raises UsageError."""
     most_mutants = asked.most_mutants
     suite = load_suite(find_suite(asked.evals))
@@ -95,27 +95,27 @@ def prepare(asked: ControlsOptions) -> Prepared:
             checkups.append(plan_checkup(suite, each, folder, most_mutants))
         except BrokenError as error:
             problems.append(error.problem)
-    return Prepared(suite, tuple(checkups), tuple(problems))
+    return PreparedCheckups(suite, tuple(checkups), tuple(problems))
 
 
 async def _check(
-    prepared: Prepared, asked: ControlsOptions, settings: Settings, checked: Callable[[Findings], None]
+    prepared: PreparedCheckups, asked: ControlsOptions, settings: Settings, checked: Callable[[Findings], None]
 ) -> list[Findings]:
     """`checked` is told of every eval, in the order in which they are done."""
     options = asked.grading_options().completed(prepared.suite.settings)
     await check_sandbox(options.sandbox)
     await prepare_toolchain(settings, remark)
-    with open_workspace(settings.output_folder) as folder, watching(prepared.checkups) as watcher:
+    with open_workspace(settings.output_folder) as folder, watching(prepared.checkups) as listener:
         async with GradingPool.open(settings, folder, asked.jobs or cores()) as pool:
-            return await check(prepared.checkups, pool, options, _with_listener(watcher, checked))
+            return await check(prepared.checkups, pool, options, _telling_also(listener, checked))
 
 
-def _with_listener(watcher: Watcher, also: Callable[[Findings], None]) -> Watcher:
+def _telling_also(listener: Listener, also: Callable[[Findings], None]) -> Listener:
     def checked(found: Findings) -> None:
-        watcher.checked(found)
+        listener.checked(found)
         also(found)
 
-    return replace(watcher, checked=checked)
+    return replace(listener, checked=checked)
 
 
 def _exit_code(found: Sequence[Findings], problems: Sequence[Problem]) -> int:
@@ -127,7 +127,7 @@ def _exit_code(found: Sequence[Findings], problems: Sequence[Problem]) -> int:
 
 
 @contextmanager
-def watching(checkups: Sequence[Checkup]) -> Iterator[Watcher]:
+def watching(checkups: Sequence[Checkup]) -> Iterator[Listener]:
     """On a terminal a bar that goes away; elsewhere a line for every eval that is done."""
     console = Console(stderr=True, markup=False, emoji=False, highlight=False)
     if not console.is_terminal or console.is_dumb_terminal:
@@ -138,7 +138,7 @@ def watching(checkups: Sequence[Checkup]) -> Iterator[Watcher]:
         yield _bar(progress, sum(len(checkup.cases) for checkup in checkups))
 
 
-def _lines(total: int) -> Watcher:
+def _lines(total: int) -> Listener:
     done = 0
 
     def checked(found: Findings) -> None:
@@ -147,16 +147,16 @@ def _lines(total: int) -> Watcher:
         mutants = f"  {len(found.mutants.killed)} of {found.mutants.total} mutants caught" if found.mutants else ""
         remark(f"{done}/{total}  {'ok' if found.ok else 'not ok'}  {found.eval.id}{mutants}")
 
-    return Watcher(graded=_ignore, checked=checked)
+    return Listener(graded=_ignore, checked=checked)
 
 
-def _bar(progress: Progress, total: int) -> Watcher:
+def _bar(progress: Progress, total: int) -> Listener:
     task = progress.add_task("grading", total=total)
 
     def graded(case: Case, grade: Grade) -> None:
         progress.update(task, advance=1, description=f"{case.eval.id}")
 
-    return Watcher(graded=graded, checked=lambda found: None)
+    return Listener(graded=graded, checked=lambda found: None)
 
 
 def _ignore(case: Case, grade: Grade) -> None:

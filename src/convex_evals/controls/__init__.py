@@ -1,6 +1,6 @@
 """Do graders tell right from wrong? Answers whose verdict is known beforehand are graded, and the verdicts compared."""
 
-from convex_evals.controls.checkup import Case, Checkup, Watcher, check, plan_checkup
+from convex_evals.controls.checkup import Case, Checkup, Listener, check, plan_checkup
 from convex_evals.controls.control import Control, Draft, controls_folder, load_controls, read_control, strays
 from convex_evals.controls.findings import (
     FILE,
@@ -28,12 +28,12 @@ __all__ = [
     "Findings",
     "Judged",
     "JudgedMutant",
+    "Listener",
     "Mutant",
     "RecordedCheck",
     "RecordedControls",
     "Scaffold",
     "Survival",
-    "Watcher",
     "catch_rate",
     "check",
     "controls_folder",

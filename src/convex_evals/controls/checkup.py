@@ -50,7 +50,7 @@ class Checkup:
 
 
 @dataclass(frozen=True, slots=True)
-class Watcher:
+class Listener:
     """Who is told while evals are checked: of every answer, and of every eval."""
 
     graded: Callable[[Case, Grade], None]
@@ -84,7 +84,7 @@ def without_code(answer: Mapping[str, str]) -> dict[str, str]:
 
 
 async def check(
-    checkups: Sequence[Checkup], pool: GradingPool, options: GradingOptions, watcher: Watcher
+    checkups: Sequence[Checkup], pool: GradingPool, options: GradingOptions, listener: Listener
 ) -> list[Findings]:
     """Grades everything; the findings are in the order of the checkups."""
     grades: dict[Eval, dict[str, Grade]] = {checkup.eval: {} for checkup in checkups}
@@ -94,10 +94,10 @@ async def check(
     def on_grade(case: Case, grade: Grade) -> None:
         grade = judged_by_all(case, grade)
         grades[case.eval][case.name] = grade
-        watcher.graded(case, grade)
+        listener.graded(case, grade)
         if len(grades[case.eval]) == len(of[case.eval].cases):
             found[case.eval] = conclude(of[case.eval], grades.pop(case.eval))
-            watcher.checked(found[case.eval])
+            listener.checked(found[case.eval])
 
     await grade_cases((case for checkup in checkups for case in checkup.cases), pool, options, on_grade)
     return [found[checkup.eval] for checkup in checkups]

@@ -81,7 +81,8 @@ def _as_options(selection: Selection) -> Iterator[str]:
 
 
 def find_benchmark(store: "ScoresStore", name: str | None) -> Benchmark | None:
-    """By name; the newest without one, None when there is none at all. Raises UsageError."""
+    """The version of that name, or the newest if no name is given; None if no version was minted. Raises UsageError
+    when there is no version of that name."""
     known = store.benchmarks()
     if name is None:
         return known[0] if known else None

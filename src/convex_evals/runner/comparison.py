@@ -82,8 +82,7 @@ class ComparedRuns:
     @property
     def same_grading(self) -> bool:
         """Whether both were graded with the same options, version and tools."""
-        first, second = self.before.fingerprints, self.after.fingerprints
-        return (first.pipeline, first.toolchain) == (second.pipeline, second.toolchain)
+        return self.before.fingerprints.graded_like(self.after.fingerprints)
 
     @property
     def shared(self) -> tuple[ComparedEval, ...]:

@@ -240,7 +240,7 @@ def _stored(run: RunRecord, pending: PendingEval, replay: RunReplay | None) -> S
 
 def _unchanged_evals(run: RunRecord, suite: Suite, store: "ScoresStore") -> dict[str, Eval]:
     evals = {each.id: each for each in suite.evals}
-    for planned in store.export_run(run.id).evals:
+    for planned in store.planned(run.id):
         found = evals.get(planned.eval)
         if found is None or _planned(found) != planned:
             what = "is gone" if found is None else "was changed"

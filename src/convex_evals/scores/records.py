@@ -36,6 +36,10 @@ class Fingerprints:
     toolchain: str | None = None
     prompt: str | None = None
 
+    def graded_like(self, other: "Fingerprints") -> bool:
+        """Whether both were graded with the same options, version and tools."""
+        return (self.pipeline, self.toolchain) == (other.pipeline, other.toolchain)
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedEval:
