@@ -67,3 +67,18 @@ def test_what_is_said_about_another_function_is_left_out() -> None:
 def test_what_declares_fields_says_nothing_about_behaviour() -> None:
     assert "hidden" not in Task(TWO).behaviour
     assert "error" in Task(TWO).behaviour
+
+
+@pytest.mark.parametrize(
+    ("said", "path", "is_open"),
+    [
+        ("The tables and other files are up to you.", "convex/tokens.ts", True),
+        ("Other files in `src/` are up to you.", "src/list.tsx", True),
+        ("Other files in `src/` are up to you.", "convex/list.ts", False),
+        ("You may add functions in new files in `convex/`.", "convex/list.ts", True),
+        ("You may not change other files.", "convex/list.ts", False),
+        ("Write `convex/index.ts`.", "convex/list.ts", False),
+    ],
+)
+def test_a_task_may_leave_files_to_the_answer(said: str, path: str, is_open: bool) -> None:
+    assert Task(f"Write a backend. {said}\n").leaves_open(path) is is_open

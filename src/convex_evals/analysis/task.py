@@ -21,6 +21,10 @@ _BLOCKS: Final = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•]|\d+[.)])\s)")
 _DECLARES: Final = re.compile(r"\bfields?\b|\bschema\b", re.I)
 _FILE: Final = re.compile(r"[\w@./-]*\w\.(?:tsx?|jsx?|json|mjs|css|html)\b")
 
+_MORE: Final = re.compile(
+    r"\b(?:other|more|additional|further|new|extra) files\b(?: (?:in|below) `?(?P<folder>[\w.-]+/[\w./-]*))?", re.I
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
@@ -83,6 +87,12 @@ class Task:
     def asks_for_file(self, path: str) -> bool:
         name = path.rpartition("/")[2]
         return any(each.rpartition("/")[2] == name for each in self.files)
+
+    def leaves_open(self, path: str) -> bool:
+        """Whether it is up to the answer to have such a file: “Other files in `src/` are up to you.”"""
+        open_ = (each.text for each in self.instructions if each.polarity == "may" and "may not" not in each.text)
+        allowed = (found for text in open_ if (found := _MORE.search(text)))
+        return any(path.startswith(found["folder"] or "") for found in allowed)
 
     def _first(self, terms: Iterable[str], polarity: Polarity) -> Instruction | None:
         wanted = tuple(terms)

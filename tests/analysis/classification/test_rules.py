@@ -232,6 +232,15 @@ SILENT: list[tuple[Rule, Evidence]] = [
             diagnostics=(Diagnostic("tests", "no", file="convex/a.ts"),), answer={"convex/a.ts": "x"}, task="Write it."
         ),
     ),
+    (
+        unrequested_file,
+        failing(
+            "tsc",
+            diagnostics=(Diagnostic("tsc", "no", file="convex/tokens.ts"),),
+            answer={"convex/a.ts": "x"},
+            task="Write `convex/a.ts`. The tables and other files are up to you.",
+        ),
+    ),
     (lint_of_taste, linted("@typescript-eslint/no-explicit-any")),
     (lint_of_taste, linted("@typescript-eslint/no-unused-vars")),
     (lint_of_taste, linted("prefer-const", counterfactuals=Counterfactuals(passes_without_lint=False))),

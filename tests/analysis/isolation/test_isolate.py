@@ -63,6 +63,29 @@ async def test_the_one_line_that_matters_is_found() -> None:
     assert cause.tries == bound.tries > 0
 
 
+async def test_of_a_file_that_cannot_be_parsed_only_the_lines_that_make_it_pass_are_shown() -> None:
+    one = "export default define({\n  a: %d,\n  same: 0,\n  b: %d,\n  other: 0,\n}) as ((\n"
+    bound = Bound()
+    evidence = Evidence(
+        failed_step="tests", files={"convex/index.ts": one % (1, 2)}, answer={"convex/index.ts": one % (10, 20)}
+    )
+    cause = await isolate_cause(evidence, Graded(lambda text: "b: 20" in text, bound), bound)
+    assert (cause.found, cause.expected_snippet) == ("isolated", "// convex/index.ts\nb: 20,")
+
+
+async def test_a_file_that_cannot_be_divided_in_time_has_no_isolated_cause() -> None:
+    lines = "\n".join(f"  a{number}: %d,\n  same{number}: 0," for number in range(9))
+    text = f"export default define({{\n{lines}\n}}) as ((\n"
+    files, answer = text % tuple(range(9)), text % tuple(range(10, 19))
+    bound = Bound(most_tries=2)
+    evidence = Evidence(failed_step="tests", files={"convex/index.ts": files}, answer={"convex/index.ts": answer})
+    cause = await isolate_cause(
+        evidence, Graded(lambda text: all(f": {n}," in text for n in range(10, 19)), bound), bound
+    )
+    assert (cause.found, cause.expected_snippet) == ("unknown", "")
+    assert cause.note.startswith("The bound was reached with 9 of the differences left")
+
+
 async def test_two_places_are_found_when_both_are_needed() -> None:
     bound = Bound()
     graded = Graded(lambda text: "=> 10 }" in text and "=> 20 }" in text, bound)

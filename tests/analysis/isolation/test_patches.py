@@ -77,7 +77,7 @@ def test_an_index_that_only_the_reference_has_comes_with_the_query_that_names_it
 def test_a_file_that_cannot_be_parsed_is_taken_as_a_whole() -> None:
     patches = Patches({"convex/index.ts": "export const = (("}, {"convex/index.ts": "export const a = 1;\n"})
     (only,) = patches.all()
-    assert only.key == "file"
+    assert only.key == "(file)"
     assert patches.applied([only]) == {"convex/index.ts": "export const a = 1;\n"}
 
 
@@ -85,3 +85,12 @@ def test_a_name_in_package_json_and_a_missing_tsconfig_mean_nothing() -> None:
     model = {"package.json": '{"name": "a", "dependencies": {"convex": "1"}}'}
     expected = {"package.json": '{"name": "b", "dependencies": {"convex": "1"}}', "convex/tsconfig.json": "{}"}
     assert Patches(model, expected).all() == ()
+
+
+def test_a_declaration_that_is_called_file_is_not_the_whole_file() -> None:
+    other = "export const b = %d;\n"
+    model, reference = (f"export const file = {n};\n{other % n}" for n in (1, 2))
+    patches = Patches({"convex/index.ts": model}, {"convex/index.ts": reference})
+    text = patches.applied([patch(patches, "file")])["convex/index.ts"]
+    assert "file = 2" in text
+    assert "b = 1" in text

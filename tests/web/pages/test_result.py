@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from convex_evals.analysis.classification import Classification
+from convex_evals.analysis.evidence import Found
+from convex_evals.analysis.report import FailureReport, Recommendations, Report, RunFacts, keep_report, report_paths
 from convex_evals.core.diagnostics import Place, type_error
 from convex_evals.core.steps import StepResult
 from convex_evals.scores import Generation, Outcome, PlannedEval
@@ -86,6 +89,32 @@ def test_a_type_error_leads_to_its_line_in_the_diff(desk: TestClient, record: An
     run_id = answered(record, files=files, steps=(StepResult("tsc", "failed", diagnostics=(found,)),))
     page = desk.get(address(run_id)).text
     assert 'href="#d1-2"' in page and 'id="d1-2"' in page
+
+
+def write_report(folder: Path, run_id: str, found: Found) -> None:
+    judged = Classification("MODEL_FAULT", 0.9, "It is wrong.", "It is wrong.")
+    failure = FailureReport(
+        *(EVAL, 1, "tests", "", "count = 3", "count = 2", found, "How it was found.", judged, (), (), ()),
+        repeat=False,
+        history="",
+        cure="",
+    )
+    facts = RunFacts(
+        *(run_id, "2026-02-11", "acme", "tiny", None, "default", "completed", 0, 1, 1), 0.0, 0.1, evals=1, pass_rate=0.0
+    )
+    report = Report(facts, "2026-02-12", "rules", (), (failure,), (), (), Recommendations(), "All wrong.")
+    keep_report(report, report_paths(folder, "acme", "tiny", run_id, report.date))
+
+
+@pytest.mark.parametrize(
+    ("found", "term"), [("isolated", "isolated cause"), ("located", "located cause"), ("unknown", "cause")]
+)
+def test_a_cause_is_called_what_the_analysis_calls_it(
+    desk: TestClient, record: Any, tmp_path: Path, found: Found, term: str
+) -> None:
+    run_id = record.run()
+    write_report(tmp_path / "reports", run_id, found)
+    assert f"<dt>{term}</dt><dd>How it was found." in desk.get(address(run_id)).text
 
 
 def test_hostile_text_of_a_model_stays_text_everywhere(desk: TestClient, record: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Final, Generic, TypeVar
 from convex_evals.analysis.evidence import Cause, Difference, Evidence, Hunk
 from convex_evals.analysis.isolation.patches import LineHunk, Patch, Patches, line_hunks, shown_hunk, with_hunks
 from convex_evals.analysis.isolation.probes import Bound, BoundReached, Probe
+from convex_evals.analysis.isolation.units import WHOLE
 from convex_evals.core.text import count
 
 _CALLED: Final = "called "
@@ -195,12 +196,13 @@ class _Search:
     async def _narrowed(self, found: Minimum[Patch]) -> Cause:
         """Within the units that are needed, only the lines that are needed."""
         if len(found.items) > MOST_SHOWN:
-            return self._unknown(
-                f"The bound was reached with {len(found.items)} of the differences left, which together are enough."
-            )
+            return self._too_many(len(found.items))
         items = self._patches.closed(found.items)
         splits = [(patch, hunk) for patch in items if _is_long(patch) for hunk in line_hunks(patch)]
         lines = await minimise(splits, lambda chosen: self._lines_are_enough(items, chosen))
+        undivided = sum(patch.key == WHOLE for patch, _ in lines.items)
+        if undivided > MOST_SHOWN and not lines.complete:
+            return self._too_many(undivided)
         split = {patch for patch, _ in splits}
         whole = [patch.hunk for patch in items if patch not in split]
         hunks = _in_order([*(shown_hunk(patch, hunk) for patch, hunk in lines.items), *whole])
@@ -217,6 +219,9 @@ class _Search:
             if _is_long(patch)
         }
         return await self._probe(self._patches.applied(patches, texts))
+
+    def _too_many(self, left: int) -> Cause:
+        return self._unknown(f"The bound was reached with {left} of the differences left, which together are enough.")
 
     def _unknown(self, note: str) -> Cause:
         located = locate_cause(self._evidence, note)
@@ -247,7 +252,8 @@ def _narrow_hunks(patch: Patch, evidence: Evidence) -> list[Hunk]:
     hunks = [shown_hunk(patch, hunk) for hunk in line_hunks(patch)] if _is_long(patch) else [patch.hunk]
     places = {each.line for each in evidence.failed_diagnostics if each.file == patch.file and each.line}
     near = [hunk for hunk in hunks if any(hunk.line - 1 <= line <= hunk.line + _height(hunk) for line in places)]
-    return near or hunks
+    undivided = patch.key == WHOLE and len(hunks) > MOST_SHOWN
+    return near or ([] if undivided else hunks)
 
 
 def _in_order(hunks: Sequence[Hunk]) -> tuple[Hunk, ...]:

@@ -94,7 +94,7 @@ class Patches:
         ours, theirs = self._expected.get(path), self._model.get(path)
         if ours is None or theirs is None or len(ours.units) == 1 or len(theirs.units) == 1:
             if self.model.get(path) != self.expected.get(path):
-                yield Patch(path, "file", _whole(self.model.get(path)), _whole(self.expected.get(path)))
+                yield Patch(path, WHOLE, _whole(self.model.get(path)), _whole(self.expected.get(path)))
             return
         keys = dict.fromkeys([unit.key for unit in theirs.units] + [unit.key for unit in ours.units])
         for key in keys:
@@ -105,8 +105,9 @@ class Patches:
                 yield Patch(path, key, model, expected)
 
     def _merged(self, path: str, chosen: Mapping[str, Patch], texts: Mapping[tuple[str, str], str]) -> str | None:
-        if "file" in chosen:
-            return self.expected.get(path)
+        if WHOLE in chosen:
+            text = texts.get((path, WHOLE))
+            return self.expected.get(path) if text is None else f"{text}\n"
         ours, theirs = self._expected[path], self._model[path]
         order = _ordered([unit.key for unit in theirs.units], [unit.key for unit in ours.units], chosen)
         pieces = []
@@ -120,7 +121,7 @@ class Patches:
 
 
 def _whole(text: str | None) -> Unit | None:
-    return None if text is None else Unit("file", text, 1)
+    return None if text is None else Unit(WHOLE, text, 1)
 
 
 def _ordered(model: list[str], expected: list[str], chosen: Collection[str]) -> list[str]:

@@ -10,7 +10,7 @@ from convex_evals.analysis.modules import parse_module
 from convex_evals.pipeline.grading.kit import Import, Module, literal
 
 IMPORTS: Final = "imports"
-WHOLE: Final = "file"
+WHOLE: Final = "(file)"  # no declaration has this name
 DIRECTIVE: Final = "directive "
 _COMMENT: Final = re.compile(r"\s*(?://|/\*|\*)")
 _OBEYED: Final = re.compile(r"@ts-|eslint|oxlint")

@@ -32,11 +32,12 @@ def invented_api(complaint: Complaint, evidence: Evidence) -> Opinion | None:
 
 
 def unrequested_file(complaint: Complaint, evidence: Evidence) -> Opinion | None:
-    """The complaint is about a file that neither the task nor the reference has."""
+    """The complaint is about a file that neither the task nor the reference has, and the task does not leave open."""
     path = _file(complaint, evidence)
     if evidence.failed_step == "tests" or path is None or not evidence.answer or not evidence.task:
         return None
-    if _NOT_ITS_OWN.search(path) or _is_in(path, evidence.answer) or read_task(evidence.task).asks_for_file(path):
+    task = read_task(evidence.task)
+    if _NOT_ITS_OWN.search(path) or _is_in(path, evidence.answer) or task.asks_for_file(path) or task.leaves_open(path):
         return None
     return Opinion(
         "model",
