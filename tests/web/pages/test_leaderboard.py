@@ -13,6 +13,7 @@ from convex_evals.analysis.classification import Classification
 from convex_evals.analysis.report import FailureReport, Recommendations, Report, RunFacts, keep_report, report_paths
 from convex_evals.cli import main
 from convex_evals.scores import Benchmark, Fingerprints, ScoresStore
+from convex_evals.suite import load_suite
 from convex_evals.web import Site, create_app
 
 DOCUMENTED = Path(__file__).parents[3] / "docs" / "web.md"
@@ -256,3 +257,26 @@ def test_a_run_that_is_hidden_is_on_no_page(client: TestClient, store: ScoresSto
     assert hidden[:8] in client.get("/model/acme/tiny").text
     store.decisions.hide(hidden, "ada", "a mistake")
     assert client.get("/model/acme/tiny").status_code == 404
+
+
+def test_scores_by_difficulty_are_on_the_pages_of_runs_models_and_comparisons(
+    store: ScoresStore, run: Run, tmp_path: Path
+) -> None:
+    first, second = run(failing=EVALS[:2]), run(failing=EVALS[:1])
+    for name, level in zip(EVALS, ("hard", "easy", None), strict=True):
+        (tmp_path / "evals" / name / "answer").mkdir(parents=True)
+        (tmp_path / "evals" / name / "answer/index.ts").write_text("export {};\n")
+        (tmp_path / "evals" / name / "TASK.txt").write_text("Do it.\n")
+        tags = {"difficulty": {"level": level, "source": "author"}} if level else {}
+        (tmp_path / "evals" / name / "eval.json").write_text(json.dumps({"tags": tags}))
+    with TestClient(
+        create_app(Site(store, suite=load_suite(tmp_path / "evals"))), base_url="http://127.0.0.1"
+    ) as client:
+        page = client.get(f"/experiment/default/run/{first}").text
+        assert '<td class="nowrap">easy</td>' in page and '<td class="nowrap">no difficulty</td>' in page
+        assert "Score by difficulty in the newest run" in client.get("/model/acme/acme/tiny").text
+        rows = client.get(f"/compare?runs={first},{second}").text.split("<tr>")
+        assert any("easy" in row and "0.0%" in row and "100.0%" in row for row in rows)
+        header, row = (line.split(",") for line in client.get("/leaderboard.csv").text.splitlines())
+        assert header[-3:] == ["difficulty:easy", "difficulty:hard", "difficulty:no difficulty"]
+        assert row[-3:] == ["0.5", "0.0", "1.0"]

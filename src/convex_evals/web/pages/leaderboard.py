@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from convex_evals.runner import (
+    LEVELS,
     UNMINTED,
     WITH_GUIDELINES,
     WITHOUT_GUIDELINES,
@@ -195,8 +196,9 @@ def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
 def _twin(board: Leaderboard | None, shown: Sequence[RankedModel]) -> Twin:
     """The JSON is that of `convex-evals leaderboard --json`; the CSV is the table."""
     categories = _categories(shown)
-    columns = (*COLUMNS, *(f"category:{name}" for name in categories))
-    rows = (_row(each, categories) for each in shown)
+    difficulties = tuple(each.name for each in _groups([each.difficulties for each in shown], LEVELS))
+    columns = (*COLUMNS, *(f"category:{name}" for name in categories), *(f"difficulty:{name}" for name in difficulties))
+    rows = ((*_row(each, categories), *_values(each.difficulties, difficulties)) for each in shown)
     return Twin("models", columns, rows, document=lambda: _document(board, shown))
 
 
@@ -208,14 +210,17 @@ def _document(board: Leaderboard | None, shown: Sequence[RankedModel]) -> dict[s
 
 def _row(each: RankedModel, categories: Sequence[str]) -> tuple[Any, ...]:
     ranked, scored = each.ranked, each.ranked.score
-    by_category = (each.categories[name].value if name in each.categories else None for name in categories)
     return (
         *(ranked.best, ranked.worst, ranked.name, each.provider, each.is_sample),
         *(scored.value, scored.interval.low, scored.interval.high, scored.evals, scored.trials, len(each.runs)),
         *(each.spread, each.without.value if each.without else None, *_worth(each.guidelines)),
         *(each.cost.value, *_ends(each.cost_interval), each.cost.unknown),
-        *(*_times(each.first_token), *_times(each.generation), each.last, *by_category),
+        *(*_times(each.first_token), *_times(each.generation), each.last, *_values(each.categories, categories)),
     )
+
+
+def _values(scores: Mapping[str, Score], names: Sequence[str]) -> Iterator[float | None]:
+    return (scores[name].value if name in scores else None for name in names)
 
 
 def _worth(found: Comparison | None) -> tuple[float | None, ...]:
