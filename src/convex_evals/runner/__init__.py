@@ -35,6 +35,7 @@ from convex_evals.runner.leaderboard import (
     leaderboard_json,
     rank_models,
     read_leaderboard,
+    tag_names,
     why_left_out,
 )
 from convex_evals.runner.plans import (
@@ -57,6 +58,7 @@ from convex_evals.runner.plans import (
 from convex_evals.runner.pool import GradingPool, open_workspace
 from convex_evals.runner.results import (
     LEVELS,
+    NO_TAGS,
     NOT_SCORES,
     UNMINTED,
     RunFigures,
@@ -104,6 +106,7 @@ __all__ = [
     "LEVELS",
     "LOOKS",
     "NOT_SCORES",
+    "NO_TAGS",
     "REGRADE",
     "UNMINTED",
     "VALIDATE",
@@ -186,6 +189,7 @@ __all__ = [
     "source_of",
     "standings",
     "suite_of",
+    "tag_names",
     "tallies",
     "unminted_benchmark",
     "why_left_out",

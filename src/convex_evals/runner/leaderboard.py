@@ -10,6 +10,7 @@ from convex_evals.runner.benchmarks import why_not_ranked
 from convex_evals.runner.budget import Sum
 from convex_evals.runner.comparison import comparison_json
 from convex_evals.runner.results import (
+    LEVELS,
     NO_TAGS,
     NOT_SCORES,
     UNMINTED,
@@ -154,6 +155,12 @@ def rank_models(choice: Choice, benchmark: Benchmark, experiment: str, tags: Tag
         _standing(ranked, of_experiment[ranked.name], bare.get(ranked.name, {}), tags) for ranked in rank(together)
     )
     return Leaderboard(benchmark, experiment, standings, choice.left_out, _guidelines(together, bare))
+
+
+def tag_names(standings: Sequence[RankedModel]) -> tuple[str, ...]:
+    """All of them, difficulties first."""
+    names = {name for each in standings for name in each.tags}
+    return (*(each for each in LEVELS if each in names), *sorted(names.difference(LEVELS)))
 
 
 def _by_model(runs: Sequence[RunFigures], experiment: str) -> dict[str, list[RunFigures]]:

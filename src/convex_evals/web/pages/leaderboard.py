@@ -17,10 +17,10 @@ from convex_evals.runner import (
     RankedModel,
     RunFigures,
     leaderboard_json,
+    tag_names,
 )
 from convex_evals.scores import Benchmark
 from convex_evals.statistics import Comparison, Durations, Interval, Score
-from convex_evals.suite import Difficulty
 from convex_evals.web.charts import Chart, Moment, Point, Series, history_chart, scatter_chart
 from convex_evals.web.errors import NotFound
 from convex_evals.web.pages.addresses import links_of, model_address, run_address
@@ -104,8 +104,8 @@ def leaderboard(
         path=path,
         shown=shown,
         runs=runs,
-        categories=_groups([each.categories for each in shown]),
-        tags=_groups([each.tags for each in shown], [each.value for each in Difficulty]),
+        categories=_groups([each.categories for each in shown], _categories(shown)),
+        tags=_groups([each.tags for each in shown], tag_names(shown)),
         left_out=board.left_out[:LEFT_OUT_SHOWN],
         scatter=results.once_settled(("scatter", *drawn), lambda: _scatter(request, shown)),
         history=results.once_settled(
@@ -135,10 +135,9 @@ def _categories(shown: Sequence[RankedModel]) -> tuple[str, ...]:
     return tuple(sorted({name for each in shown for name in each.categories}))
 
 
-def _groups(models: Sequence[Mapping[str, Score]], first: Sequence[str] = ()) -> tuple[GroupScores, ...]:
-    names = {name for each in models for name in each}
+def _groups(models: Sequence[Mapping[str, Score]], names: Sequence[str]) -> tuple[GroupScores, ...]:
     found = []
-    for name in (*(each for each in first if each in names), *sorted(names.difference(first))):
+    for name in names:
         scores = tuple(each.get(name) for each in models)
         found.append(GroupScores(name, max(each.evals for each in scores if each), scores))
     return tuple(found)
@@ -196,7 +195,7 @@ def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
 def _twin(board: Leaderboard | None, shown: Sequence[RankedModel]) -> Twin:
     """The JSON is that of `convex-evals leaderboard --json`; the CSV is the table."""
     categories = _categories(shown)
-    difficulties = tuple(each.name for each in _groups([each.difficulties for each in shown], LEVELS))
+    difficulties = tuple(name for name in LEVELS if any(name in each.difficulties for each in shown))
     columns = (*COLUMNS, *(f"category:{name}" for name in categories), *(f"difficulty:{name}" for name in difficulties))
     rows = ((*_row(each, categories), *_values(each.difficulties, difficulties)) for each in shown)
     return Twin("models", columns, rows, document=lambda: _document(board, shown))
