@@ -57,13 +57,30 @@ def test_complete_runs_of_a_version_are_ranked(convex_evals: Command, minted: Pa
     page = convex_evals("leaderboard", "--markdown").stdout.splitlines()
     assert page[0] == "| rank | model | score | 95% interval | runs | cost | generation |"
     assert page[2].startswith("| 1–2 | replay:") and len(page) == 4
-    tagged = {"pipeline": "static", "tags": {"concepts": ["greetings"]}}
-    (minted / "000-basics/002-hello/eval.json").write_text(json.dumps(tagged))
-    lines = [line.split() for line in convex_evals("leaderboard", "--by-tag").stdout.splitlines()]
-    assert ["greetings", "1", "100.0%", "0.0%"] in lines
     shown = found["models"][1]["model"]
     assert convex_evals("runs", "hide", "latest", "--why", "Wrong guidelines.").returncode == 0
     assert shown not in convex_evals("leaderboard").stdout  # hidden runs count nowhere
+
+
+def test_scores_by_tag_have_intervals_in_every_shape_difficulties_first(
+    convex_evals: Command, minted: Path, tmp_path: Path
+) -> None:
+    tags = {"concepts": ["greetings"], "difficulty": {"level": "medium", "source": "author"}}
+    (minted / "000-basics/002-hello/eval.json").write_text(json.dumps({"pipeline": "static", "tags": tags}))
+    for name, right in (("good", 3), ("fair", 1)):
+        assert convex_evals("run", "-m", answers(tmp_path / name, right=right)).returncode == 0
+    lines = convex_evals("leaderboard", "--by-tag").stdout.splitlines()
+    cells = ["1", "100.0%", "(21%", "to", "100%)", "0.0%", "(0%", "to", "79%)"]
+    assert [line.split() for line in lines[-2:]] == [["medium", *cells], ["greetings", *cells]]
+    header, first, second = convex_evals("leaderboard", "--by-tag", "--csv").stdout.splitlines()
+    assert header.endswith(",cost_unknown,tag:medium,tag:greetings")
+    assert (first[-14:], second[-14:]) == (",1.0000,1.0000", ",0.0000,0.0000")
+    page = convex_evals("leaderboard", "--by-tag", "--markdown").stdout
+    assert "\n\n| tag | evals | replay:" in page
+    assert "| medium | 1 | 100.0% (21% to 100%) | 0.0% (0% to 79%) |" in page
+    plain = convex_evals("leaderboard", "--json").stdout
+    assert list(json.loads(plain)["models"][0]["tags"]) == ["greetings", "medium"]
+    assert convex_evals("leaderboard", "--by-tag", "--json").stdout == plain
 
 
 def test_runs_that_do_not_belong_are_listed_with_the_reason(

@@ -208,3 +208,20 @@ def test_where_there_is_no_room_for_whole_names_evals_stand_below_their_category
     lines = convex_evals("show").stdout.splitlines()
     assert lines[1] == "000-basics"
     assert lines[3].split() == ["001-second", "failed", "✓", "✗", "1/2", "1.5"]
+
+
+def test_runs_are_counted_by_difficulty_where_evals_have_one(
+    convex_evals: Command, hello_suite: Callable[..., Path]
+) -> None:
+    suite = hello_suite(4, wrong=(1, 2))
+    assert "by difficulty" not in convex_evals("run", "-m", "reference").stdout
+    for number, level in enumerate(("hard", "easy", "hard")):
+        tags = {"difficulty": {"level": level, "source": "author"}}
+        settings = json.dumps({"pipeline": "static", "tags": tags})
+        (suite / f"000-basics/{number:03}-hello/eval.json").write_text(settings)
+    line = "by difficulty: easy 0 of 1 passed, hard 1 of 2, no difficulty 1 of 1"
+    assert line in convex_evals("run", "-m", "reference").stdout.splitlines()
+    assert line in convex_evals("show").stdout.splitlines()
+    both = "by difficulty: easy 0 of 1 → 0 of 1 passed, hard 1 of 2 → 1 of 2, no difficulty 1 of 1 → 1 of 1"
+    assert both in convex_evals("compare").stdout.splitlines()
+    assert "by difficulty" not in convex_evals("validate").stdout

@@ -113,6 +113,12 @@ def test_models_are_scored_by_the_tags_of_evals(store: ScoresStore) -> None:
         "contention": (1.0, 1),
         "hard": (0.5, 2),
     }
+    assert {name: (each.value, each.evals) for name, each in standing.difficulties.items()} == {
+        "hard": (0.5, 2),
+        "no difficulty": (0.0, 2),
+    }
+    (untagged,) = read_leaderboard(store, V1, "default", {EVALS[0].eval: ("contention",)}).standings
+    assert untagged.difficulties == {}
 
 
 def test_what_guidelines_are_worth_is_the_difference_to_none(store: ScoresStore) -> None:

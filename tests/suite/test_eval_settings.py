@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.suite.conftest import WriteEval
 
-from convex_evals.suite import Difficulty, DifficultySource, Tags, load_suite
+from convex_evals.suite import Difficulty, DifficultySource, Tags, load_suite, read_tags
 
 CALIBRATED = (
     '{"tags": {"concepts": ["contention", "read-sets"], "difficulty": {"level": "hard", "source": "calibration"}}}'
@@ -25,6 +25,12 @@ def test_tags_are_concepts_and_a_difficulty_with_its_source(root: Path, write_ev
     assert suite.warnings == ()
     assert suite.evals[0].tags == Tags(("contention", "read-sets"), Difficulty.HARD, DifficultySource.CALIBRATION)
     assert suite.evals[0].tags.names == ("contention", "read-sets", "hard")
+    assert read_tags(root) == suite.tags != {}
+
+
+def test_tags_of_broken_evals_are_left_out(root: Path, write_eval: WriteEval) -> None:
+    write_eval(changes={"eval.json": "{"})
+    assert read_tags(root) == {}
 
 
 def test_tags_do_not_change_how_an_answer_is_graded(root: Path, write_eval: WriteEval) -> None:

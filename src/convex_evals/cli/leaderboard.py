@@ -3,20 +3,24 @@
 from collections.abc import Iterator
 
 from convex_evals.cli.output import count, csv_text, markdown_table, table, table_lines, visible
+from convex_evals.cli.runs.summaries import short_interval_text
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import prefix
 from convex_evals.core.text import points
 from convex_evals.runner import (
+    NO_TAGS,
     UNMINTED,
     Guidelines,
     Leaderboard,
     RankedModel,
+    TagsOfEvals,
     current_benchmark,
     find_benchmark,
     read_leaderboard,
+    tag_names,
 )
 from convex_evals.scores import RemoteScores, ScoresStore
-from convex_evals.suite import Suite
+from convex_evals.statistics import Score
 
 NAMED = 5
 METHOD = (
@@ -44,7 +48,7 @@ COLUMNS = (
 
 
 def find_leaderboard(
-    store: ScoresStore, benchmark: str | None, experiment: str, suite: Suite | None = None
+    store: ScoresStore, benchmark: str | None, experiment: str, tags: TagsOfEvals = NO_TAGS
 ) -> Leaderboard:
     """Of the newest version unless one is named; of the newest complete run if none is minted.
 
@@ -60,7 +64,7 @@ def find_leaderboard(
             "No run can be ranked: no benchmark version is minted, and no complete run could stand in for one; "
             "`convex-evals run -m MODEL` without a filter makes one."
         )
-    return read_leaderboard(store, version, experiment, suite.tags if suite else {})
+    return read_leaderboard(store, version, experiment, tags)
 
 
 def leaderboard_lines(found: Leaderboard, *, by_tag: bool = False) -> Iterator[str]:
@@ -91,25 +95,45 @@ def standing_lines(found: Leaderboard) -> Iterator[str]:
 
 
 def _tag_lines(found: Leaderboard) -> Iterator[str]:
-    names = sorted({name for each in found.standings for name in each.tags})
+    names = tag_names(found.standings)
     if not names:
         yield "No eval of this version has a tag in the suite at hand."
         return
-    rows = table(["tag", "evals", *(visible(each.ranked.name) for each in found.standings)])
+    rows = table(_tag_headings(found))
     for name in names:
-        scores = [each.tags.get(name) for each in found.standings]
-        evals = max(scored.evals for scored in scores if scored)
-        rows.add_row(name, str(evals), *("–" if scored is None else f"{scored.value:.1%}" for scored in scores))
+        rows.add_row(*_tag_row(found, name))
     yield ""
     yield from table_lines(rows)
 
 
-def leaderboard_csv(found: Leaderboard) -> str:
-    return csv_text(COLUMNS, map(_csv_row, found.standings))
+def _tag_headings(found: Leaderboard) -> tuple[str, ...]:
+    return ("tag", "evals", *(visible(each.ranked.name) for each in found.standings))
 
 
-def leaderboard_markdown(found: Leaderboard) -> str:
-    return markdown_table(HEADINGS, map(_row, found.standings))
+def _tag_row(found: Leaderboard, name: str) -> tuple[str, ...]:
+    """The scores of all models with their intervals: most tags have a few evals only."""
+    scores = [each.tags.get(name) for each in found.standings]
+    evals = max(scored.evals for scored in scores if scored)
+    return (name, str(evals), *("–" if scored is None else short_interval_text(scored) for scored in scores))
+
+
+def leaderboard_csv(found: Leaderboard, *, by_tag: bool = False) -> str:
+    """With a column for the score at each tag, if that is asked for."""
+    names = tag_names(found.standings) if by_tag else ()
+    rows = ((*_csv_row(each), *(_rounded(each.tags.get(name)) for name in names)) for each in found.standings)
+    return csv_text((*COLUMNS, *(f"tag:{name}" for name in names)), rows)
+
+
+def _rounded(scored: Score | None) -> str:
+    return "" if scored is None else f"{scored.value:.4f}"
+
+
+def leaderboard_markdown(found: Leaderboard, *, by_tag: bool = False) -> str:
+    """With a second table, of the tags, if that is asked for."""
+    ranking = markdown_table(HEADINGS, map(_row, found.standings))
+    names = tag_names(found.standings) if by_tag else ()
+    tags = markdown_table(_tag_headings(found), (_tag_row(found, name) for name in names)) if names else ""
+    return f"{ranking}\n{tags}" if tags else ranking
 
 
 def _csv_row(each: RankedModel) -> tuple[object, ...]:

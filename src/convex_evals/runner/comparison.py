@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from convex_evals.runner.results import Standing, standings, tallies
 from convex_evals.scores import AttemptRecord, PlannedEval, Result, RunRecord
-from convex_evals.statistics import SIGNIFICANT, Comparison, Score, Tallies, Verdict, holm, score
+from convex_evals.statistics import SIGNIFICANT, Comparison, Score, Tallies, Tally, Verdict, holm, score
 from convex_evals.statistics import compare as compare_tallies
 
 if TYPE_CHECKING:
@@ -90,6 +90,16 @@ class ComparedRuns:
         order: dict[Change, int] = {"worse": 0, "better": 1, "other step": 2, "no verdict": 3, "same": 4}
         shared = [each for each in self.evals if each.change in order]
         return tuple(sorted(shared, key=lambda each: (order[each.change], each.eval)))
+
+    @property
+    def tallies(self) -> dict[str, tuple[Tally, Tally]]:
+        """Both sides of the evals that the statistics are of."""
+        return {
+            each.eval: (Tally(each.before.passed, each.before.verdicts), Tally(each.after.passed, each.after.verdicts))
+            for each in self.evals
+            if each.eval not in self.changed and each.before and each.after
+            if each.before.verdicts and each.after.verdicts
+        }
 
     def only(self, change: Change) -> tuple[str, ...]:
         return tuple(each.eval for each in self.evals if each.change == change)

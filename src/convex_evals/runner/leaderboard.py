@@ -10,10 +10,14 @@ from convex_evals.runner.benchmarks import why_not_ranked
 from convex_evals.runner.budget import Sum
 from convex_evals.runner.comparison import comparison_json
 from convex_evals.runner.results import (
+    LEVELS,
+    NO_TAGS,
     NOT_SCORES,
     UNMINTED,
     RunFigures,
+    TagsOfEvals,
     by_category,
+    by_difficulty,
     by_tag,
     category_scores,
     group_scores,
@@ -45,8 +49,6 @@ if TYPE_CHECKING:
 
 WITH_GUIDELINES: Final = "default"
 WITHOUT_GUIDELINES: Final = "no_guidelines"
-TagsOfEvals = Mapping[str, Sequence[str]]
-NO_TAGS: Final[TagsOfEvals] = {}
 WhyNot = Callable[[RunFigures, Benchmark], str | None]
 
 
@@ -85,6 +87,7 @@ class RankedModel:
     without: Score | None
     guidelines: Comparison | None
     tags: Mapping[str, Score] = field(default_factory=dict)
+    difficulties: Mapping[str, Score] = field(default_factory=dict)
 
     @property
     def is_sample(self) -> bool:
@@ -154,6 +157,12 @@ def rank_models(choice: Choice, benchmark: Benchmark, experiment: str, tags: Tag
     return Leaderboard(benchmark, experiment, standings, choice.left_out, _guidelines(together, bare))
 
 
+def tag_names(standings: Sequence[RankedModel]) -> tuple[str, ...]:
+    """All of them, difficulties first."""
+    names = {name for each in standings for name in each.tags}
+    return (*(each for each in LEVELS if each in names), *sorted(names.difference(LEVELS)))
+
+
 def _by_model(runs: Sequence[RunFigures], experiment: str) -> dict[str, list[RunFigures]]:
     found: dict[str, list[RunFigures]] = {}
     for each in runs:
@@ -186,6 +195,7 @@ def _standing(ranked: Ranked, runs: Sequence[RunFigures], bare: Tallies, tags: T
         without=score(bare),
         guidelines=compare(bare, together) if bare else None,
         tags=group_scores(by_tag(together, tags)),
+        difficulties=group_scores(by_difficulty(together, tags)),
     )
 
 
@@ -254,6 +264,7 @@ def _model_json(each: RankedModel) -> dict[str, Any]:
         "score": score_json(each.ranked.score),
         "categories": {name: score_json(found) for name, found in each.categories.items()},
         "tags": {name: score_json(found) for name, found in each.tags.items()},
+        "difficulties": {name: score_json(found) for name, found in each.difficulties.items()},
         "runs": list(each.runs),
         "trials": each.trials,
         "spread": each.spread,

@@ -3,20 +3,25 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from convex_evals.core.verdicts import StepName
 from convex_evals.runner.budget import Sum
 from convex_evals.runner.plans import ABLATION, BLIND, CHECK, VALIDATE, as_with_browser, is_filtered
 from convex_evals.scores import Answer, AttemptRecord, Benchmark, PlannedEval, Result, RunFilter, RunRecord
 from convex_evals.statistics import Repeats, Score, Tallies, Tally, flakiness, repeats, score
-from convex_evals.suite import Suite
+from convex_evals.suite import Difficulty, Suite
 
 if TYPE_CHECKING:
     from convex_evals.scores import ScoresStore
 
+Value = TypeVar("Value")
 NOT_SCORES: Final = frozenset({VALIDATE, CHECK, ABLATION})
 """Labels of runs that say nothing about a model."""
+NO_DIFFICULTY: Final = "no difficulty"
+LEVELS: Final = (*(each.value for each in Difficulty), NO_DIFFICULTY)
+TagsOfEvals = Mapping[str, Sequence[str]]
+NO_TAGS: Final[TagsOfEvals] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,13 +238,20 @@ def by_category(tallies: Tallies) -> dict[str, Tallies]:
     return dict(groups)
 
 
-def by_tag(tallies: Tallies, tags: Mapping[str, Sequence[str]]) -> dict[str, Tallies]:
-    """An eval is in the group of each of its tags."""
-    groups: dict[str, dict[str, Tally]] = {}
-    for name in sorted(tallies):
+def by_tag(values: Mapping[str, Value], tags: TagsOfEvals) -> dict[str, dict[str, Value]]:
+    """What is known of evals; one is in the group of each of its tags."""
+    groups: dict[str, dict[str, Value]] = {}
+    for name in sorted(values):
         for tag in tags.get(name, ()):
-            groups.setdefault(tag, {})[name] = tallies[name]
+            groups.setdefault(tag, {})[name] = values[name]
     return dict(sorted(groups.items()))
+
+
+def by_difficulty(values: Mapping[str, Value], tags: TagsOfEvals) -> dict[str, dict[str, Value]]:
+    """What is known of evals, the easy ones first, those without a difficulty last. Nothing where none has one."""
+    found = {name: [each for each in Difficulty if each in tags.get(name, ())] for name in values}
+    groups = by_tag(values, {name: each[:1] or [NO_DIFFICULTY] for name, each in found.items()})
+    return {name: groups[name] for name in LEVELS if name in groups} if any(found.values()) else {}
 
 
 def is_sample(model: str) -> bool:

@@ -24,7 +24,7 @@ from convex_evals.suite.files import (
 from convex_evals.suite.locations import EVAL_EXAMPLE, NUMBERED_NAME, find_suite, own_suite
 from convex_evals.suite.parcel import SuiteParcel, moved, pack_eval, root_of, unpack_eval
 from convex_evals.suite.selection import Selection, select, spellings
-from convex_evals.suite.suite import Suite, load_suite
+from convex_evals.suite.suite import Suite, load_suite, read_tags
 
 __all__ = [
     "EVAL_EXAMPLE",
@@ -59,6 +59,7 @@ __all__ = [
     "read_changes",
     "read_given",
     "read_question",
+    "read_tags",
     "read_text",
     "read_texts",
     "root_of",

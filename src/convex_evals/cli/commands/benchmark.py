@@ -196,7 +196,9 @@ def leaderboard(
         ),
     ] = None,
     experiment: Annotated[str, experiment_option("The experiment.")] = "default",
-    by_tag: Annotated[bool, typer.Option("--by-tag", help="Also show the scores by the tags of evals.")] = False,
+    by_tag: Annotated[
+        bool, typer.Option("--by-tag", help="Also show the scores by the tags of evals (--json always has them).")
+    ] = False,
     evals: EvalsFolder = None,
 ) -> None:
     """Rank models by their complete runs of one benchmark version.
@@ -213,18 +215,17 @@ def leaderboard(
     from convex_evals.cli.output import print_json, write_text
     from convex_evals.cli.runs.lookup import existing_scores
     from convex_evals.runner import leaderboard_json
-    from convex_evals.suite import find_suite, load_suite
+    from convex_evals.suite import find_suite, read_tags
 
     shape = options.shape
     with existing_scores(options.scores) as store:
-        suite = load_suite(find_suite(evals)) if by_tag else None
-        found = shown.find_leaderboard(store, benchmark, experiment, suite)
+        found = shown.find_leaderboard(store, benchmark, experiment, read_tags(find_suite(evals)))
     match shape:
         case "json":
             print_json(leaderboard_json(found))
         case "csv":
-            write_text(shown.leaderboard_csv(found), "-")
+            write_text(shown.leaderboard_csv(found, by_tag=by_tag), "-")
         case "markdown":
-            write_text(shown.leaderboard_markdown(found), "-")
+            write_text(shown.leaderboard_markdown(found, by_tag=by_tag), "-")
         case _:
             print_lines(shown.leaderboard_lines(found, by_tag=by_tag))

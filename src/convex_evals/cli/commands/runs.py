@@ -131,6 +131,7 @@ def show(
     from convex_evals.cli.runs.status import Failures, print_failures
     from convex_evals.core.errors import UsageError
     from convex_evals.core.ids import prefix
+    from convex_evals.suite import find_suite, read_tags
 
     only_one(json=json, csv=csv, markdown=markdown, junit=junit)
     wanted = Wanted(log, files, prompt, response, reference, diff, evals)
@@ -151,7 +152,7 @@ def show(
                 nothing = f"No eval failed in run {prefix(record.id)} of {record.model}."
                 print_failures(store, (Failures.of(store, record),), "text", nothing)
             else:
-                print_run(store, record)
+                print_run(store, record, read_tags(find_suite(evals)))
             return
         if csv or markdown or junit or failed:
             raise UsageError("--failed, --csv, --markdown and --junit are about a whole run; leave out the eval.")
@@ -214,6 +215,7 @@ def compare(
     from convex_evals.cli.runs.lookup import compared_runs, existing_scores
     from convex_evals.core.errors import UsageError
     from convex_evals.runner import RunResults, compare_runs
+    from convex_evals.suite import find_suite, read_tags
 
     shape = options.shape
     with existing_scores(options.scores) as store:
@@ -232,7 +234,8 @@ def compare(
         case _:
             labels = ("before:", "after:") if len(found) == 2 else [""] * len(found)
             print_lines(shown.run_line(label, each) for label, each in zip(labels, found, strict=True))
-            print_lines(shown.pair_lines(pairs[0]) if len(pairs) == 1 else shown.matrix_lines(pairs))
+            tags = read_tags(find_suite())
+            print_lines(shown.pair_lines(pairs[0], tags) if len(pairs) == 1 else shown.matrix_lines(pairs))
 
 
 @runs.callback()

@@ -17,9 +17,10 @@ from convex_evals.cli.runs.summaries import estimate_json, estimate_lines, summa
 from convex_evals.core.errors import InfrastructureError
 from convex_evals.core.ids import prefix
 from convex_evals.core.settings import read_settings
-from convex_evals.runner import LOOKS, Estimate, RunScore, compare, source_of, tallies
+from convex_evals.runner import LOOKS, Estimate, RunScore, compare, source_of, suite_of, tallies
 from convex_evals.scores import RunRecord, ScoresStore, database_status
 from convex_evals.statistics import flakiness
+from convex_evals.suite import find_suite, read_tags
 
 FAILED = 1
 
@@ -72,7 +73,8 @@ def _print_results(session: Session, asked: RunOptions, store: ScoresStore) -> N
     # With JSON or events on standard output, words for people go to standard error.
     out = sys.stderr if "-" in (asked.json, asked.events) else sys.stdout
     for run in session.runs:
-        lines = [*summary_lines(store, run), *_flaky_graders(run, asked, store), *_changes(run, store)]
+        tags = read_tags(find_suite(asked.evals or suite_of(run)))
+        lines = [*summary_lines(store, run, tags), *_flaky_graders(run, asked, store), *_changes(run, store)]
         print_lines(lines, out)
     sure = session.until_sure
     if sure is not None:

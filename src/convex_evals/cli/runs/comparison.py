@@ -5,10 +5,20 @@ from typing import Any
 
 from convex_evals.cli.output import count, csv_text, markdown_table, table, table_lines, visible
 from convex_evals.cli.runs.exports import compared_json, run_summary_json
-from convex_evals.cli.runs.summaries import headline, interval_text, named, standing
+from convex_evals.cli.runs.summaries import difficulty_text, headline, interval_text, named, passed_text, standing
 from convex_evals.core.ids import prefix
 from convex_evals.core.text import points
-from convex_evals.runner import ActiveRun, ComparedEval, ComparedRuns, RunResults, RunScore, UntilSure, comparison_json
+from convex_evals.runner import (
+    ActiveRun,
+    ComparedEval,
+    ComparedRuns,
+    RunResults,
+    RunScore,
+    TagsOfEvals,
+    UntilSure,
+    by_difficulty,
+    comparison_json,
+)
 from convex_evals.scores import RunRecord, ScoresStore
 from convex_evals.statistics import SIGNIFICANT, Comparison, Look, Score
 
@@ -36,13 +46,14 @@ def changed_lines(compared: Sequence[ComparedEval]) -> Iterator[str]:
     yield f"{count(len(changed), 'eval')} changed, {len(compared) - len(changed)} did not"
 
 
-def pair_lines(compared: ComparedRuns) -> Iterator[str]:
+def pair_lines(compared: ComparedRuns, tags: TagsOfEvals) -> Iterator[str]:
     """What flipped, what only one of them has, and what the difference means."""
     yield from changed_lines(compared.shared)
     for names, where in ((compared.only("only before"), "first"), (compared.only("only after"), "second")):
         if names:
             yield f"{count(len(names), 'eval')} only in the {where} run: {named(names, NAMED)}"
     yield from caveat_lines(compared)
+    yield from _difficulty_lines(compared, tags)
     yield from meaning_lines(compared.statistics)
 
 
@@ -53,6 +64,14 @@ def caveat_lines(compared: ComparedRuns) -> Iterator[str]:
         yield f"{evals}, left out of the difference: {named(compared.changed, NAMED)}"
     if not compared.same_grading:
         yield "The runs were graded with different options, tools or versions of convex-evals."
+
+
+def _difficulty_lines(compared: ComparedRuns, tags: TagsOfEvals) -> Iterator[str]:
+    """`by difficulty: easy 3 of 4 → 4 of 4 passed`, of the shared evals, where one of them has a difficulty."""
+    groups = by_difficulty(compared.tallies, tags)
+    if groups:
+        sides = {name: zip(*group.values(), strict=True) for name, group in groups.items()}
+        yield difficulty_text({name: " → ".join(map(passed_text, each)) for name, each in sides.items()})
 
 
 def meaning_lines(found: Comparison | None) -> Iterator[str]:

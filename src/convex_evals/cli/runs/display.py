@@ -9,11 +9,18 @@ from convex_evals.cli.output import console, count, print_lines, print_table, ta
 from convex_evals.cli.progress import SHORT_STEPS, SIGNS
 from convex_evals.cli.runs.exports import eval_json, run_summary_json
 from convex_evals.cli.runs.lookup import can_resume, condition
-from convex_evals.cli.runs.summaries import decisive_step, labels_text, reason, scored_lines, spending_line
+from convex_evals.cli.runs.summaries import (
+    decisive_step,
+    difficulty_lines,
+    labels_text,
+    reason,
+    scored_lines,
+    spending_line,
+)
 from convex_evals.core.ids import prefix
 from convex_evals.core.steps import StepResult, TestCounts
 from convex_evals.core.verdicts import STEPS
-from convex_evals.runner import RunScore, Spending
+from convex_evals.runner import RunScore, Spending, TagsOfEvals
 from convex_evals.scores import AttemptDetails, AttemptRecord, FailuresAlike, GenerationRecord, RunRecord, ScoresStore
 
 SECONDS = len("  seconds")
@@ -22,7 +29,7 @@ LAYOUTS = ((True, False), (False, False), (False, True))
 """Whether each step has a column, and whether names stand below their categories: the first that fits."""
 
 
-def print_run(store: ScoresStore, run: RunRecord) -> None:
+def print_run(store: ScoresStore, run: RunRecord, tags: TagsOfEvals) -> None:
     """Evals x steps."""
     found = store.result_details(run.id)
     with_trial = run.counts.total > run.evals
@@ -30,7 +37,9 @@ def print_run(store: ScoresStore, run: RunRecord) -> None:
     tables = (_run_table(found, with_trial, apart=apart, grouped=grouped) for apart, grouped in LAYOUTS)
     print_table(next((each for each in tables if each.fits(width)), _run_table(found, with_trial)))
     spent = spending_line(Spending.of_run(store, run.id))
-    first, *more = scored_lines(run, RunScore.of(run, store.results(run.id)))
+    results = store.results(run.id)
+    first, *more = scored_lines(run, RunScore.of(run, results))
+    more += difficulty_lines(run, results, tags)
     lines = ["", f"{first} · {condition(store, run)}{f' ({run.reason})' if run.reason else ''}", *more]
     lines += [spent] if spent is not None else []
     lines += [f"labels: {labels}"] if (labels := labels_text(run)) else []

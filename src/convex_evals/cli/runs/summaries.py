@@ -1,7 +1,7 @@
 """What is said when a run is over, and what asking took or is going to take. What is not known is never shown as 0."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from convex_evals.cli.output import count, table, table_lines, visible
@@ -11,9 +11,21 @@ from convex_evals.core.ids import prefix
 from convex_evals.core.steps import StepResult
 from convex_evals.core.text import shortened
 from convex_evals.models import CHARACTERS_PER_TOKEN
-from convex_evals.runner import NOT_SCORES, VALIDATE, Estimate, RunScore, Spending, Standing, Sum, dollars
+from convex_evals.runner import (
+    NOT_SCORES,
+    VALIDATE,
+    Estimate,
+    RunScore,
+    Spending,
+    Standing,
+    Sum,
+    TagsOfEvals,
+    by_difficulty,
+    dollars,
+    tallies,
+)
 from convex_evals.scores import AttemptDetails, AttemptRecord, AttemptStatus, RunRecord, ScoresStore
-from convex_evals.statistics import Repeats, Score
+from convex_evals.statistics import Repeats, Score, Tally
 
 UNKNOWN = "unknown"
 LONGEST_REASON = 120
@@ -111,12 +123,13 @@ def _figure(sum_: Sum) -> str:
     return f"at least {sum_.total:,.0f}" if sum_.unknown else f"{sum_.total:,.0f}"
 
 
-def summary_lines(store: ScoresStore, run: RunRecord) -> Iterator[str]:
+def summary_lines(store: ScoresStore, run: RunRecord, tags: TagsOfEvals) -> Iterator[str]:
     """What did not pass and why, the counts and the score, what asking took, and what to do next."""
     results = store.results(run.id)
     missed = store.result_details(run.id, statuses=MISSED)
     yield from _missed_lines(missed, results, run)
     yield from scored_lines(run, RunScore.of(run, results))
+    yield from difficulty_lines(run, results, tags)
     if (unseen := unseen_line(store, run)) is not None:
         yield unseen
     spent = spending_line(Spending.of_run(store, run.id))
@@ -181,6 +194,24 @@ def scored_lines(run: RunRecord, found: RunScore) -> Iterator[str]:
         yield f"pass@1 {interval_text(found.score)} · {repeats_text(found.repeats, run.evals)}"
     if found.flaky and VALIDATE not in run.labels:
         yield f"flaky: {named(found.flaky)}"
+
+
+def difficulty_lines(run: RunRecord, results: Iterable[AttemptRecord], tags: TagsOfEvals) -> Iterator[str]:
+    """`by difficulty: easy 60 of 69 passed, hard 1 of 5`, where an eval of the run has a difficulty."""
+    groups = by_difficulty(tallies(results, run.trials), tags)
+    if groups and not NOT_SCORES & set(run.labels):
+        yield difficulty_text({name: passed_text(group.values()) for name, group in groups.items()})
+
+
+def difficulty_text(counts: Mapping[str, str]) -> str:
+    first, *others = (f"{name} {each}" for name, each in counts.items())
+    return f"by difficulty: {', '.join([f'{first} passed', *others])}"
+
+
+def passed_text(found: Iterable[Tally]) -> str:
+    """`60 of 69`: trials that passed, of those with a verdict."""
+    tallies = tuple(found)
+    return f"{sum(each.passed for each in tallies)} of {sum(each.trials for each in tallies)}"
 
 
 def interval_text(found: Score) -> str:

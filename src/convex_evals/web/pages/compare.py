@@ -9,8 +9,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from convex_evals.core.ids import prefix
-from convex_evals.runner import ComparedEval, ComparedRuns, RunFigures, Standing
+from convex_evals.runner import ComparedEval, ComparedRuns, RunFigures, Standing, by_difficulty
 from convex_evals.scores import RunFilter
+from convex_evals.statistics import Score, score
 from convex_evals.web.errors import NotFound, RequestRefused
 from convex_evals.web.pages.diff import FileDiff, compare_answers
 from convex_evals.web.pages.frame import Crumb, Twin, page, show
@@ -44,6 +45,15 @@ class Groups:
         return cls(*(tuple(by_passing.get(key, ())) for key in keys))
 
 
+@dataclass(frozen=True, slots=True)
+class ComparedScores:
+    """Both sides of the shared evals of one difficulty."""
+
+    difficulty: str
+    before: Score | None
+    after: Score | None
+
+
 @page(router, "/compare")
 def compare(
     request: Request,
@@ -73,10 +83,20 @@ def compare(
         asked=",".join(each.run.id for each in found),
         pairs=pairs,
         groups=[Groups.of(each) for each in pairs],
+        difficulties=[_difficulties(site, each) for each in pairs],
         eval=eval,
         trial=trial,
         diff=_diff(site, found, eval, trial) if eval else None,
     )
+
+
+def _difficulties(site: Site, pair: ComparedRuns) -> list[ComparedScores]:
+    groups = by_difficulty(pair.tallies, site.suite.tags if site.suite else {})
+    found = []
+    for name, group in groups.items():
+        before, after = (score({each: both[side] for each, both in group.items()}) for side in (0, 1))
+        found.append(ComparedScores(name, before, after))
+    return found
 
 
 def _find(site: Site, results: Results, asked: Sequence[str]) -> tuple[RunFigures, ...]:

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from convex_evals.runner import (
+    LEVELS,
     UNMINTED,
     WITH_GUIDELINES,
     WITHOUT_GUIDELINES,
@@ -16,10 +17,10 @@ from convex_evals.runner import (
     RankedModel,
     RunFigures,
     leaderboard_json,
+    tag_names,
 )
 from convex_evals.scores import Benchmark
 from convex_evals.statistics import Comparison, Durations, Interval, Score
-from convex_evals.suite import Difficulty
 from convex_evals.web.charts import Chart, Moment, Point, Series, history_chart, scatter_chart
 from convex_evals.web.errors import NotFound
 from convex_evals.web.pages.addresses import links_of, model_address, run_address
@@ -103,8 +104,8 @@ def leaderboard(
         path=path,
         shown=shown,
         runs=runs,
-        categories=_groups([each.categories for each in shown]),
-        tags=_groups([each.tags for each in shown], [each.value for each in Difficulty]),
+        categories=_groups([each.categories for each in shown], _categories(shown)),
+        tags=_groups([each.tags for each in shown], tag_names(shown)),
         left_out=board.left_out[:LEFT_OUT_SHOWN],
         scatter=results.once_settled(("scatter", *drawn), lambda: _scatter(request, shown)),
         history=results.once_settled(
@@ -134,10 +135,9 @@ def _categories(shown: Sequence[RankedModel]) -> tuple[str, ...]:
     return tuple(sorted({name for each in shown for name in each.categories}))
 
 
-def _groups(models: Sequence[Mapping[str, Score]], first: Sequence[str] = ()) -> tuple[GroupScores, ...]:
-    names = {name for each in models for name in each}
+def _groups(models: Sequence[Mapping[str, Score]], names: Sequence[str]) -> tuple[GroupScores, ...]:
     found = []
-    for name in (*(each for each in first if each in names), *sorted(names.difference(first))):
+    for name in names:
         scores = tuple(each.get(name) for each in models)
         found.append(GroupScores(name, max(each.evals for each in scores if each), scores))
     return tuple(found)
@@ -195,8 +195,9 @@ def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
 def _twin(board: Leaderboard | None, shown: Sequence[RankedModel]) -> Twin:
     """The JSON is that of `convex-evals leaderboard --json`; the CSV is the table."""
     categories = _categories(shown)
-    columns = (*COLUMNS, *(f"category:{name}" for name in categories))
-    rows = (_row(each, categories) for each in shown)
+    difficulties = tuple(name for name in LEVELS if any(name in each.difficulties for each in shown))
+    columns = (*COLUMNS, *(f"category:{name}" for name in categories), *(f"difficulty:{name}" for name in difficulties))
+    rows = ((*_row(each, categories), *_values(each.difficulties, difficulties)) for each in shown)
     return Twin("models", columns, rows, document=lambda: _document(board, shown))
 
 
@@ -208,14 +209,17 @@ def _document(board: Leaderboard | None, shown: Sequence[RankedModel]) -> dict[s
 
 def _row(each: RankedModel, categories: Sequence[str]) -> tuple[Any, ...]:
     ranked, scored = each.ranked, each.ranked.score
-    by_category = (each.categories[name].value if name in each.categories else None for name in categories)
     return (
         *(ranked.best, ranked.worst, ranked.name, each.provider, each.is_sample),
         *(scored.value, scored.interval.low, scored.interval.high, scored.evals, scored.trials, len(each.runs)),
         *(each.spread, each.without.value if each.without else None, *_worth(each.guidelines)),
         *(each.cost.value, *_ends(each.cost_interval), each.cost.unknown),
-        *(*_times(each.first_token), *_times(each.generation), each.last, *by_category),
+        *(*_times(each.first_token), *_times(each.generation), each.last, *_values(each.categories, categories)),
     )
+
+
+def _values(scores: Mapping[str, Score], names: Sequence[str]) -> Iterator[float | None]:
+    return (scores[name].value if name in scores else None for name in names)
 
 
 def _worth(found: Comparison | None) -> tuple[float | None, ...]:

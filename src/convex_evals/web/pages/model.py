@@ -1,6 +1,6 @@
 """One model: its score over time, where it is weak, what guidelines change, and why it fails."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final
@@ -10,7 +10,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from convex_evals.analysis.patterns import find_trends, read_reports
-from convex_evals.runner import UNMINTED, WITH_GUIDELINES, WITHOUT_GUIDELINES, RunFigures, is_sample
+from convex_evals.runner import (
+    UNMINTED,
+    WITH_GUIDELINES,
+    WITHOUT_GUIDELINES,
+    RunFigures,
+    TagsOfEvals,
+    by_difficulty,
+    group_scores,
+    is_sample,
+)
 from convex_evals.statistics import Comparison, Score, Tally, compare, merged, score
 from convex_evals.web.charts import Bar, Chart, Moment, Series, bar_chart, history_chart
 from convex_evals.web.errors import NotFound
@@ -46,6 +55,7 @@ class ModelCharts:
 
     history: Chart | None
     categories: Chart | None
+    difficulties: Chart | None
     guided: GuidelinesEffect | None
 
 
@@ -62,7 +72,12 @@ def model(
     whole = [each for each in runs if each.is_whole]
     drawn = results.once_settled(
         ("model", provider, name, links_of(request), request.url.path),
-        lambda: _draw(request, whole, [(v.name, v.minted_at) for v in results.benchmarks() if v.name != UNMINTED]),
+        lambda: _draw(
+            request,
+            whole,
+            [(v.name, v.minted_at) for v in results.benchmarks() if v.name != UNMINTED],
+            site.suite.tags if site.suite else {},
+        ),
     )
     return show(
         request,
@@ -77,6 +92,7 @@ def model(
         whole=whole,
         history=drawn.history,
         categories=drawn.categories,
+        difficulties=drawn.difficulties,
         guided=drawn.guided,
         trends=find_trends(read_reports(site.reports, name, provider)),
         most_causes=MOST_CAUSES,
@@ -103,8 +119,16 @@ def _by_address(runs: Sequence[RunFigures]) -> dict[str, list[RunFigures]]:
     return found
 
 
-def _draw(request: Request, whole: Sequence[RunFigures], versions: Sequence[tuple[str, datetime]]) -> ModelCharts:
-    return ModelCharts(_history(request, whole, versions), _categories(whole), _guided(whole))
+def _draw(
+    request: Request, whole: Sequence[RunFigures], versions: Sequence[tuple[str, datetime]], tags: TagsOfEvals
+) -> ModelCharts:
+    newest = next((each for each in whole if each.run.experiment == WITH_GUIDELINES), whole[0] if whole else None)
+    return ModelCharts(
+        _history(request, whole, versions),
+        _bars("category", newest, newest.categories) if newest else None,
+        _bars("difficulty", newest, group_scores(by_difficulty(newest.tallies, tags))) if newest else None,
+        _guided(whole),
+    )
 
 
 def _history(request: Request, whole: Sequence[RunFigures], versions: Sequence[tuple[str, datetime]]) -> Chart | None:
@@ -126,13 +150,10 @@ def _moment(request: Request, each: RunFigures) -> Iterator[Moment]:
         yield Moment(at, each.score.value, interval.low, interval.high, link)
 
 
-def _categories(whole: Sequence[RunFigures]) -> Chart | None:
-    newest = next((each for each in whole if each.run.experiment == WITH_GUIDELINES), whole[0] if whole else None)
-    if newest is None:
-        return None
-    found = newest.categories.items()
-    bars = [Bar(name, each.value, each.interval.low, each.interval.high) for name, each in found]
-    return bar_chart(f"Score by category in the newest run of the whole suite ({newest.run.experiment})", bars)
+def _bars(kind: str, newest: RunFigures, found: Mapping[str, Score]) -> Chart | None:
+    bars = [Bar(name, each.value, each.interval.low, each.interval.high) for name, each in found.items()]
+    title = f"Score by {kind} in the newest run of the whole suite ({newest.run.experiment})"
+    return bar_chart(title, bars) if bars else None
 
 
 def _guided(whole: Sequence[RunFigures]) -> GuidelinesEffect | None:

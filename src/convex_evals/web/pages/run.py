@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from itertools import chain
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Query
@@ -13,7 +14,7 @@ from starlette.responses import Response
 from convex_evals.analysis.report import KeptReport, newest_report
 from convex_evals.core.ids import LENGTH, prefix
 from convex_evals.core.verdicts import GATES, STEPS, FailureClass
-from convex_evals.runner import Sum
+from convex_evals.runner import Sum, TagsOfEvals, by_difficulty
 from convex_evals.scores import GridRow, RunGrid, RunRecord
 from convex_evals.statistics import Score, Tally, score
 from convex_evals.web.errors import NotFound
@@ -31,7 +32,9 @@ SILENT: Final = timedelta(minutes=15)
 
 
 @dataclass(frozen=True, slots=True)
-class Category:
+class Group:
+    """Evals of one category, or of one difficulty."""
+
     name: str
     score: Score | None
     passed: int
@@ -126,6 +129,7 @@ def _show(request: Request, site: Site, grid: RunGrid, category: str | None, pag
         score=score_of(run, rows),
         numbers={name: sum(row.status == name for row in rows) for name in ORDER},
         categories=_categories(run, grid.rows),
+        difficulties=_difficulties(run, rows, site.suite.tags if site.suite else {}),
         causes=_causes(rows),
         spent=_spent(site, run, rows),
         progress=_progress(grid),
@@ -169,14 +173,23 @@ def classes_of(report: KeptReport | None) -> dict[tuple[str, int], FailureClass]
     return {(each.eval, each.trial): each.failure_class for each in report.report.failures} if report else {}
 
 
-def _categories(run: RunRecord, rows: Sequence[GridRow]) -> list[Category]:
-    found = []
-    for name in dict.fromkeys(row.category for row in rows):
-        inside = [row for row in rows if row.category == name]
-        passed = sum(row.status == "passed" for row in inside)
-        verdicts = passed + sum(row.status == "failed" for row in inside)
-        found.append(Category(name, score_of(run, inside), passed, verdicts, len(inside)))
-    return found
+def _categories(run: RunRecord, rows: Sequence[GridRow]) -> list[Group]:
+    names = dict.fromkeys(row.category for row in rows)
+    return [_group(run, name, [row for row in rows if row.category == name]) for name in names]
+
+
+def _difficulties(run: RunRecord, rows: Sequence[GridRow], tags: TagsOfEvals) -> list[Group]:
+    by_eval: dict[str, list[GridRow]] = {}
+    for row in rows:
+        by_eval.setdefault(row.eval, []).append(row)
+    groups = by_difficulty(by_eval, tags).items()
+    return [_group(run, name, [*chain.from_iterable(evals.values())]) for name, evals in groups]
+
+
+def _group(run: RunRecord, name: str, rows: Sequence[GridRow]) -> Group:
+    passed = sum(row.status == "passed" for row in rows)
+    verdicts = passed + sum(row.status == "failed" for row in rows)
+    return Group(name, score_of(run, rows), passed, verdicts, len(rows))
 
 
 def _causes(rows: Iterable[GridRow]) -> list[Cause]:
