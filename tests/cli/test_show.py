@@ -208,3 +208,13 @@ def test_where_there_is_no_room_for_whole_names_evals_stand_below_their_category
     lines = convex_evals("show").stdout.splitlines()
     assert lines[1] == "000-basics"
     assert lines[3].split() == ["001-second", "failed", "✓", "✗", "1/2", "1.5"]
+
+
+def test_a_run_says_what_selected_its_evals(convex_evals: Command, hello_suite: Callable[..., Path]) -> None:
+    hello_suite(3)
+    assert convex_evals("run", "-m", "reference", "-f", "00[01]-hello").returncode == 0
+    assert "selected: -f '00[01]-hello'\n" in convex_evals("show").stdout
+    shown = json.loads(convex_evals("show", "--json").stdout)
+    assert shown["run"]["options"]["selection"] == {"pattern": "00[01]-hello"}
+    assert convex_evals("run", "--regrade", "latest").returncode == 0
+    assert "selected: -f '00[01]-hello'\n" in convex_evals("show").stdout

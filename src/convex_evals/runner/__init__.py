@@ -73,6 +73,7 @@ from convex_evals.runner.results import (
     unminted_benchmark,
     why_no_score,
 )
+from convex_evals.runner.selections import address_of, repeat_command, selection_notes, selection_text
 from convex_evals.runner.until_sure import LOOKS, UntilSure
 from convex_evals.runner.work import (
     ActiveRun,
@@ -145,6 +146,7 @@ __all__ = [
     "UntilSure",
     "Watcher",
     "WorkItem",
+    "address_of",
     "asking_of",
     "catch_up",
     "choose_runs",
@@ -173,8 +175,11 @@ __all__ = [
     "rank_models",
     "read_figures",
     "read_leaderboard",
+    "repeat_command",
     "score_json",
     "scored_runs",
+    "selection_notes",
+    "selection_text",
     "sending",
     "source_of",
     "standings",
