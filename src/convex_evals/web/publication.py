@@ -128,10 +128,15 @@ async def publish(site: Site, folder: Path, newest: int = 0, progress: Progress 
     transport = httpx2.ASGITransport(app=app)
     async with httpx2.AsyncClient(transport=transport, base_url="http://localhost", headers=_PLAIN) as client:
         press = _PageWriter(folder, earlier, runs, book, Sources(site, runs, book.runs), client, app.state.twins)
+        press.begin()
         book.want(FIRST)
-        while book.waiting:
-            await press.publish(book.waiting.pop())
-            progress(len(press.files))
+        try:
+            while book.waiting:
+                await press.publish(book.waiting.pop())
+                progress(len(press.files))
+        except BaseException:
+            press.leave()
+            raise
     removed = _remove(folder, earlier.keys() - press.files.keys())
     written = press.written + _write(folder / MANIFEST, manifest_bytes(press.files))
     return Published(written, len(press.files) + 1 - written, removed)
@@ -150,6 +155,16 @@ class _PageWriter:
     twins: dict[str, bytes]  # of pages that were made, by address
     files: dict[str, PublishedFile] = field(default_factory=dict)
     written: int = 0
+
+    def begin(self) -> None:
+        """From here on the folder is known as a publication, even if this process is killed."""
+        if not self.earlier:
+            _write(self.folder / MANIFEST, manifest_bytes({}))
+
+    def leave(self) -> None:
+        """Notes what is made already, so that the next time goes on from here."""
+        earlier = {name: each for name, each in self.earlier.items() if each is not None}
+        _write(self.folder / MANIFEST, manifest_bytes({**earlier, **self.files}))
 
     async def publish(self, address: str) -> None:
         name = file_name(address)
