@@ -56,3 +56,11 @@ def test_publishing_that_is_interrupted_says_how_to_go_on(
     assert publishing.returncode == 130
     assert said == "Interrupted: site is not complete. The same command goes on with it.\n"
     assert convex_evals("publish", "site").returncode == 0
+
+
+def test_publishing_shows_on_a_terminal_how_far_it_is(convex_evals: Command, record_run: Callable[..., str]) -> None:
+    record_run({"000-first": "passed"})
+    published = convex_evals("publish", "site", TTY_COMPATIBLE="1", TERM="xterm", COLUMNS="80")
+    total = int(published.stdout.split()[0])
+    assert published.stderr.count("files ") and f"{total - 1}/{total - 1}" in published.stderr
+    assert convex_evals("publish", "again").stderr == ""

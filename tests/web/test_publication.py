@@ -209,7 +209,7 @@ async def test_a_publication_that_was_interrupted_goes_on_where_it_was(
 ) -> None:
     folder, made = tmp_path / "again", 0
 
-    def interrupt(done: int) -> None:
+    def interrupt(done: int, known: int) -> None:
         nonlocal made
         made = done
         if done == 20:
@@ -224,7 +224,7 @@ async def test_a_publication_that_was_interrupted_goes_on_where_it_was(
 
 async def test_a_publication_that_was_killed_is_known_as_one(site: Site, tmp_path: Path) -> None:
     folder, killed = tmp_path / "again", tmp_path / "killed"
-    await publish(site, folder, progress=lambda done: shutil.copytree(folder, killed) if done == 5 else None)
+    await publish(site, folder, progress=lambda done, known: shutil.copytree(folder, killed) if done == 5 else None)
     await publish(site, killed)
     assert contents(killed) == contents(folder)
 

@@ -40,7 +40,8 @@ _RUN: Final = re.compile(r"/experiment/[^/]+/run/([^/.]+)")
 _RESULT: Final = re.compile(r"/experiment/[^/]+/run/[^/]+/([^/]+/[^/]+)")
 _UNSAFE: Final = re.compile(r"[^\w./@=,+~-]+", re.ASCII)
 _PLAIN: Final = {"accept-encoding": "identity"}
-Progress = Callable[[int], None]
+Progress = Callable[[int, int], None]
+"""Takes how many files are done, and how many are known of so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,9 @@ def file_name(address: str) -> str:
     return (safe if safe == stem else f"{safe}-{hashlib.sha256(stem.encode()).hexdigest()[:8]}") + suffix
 
 
-async def publish(site: Site, folder: Path, newest: int = 0, progress: Progress = lambda pages: None) -> Published:
+async def publish(
+    site: Site, folder: Path, newest: int = 0, progress: Progress = lambda done, known: None
+) -> Published:
     """Writes every page that can be reached. Of runs, the newest of each model and experiment and `newest` more."""
     earlier = read_manifest(folder)
     app = create_app(site)
@@ -133,7 +136,7 @@ async def publish(site: Site, folder: Path, newest: int = 0, progress: Progress 
         try:
             while book.waiting:
                 await press.publish(book.waiting.pop())
-                progress(len(press.files))
+                progress(len(press.files), len(book.known))
         except BaseException:
             press.leave()
             raise

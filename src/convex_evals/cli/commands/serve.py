@@ -123,7 +123,7 @@ def publish(
     """
     import asyncio
 
-    from convex_evals.cli.output import count, remark
+    from convex_evals.cli.output import count, progress_bar, remark
     from convex_evals.scores import ScoresStore
     from convex_evals.web import Site
     from convex_evals.web import publish as write_pages
@@ -131,7 +131,8 @@ def publish(
     with ScoresStore.open(scores) as store:
         site = Site(store, store.deployment.name(), suite=find_site_suite(evals))
         try:
-            done = asyncio.run(write_pages(site, folder, runs))
+            with progress_bar("files") as tell:
+                done = asyncio.run(write_pages(site, folder, runs, tell))
         except KeyboardInterrupt:
             remark(f"Interrupted: {folder} is not complete. The same command goes on with it.")
             raise
