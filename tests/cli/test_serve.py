@@ -1,7 +1,9 @@
 """`serve` as a command: where it listens, who may connect, and what it says when that cannot be."""
 
+import signal
 import socket
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from convex_evals.web import Listener
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
+Start = Callable[..., subprocess.Popen[str]]
 
 
 def test_a_port_that_is_taken_is_one_sentence(convex_evals: Command) -> None:
@@ -38,3 +41,26 @@ def test_who_may_read_must_be_decided_before_others_can_connect(
     assert refused.returncode == 2
     assert f"With --host {host}, others can connect: choose who may read with --read open" in refused.stderr
     assert not [*tmp_path.iterdir()]
+
+
+def test_publishing_that_is_interrupted_says_how_to_go_on(
+    started: Start, convex_evals: Command, record_run: Callable[..., str], tmp_path: Path
+) -> None:
+    record_run({"000-first": "passed", "001-second": "failed"})
+    publishing = started("publish", "site")
+    while not (tmp_path / "site" / "publication.json").exists():
+        assert publishing.poll() is None
+        time.sleep(0.01)
+    publishing.send_signal(signal.SIGINT)
+    _, said = publishing.communicate(timeout=60)
+    assert publishing.returncode == 130
+    assert said == "Interrupted: site is not complete. The same command goes on with it.\n"
+    assert convex_evals("publish", "site").returncode == 0
+
+
+def test_publishing_shows_on_a_terminal_how_far_it_is(convex_evals: Command, record_run: Callable[..., str]) -> None:
+    record_run({"000-first": "passed"})
+    published = convex_evals("publish", "site", TTY_COMPATIBLE="1", TERM="xterm", COLUMNS="80")
+    total = int(published.stdout.split()[0])
+    assert published.stderr.count("files ") and f"{total - 1}/{total - 1}" in published.stderr
+    assert convex_evals("publish", "again").stderr == ""

@@ -225,3 +225,13 @@ def test_runs_are_counted_by_difficulty_where_evals_have_one(
     both = "by difficulty: easy 0 of 1 → 0 of 1 passed, hard 1 of 2 → 1 of 2, no difficulty 1 of 1 → 1 of 1"
     assert both in convex_evals("compare").stdout.splitlines()
     assert "by difficulty" not in convex_evals("validate").stdout
+
+
+def test_a_run_says_what_selected_its_evals(convex_evals: Command, hello_suite: Callable[..., Path]) -> None:
+    hello_suite(3)
+    assert convex_evals("run", "-m", "reference", "-f", "00[01]-hello").returncode == 0
+    assert "selected: -f '00[01]-hello'\n" in convex_evals("show").stdout
+    shown = json.loads(convex_evals("show", "--json").stdout)
+    assert shown["run"]["options"]["selection"] == {"pattern": "00[01]-hello"}
+    assert convex_evals("run", "--regrade", "latest").returncode == 0
+    assert "selected: -f '00[01]-hello'\n" in convex_evals("show").stdout

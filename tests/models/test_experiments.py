@@ -137,7 +137,8 @@ def test_a_run_that_remembers_nothing_has_its_experiments_name() -> None:
         ("http://", "must be a URL"),
         ("http://x:0/v1", "must be a URL"),
         ("http://x:port", "must be a URL"),
-        ("http://me:secret@x/v1", "must not have a password in it"),
+        ("http://me:secret@x/v1", "must not have a user or a password in it"),
+        ("http://secret@x/v1", "must not have a user or a password in it"),
     ],
 )
 def test_an_invalid_address_is_refused_without_showing_its_password(url: str, complaint: str) -> None:

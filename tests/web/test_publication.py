@@ -204,6 +204,31 @@ async def test_a_folder_with_other_files_is_left_alone(site: Site, tmp_path: Pat
     assert (tmp_path / "letter.txt").read_text() == "mine"
 
 
+async def test_a_publication_that_was_interrupted_goes_on_where_it_was(
+    site: Site, once: Published, tmp_path: Path
+) -> None:
+    folder, made = tmp_path / "again", 0
+
+    def interrupt(done: int, known: int) -> None:
+        nonlocal made
+        made = done
+        if done == 20:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        await publish(site, folder, progress=interrupt)
+    done = await publish(site, folder)
+    assert made == 20 and done.unchanged == 20
+    assert contents(folder) == contents(tmp_path / "public")
+
+
+async def test_a_publication_that_was_killed_is_known_as_one(site: Site, tmp_path: Path) -> None:
+    folder, killed = tmp_path / "again", tmp_path / "killed"
+    await publish(site, folder, progress=lambda done, known: shutil.copytree(folder, killed) if done == 5 else None)
+    await publish(site, killed)
+    assert contents(killed) == contents(folder)
+
+
 async def test_nothing_recorded_makes_a_publication_too(store: ScoresStore, tmp_path: Path) -> None:
     await publish(Site(store, reports=tmp_path / "reports"), tmp_path / "public")
     assert broken_links(tmp_path / "public") == []

@@ -66,7 +66,7 @@ def plan_ablation(asked: RunOptions, sections: Sequence[str], store: ScoresStore
             asking=asking,
             trials=asked.trials or 1,
             labels=(ABLATION,),
-            notes={_NOTE: _note(identifier, variant)},
+            notes={**request.notes, _NOTE: _note(identifier, variant)},
         )
         plans.append(plan_run(model, labelled))
     return Prepared(tuple(plans), problems)

@@ -1,28 +1,11 @@
-"""What the commands `db` show: how far counted work is, and what `db check` found."""
+"""What `db check` shows of what it found."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import asdict
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-from convex_evals.cli.output import console
 from convex_evals.core.ids import prefix
 from convex_evals.core.text import count, listed
 from convex_evals.scores import BrokenReference, DamagedArtifact, Inspection
-
-
-@contextmanager
-def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Yields a function that takes how much is done, and the total."""
-    out = console(stderr=True)
-    if not out.is_terminal or out.is_dumb_terminal:
-        yield lambda done, total: None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=out, transient=True) as progress:
-        task = progress.add_task(what, total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
 def inspection_lines(found: Inspection) -> Iterator[str]:

@@ -7,7 +7,8 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -35,6 +36,7 @@ __all__ = [
     "print_lines",
     "print_table",
     "print_text",
+    "progress_bar",
     "remark",
     "table",
     "table_lines",
@@ -107,6 +109,21 @@ def escaped(text: str) -> str:
 
 def remark(text: str) -> None:
     print_lines([text], sys.stderr)
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Yields a function that takes how much is done, and the total. Shows nothing where there is no terminal."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    out = console(stderr=True)
+    if not out.is_terminal or out.is_dumb_terminal:
+        yield lambda done, total: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=out, transient=True) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
 def print_lines(lines: Iterable[str], out: TextIO | None = None, hanging: int = 4) -> None:

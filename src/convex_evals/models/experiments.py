@@ -189,8 +189,8 @@ def _check_url(url: str) -> None:
         parts, usable = None, False
     if not usable:
         raise UsageError(f"--base-url must be a URL such as http://127.0.0.1:8080/v1, but it is {url!r}.")
-    if parts is not None and parts.password is not None:
-        raise UsageError("--base-url must not have a password in it, since it is recorded with the run.")
+    if parts is not None and "@" in parts.netloc:
+        raise UsageError("--base-url must not have a user or a password in it, since it is recorded with the run.")
 
 
 VariantKind = Literal["all", "without", "none"]

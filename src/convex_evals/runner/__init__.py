@@ -79,6 +79,7 @@ from convex_evals.runner.results import (
     unminted_benchmark,
     why_no_score,
 )
+from convex_evals.runner.selections import address_of, repeat_command, selection_notes, selection_text
 from convex_evals.runner.until_sure import LOOKS, UntilSure
 from convex_evals.runner.work import (
     ActiveRun,
@@ -154,6 +155,7 @@ __all__ = [
     "UntilSure",
     "Watcher",
     "WorkItem",
+    "address_of",
     "asking_of",
     "by_difficulty",
     "catch_up",
@@ -184,8 +186,11 @@ __all__ = [
     "rank_models",
     "read_figures",
     "read_leaderboard",
+    "repeat_command",
     "score_json",
     "scored_runs",
+    "selection_notes",
+    "selection_text",
     "sending",
     "source_of",
     "standings",

@@ -42,6 +42,7 @@ _GRADING: Final = "grading"
 _REGRADE_OF: Final = "regradeOf"
 _ASKING: Final = "asking"
 _FILTERED: Final = "filtered"
+SELECTION: Final = "selection"
 
 
 def options_json(options: GradingOptions) -> dict[str, Any]:
@@ -141,7 +142,9 @@ def plan_regrading(run: RunRecord, request: Request, store: "ScoresStore") -> Pl
     """The stored answers of a run, graded as a run of its own under the same model and experiment."""
     model = _replay_of(run, store)
     evals = _answered(model, request)
-    filtered = {_FILTERED: True} if is_filtered(run) else {}
+    filtered: dict[str, Any] = {_FILTERED: True} if is_filtered(run) else {}
+    if SELECTION not in request.notes and SELECTION in run.options:
+        filtered[SELECTION] = run.options[SELECTION]
     recorded = _recorded(model, request, evals, {_REGRADE_OF: run.id, **filtered})
     work = tuple(
         _item(recorded, each, trial, model.stored.place(each.id, trial)) for trial in request.numbers for each in evals

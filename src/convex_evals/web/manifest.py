@@ -78,7 +78,7 @@ def read_manifest(folder: Path) -> dict[str, PublishedFile | None]:
 
 def manifest_bytes(files: Mapping[str, PublishedFile]) -> bytes:
     """A line for each file. Addresses are written once, and named by their number."""
-    addresses = sorted({each.address for each in files.values()})
+    addresses = sorted({address for each in files.values() for address in (each.address, *each.links)})
     number = {address: place for place, address in enumerate(addresses)}
     entries = ",\n".join(f"{_compact(name)}:{_compact(_encoded(files[name], number))}" for name in sorted(files))
     return f'{{"addresses":{_compact(addresses)},\n"files":{{\n{entries}\n}}}}\n'.encode()

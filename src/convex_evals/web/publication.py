@@ -40,7 +40,8 @@ _RUN: Final = re.compile(r"/experiment/[^/]+/run/([^/.]+)")
 _RESULT: Final = re.compile(r"/experiment/[^/]+/run/[^/]+/([^/]+/[^/]+)")
 _UNSAFE: Final = re.compile(r"[^\w./@=,+~-]+", re.ASCII)
 _PLAIN: Final = {"accept-encoding": "identity"}
-Progress = Callable[[int], None]
+Progress = Callable[[int, int], None]
+"""Takes how many files are done, and how many are known of so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,9 @@ def file_name(address: str) -> str:
     return (safe if safe == stem else f"{safe}-{hashlib.sha256(stem.encode()).hexdigest()[:8]}") + suffix
 
 
-async def publish(site: Site, folder: Path, newest: int = 0, progress: Progress = lambda pages: None) -> Published:
+async def publish(
+    site: Site, folder: Path, newest: int = 0, progress: Progress = lambda done, known: None
+) -> Published:
     """Writes every page that can be reached. Of runs, the newest of each model and experiment and `newest` more."""
     earlier = read_manifest(folder)
     app = create_app(site)
@@ -128,10 +131,15 @@ async def publish(site: Site, folder: Path, newest: int = 0, progress: Progress 
     transport = httpx2.ASGITransport(app=app)
     async with httpx2.AsyncClient(transport=transport, base_url="http://localhost", headers=_PLAIN) as client:
         press = _PageWriter(folder, earlier, runs, book, Sources(site, runs, book.runs), client, app.state.twins)
+        press.begin()
         book.want(FIRST)
-        while book.waiting:
-            await press.publish(book.waiting.pop())
-            progress(len(press.files))
+        try:
+            while book.waiting:
+                await press.publish(book.waiting.pop())
+                progress(len(press.files), len(book.known))
+        except BaseException:
+            press.leave()
+            raise
     removed = _remove(folder, earlier.keys() - press.files.keys())
     written = press.written + _write(folder / MANIFEST, manifest_bytes(press.files))
     return Published(written, len(press.files) + 1 - written, removed)
@@ -150,6 +158,16 @@ class _PageWriter:
     twins: dict[str, bytes]  # of pages that were made, by address
     files: dict[str, PublishedFile] = field(default_factory=dict)
     written: int = 0
+
+    def begin(self) -> None:
+        """From here on the folder is known as a publication, even if this process is killed."""
+        if not self.earlier:
+            _write(self.folder / MANIFEST, manifest_bytes({}))
+
+    def leave(self) -> None:
+        """Notes what is made already, so that the next time goes on from here."""
+        earlier = {name: each for name, each in self.earlier.items() if each is not None}
+        _write(self.folder / MANIFEST, manifest_bytes({**earlier, **self.files}))
 
     async def publish(self, address: str) -> None:
         name = file_name(address)

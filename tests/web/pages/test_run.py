@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from convex_evals.scores import Outcome, PlannedEval
+from convex_evals.scores import Outcome, PlannedEval, RunPlan, ScoresStore
 
 
 @pytest.fixture
@@ -145,3 +145,19 @@ def test_what_a_model_is_called_is_text(client: TestClient, record: Any) -> None
     run_id = record.run("<script>alert(1)</script>\u202e")
     page = client.get(address(run_id)).text
     assert "<script>alert" not in page and "\u202e" not in page
+
+
+def test_the_command_that_repeats_a_run_selects_the_same_evals_at_the_same_address(
+    client: TestClient, store: ScoresStore
+) -> None:
+    options = {
+        "filtered": True,
+        "selection": {"categories": ["basics"]},
+        "asking": {"baseUrl": "http://127.0.0.1:8080/v1"},
+    }
+    run = store.create_run(
+        RunPlan("local/slow", "local", "default", (PlannedEval("000-basics/000-first"),), 2, options=options)
+    )
+    page = client.get(address(run)).text
+    assert "convex-evals run -m local/slow --base-url http://127.0.0.1:8080/v1 -c basics --trials 2" in page
+    assert "<dt>selected</dt><dd><code>-c basics</code></dd>" in page

@@ -126,8 +126,7 @@ def backup(
     Examples:
       convex-evals db backup scores-backup.db
     """
-    from convex_evals.cli.db import progress_bar
-    from convex_evals.cli.output import count, print_json
+    from convex_evals.cli.output import count, print_json, progress_bar
     from convex_evals.scores import back_up
 
     with progress_bar("rows") as tell:
@@ -149,8 +148,7 @@ def restore(
     Examples:
       convex-evals db restore scores-backup.db --scores restored.db
     """
-    from convex_evals.cli.db import progress_bar
-    from convex_evals.cli.output import count, print_json
+    from convex_evals.cli.output import count, print_json, progress_bar
     from convex_evals.scores import database_status
     from convex_evals.scores import restore as restore_backup
 
@@ -172,8 +170,8 @@ def check(scores: Scores = None, json: Json = False) -> None:
     Examples:
       convex-evals db check
     """
-    from convex_evals.cli.db import inspection_json, inspection_lines, progress_bar
-    from convex_evals.cli.output import print_json
+    from convex_evals.cli.db import inspection_json, inspection_lines
+    from convex_evals.cli.output import print_json, progress_bar
     from convex_evals.scores import check_database
 
     with progress_bar("artifacts") as tell:

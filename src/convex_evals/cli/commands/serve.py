@@ -123,13 +123,18 @@ def publish(
     """
     import asyncio
 
-    from convex_evals.cli.output import count
+    from convex_evals.cli.output import count, progress_bar, remark
     from convex_evals.scores import ScoresStore
     from convex_evals.web import Site
     from convex_evals.web import publish as write_pages
 
     with ScoresStore.open(scores) as store:
         site = Site(store, store.deployment.name(), suite=find_site_suite(evals))
-        done = asyncio.run(write_pages(site, folder, runs))
+        try:
+            with progress_bar("files") as tell:
+                done = asyncio.run(write_pages(site, folder, runs, tell))
+        except KeyboardInterrupt:
+            remark(f"Interrupted: {folder} is not complete. The same command goes on with it.")
+            raise
     changes = f"{done.written} written, {done.unchanged} unchanged, {done.removed} removed"
     print_lines([f"{count(done.total, 'file')} in {folder}: {changes}. Open {folder / 'index.html'}."])

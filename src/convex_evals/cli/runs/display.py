@@ -20,7 +20,7 @@ from convex_evals.cli.runs.summaries import (
 from convex_evals.core.ids import prefix
 from convex_evals.core.steps import StepResult, TestCounts
 from convex_evals.core.verdicts import STEPS
-from convex_evals.runner import RunScore, Spending, TagsOfEvals
+from convex_evals.runner import RunScore, Spending, TagsOfEvals, address_of, selection_text
 from convex_evals.scores import AttemptDetails, AttemptRecord, FailuresAlike, GenerationRecord, RunRecord, ScoresStore
 
 SECONDS = len("  seconds")
@@ -42,6 +42,8 @@ def print_run(store: ScoresStore, run: RunRecord, tags: TagsOfEvals) -> None:
     more += difficulty_lines(run, results, tags)
     lines = ["", f"{first} · {condition(store, run)}{f' ({run.reason})' if run.reason else ''}", *more]
     lines += [spent] if spent is not None else []
+    lines += [f"selected: {visible(selected)}"] if (selected := selection_text(run)) else []
+    lines += [f"served at: {visible(address)}"] if (address := address_of(run)) else []
     lines += [f"labels: {labels}"] if (labels := labels_text(run)) else []
     if can_resume(store, run):
         lines.append(f"`convex-evals run --resume {prefix(run.id)}` continues what has no verdict.")

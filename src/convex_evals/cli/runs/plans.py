@@ -24,6 +24,7 @@ from convex_evals.runner import (
     plan_regrading,
     plan_rest,
     plan_run,
+    selection_notes,
     suite_of,
 )
 from convex_evals.schedule import SCHEDULED
@@ -94,7 +95,7 @@ def prepare_request(asked: RunOptions) -> tuple[Request, tuple[Problem, ...]]:
         if each.grader is None:
             remark(f"{each.id} has no grader yet, so no test is required of it.")
     options = asked.grading_options().completed(suite.settings)
-    return Request(suite, evals, options, asking), problems
+    return Request(suite, evals, options, asking, notes=selection_notes(asked)), problems
 
 
 def limited(evals: tuple[Eval, ...], asked: RunOptions) -> tuple[Eval, ...]:

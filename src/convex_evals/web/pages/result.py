@@ -14,6 +14,7 @@ from convex_evals.core.ids import LENGTH, prefix
 from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import CLASSES, FailureClass, StepName
 from convex_evals.models import UNASKED
+from convex_evals.runner import repeat_command
 from convex_evals.scores import AttemptDetails, LabelRecord, PlannedEval, RunRecord
 from convex_evals.web.errors import NotFound
 from convex_evals.web.identity import Labeller, visitor_of
@@ -107,7 +108,7 @@ def result(
         tab=tab if tab in TABS else TABS[0],
         file=file,
         inline=diff == "inline",
-        repeat=f"convex-evals run -m {found.run.model} -f '^{found.planned.eval}$'",
+        repeat=repeat_command(found.run, (), only=found.planned.eval),
         command=_show_command(found),
     )
 

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from convex_evals.analysis.report import KeptReport, newest_report
 from convex_evals.core.ids import LENGTH, prefix
 from convex_evals.core.verdicts import GATES, STEPS, FailureClass
-from convex_evals.runner import Sum, TagsOfEvals, by_difficulty
+from convex_evals.runner import Sum, TagsOfEvals, by_difficulty, repeat_command, selection_text
 from convex_evals.scores import GridRow, RunGrid, RunRecord
 from convex_evals.statistics import Score, Tally, score
 from convex_evals.web.errors import NotFound
@@ -136,7 +136,8 @@ def _show(request: Request, site: Site, grid: RunGrid, category: str | None, pag
         report=report,
         classes=classes_of(report),
         decisions=site.store.decisions.of_run(run.id),
-        command=repeat_command(run),
+        command=repeat_command(run, {row.eval for row in grid.rows}),
+        selected=selection_text(run),
     )
 
 
@@ -160,12 +161,6 @@ def score_of(run: RunRecord, rows: Iterable[GridRow]) -> Score | None:
         if row.status in ("passed", "failed") and row.trial <= run.trials:
             verdicts.setdefault(row.eval, []).append(row.status == "passed")
     return score({name: Tally(sum(each), len(each)) for name, each in verdicts.items()})
-
-
-def repeat_command(run: RunRecord) -> str:
-    experiment = "" if run.experiment == "default" else f" -e {run.experiment}"
-    trials = f" --trials {run.trials}" if run.trials > 1 else ""
-    return f"convex-evals run -m {run.model}{experiment}{trials}"
 
 
 def classes_of(report: KeptReport | None) -> dict[tuple[str, int], FailureClass]:
