@@ -305,6 +305,14 @@ def test_a_rule_judges_the_cases_it_knows(rule: Rule, evidence: Evidence, fault:
     assert 1 <= found.reasoning.count(". ") + 1 <= 4
 
 
+@pytest.mark.parametrize("message", ["Property 'x' does not exist on type 'never'.", "no such thing"])
+async def test_a_reason_ends_with_one_full_stop(message: str) -> None:
+    for step in ("tsc", "tests", "install"):
+        found = await RulesEngine().classify(failing(step, message))
+        assert ".." not in found.reasoning
+        assert f"{message.rstrip('.')}." in found.reasoning
+
+
 WRITERS = "Writers never get in one another's way: however many appends run, each of them is executed once."
 
 
