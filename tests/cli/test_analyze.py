@@ -108,6 +108,14 @@ def test_an_analyst_that_answers_is_in_the_report(
     assert "Warning" not in result.stderr
 
 
+def test_nobody_is_asked_to_implement_what_is_not_recommended(
+    convex_evals: Command, record_run: Callable[..., str]
+) -> None:
+    result = convex_evals("analyze", record_run({"000-a": "failed"}), "--no-probe", "--engine", "rules")
+    assert "Would you like to discuss specific failures in more detail?" in result.stdout
+    assert "implement" not in result.stdout and "analyze apply" not in result.stdout
+
+
 def test_the_report_says_when_nothing_failed(
     convex_evals: Command, record_run: Callable[..., str], tmp_path: Path
 ) -> None:

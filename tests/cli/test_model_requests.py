@@ -38,6 +38,20 @@ def test_a_model_is_asked_and_graded_and_what_it_took_is_kept(asked: Asked) -> N
     assert "$0.05 (estimated)" in asked("status").stdout
 
 
+def test_an_answer_that_is_cut_off_is_said_to_be_so_once_wherever_the_reason_is_told(asked: Asked) -> None:
+    asked.server.script(asked.server.says("## hello.txt\n\n```\nhel", "length"))
+    run = asked.run("--name", "000-hello")["run"]
+    why = "The answer was cut off at the output limit before its first file was complete."
+    shown = asked("show", run["id"], "000-hello").stdout
+    assert shown.count(why) == 1 and shown.count("answer: cut off at the output limit") == 1
+    assert "no files" not in shown and "ended with" not in shown
+    again = asked("run", "--regrade", run["id"], "--name", "000-hello")
+    assert why in again.stdout + again.stderr
+    asked("analyze", run["id"], "--no-probe", "--engine", "rules")
+    [report] = asked.folder.glob("reports/**/*.md")
+    assert why in report.read_text() and "no files" not in report.read_text()
+
+
 def test_an_unknown_cost_is_shown_as_unknown(asked: Asked) -> None:
     result = asked.run("--name", "000-hello")
     assert (result["run"]["cost"], result["run"]["costSource"], result["run"]["costUnknown"]) == (None, "unknown", 1)

@@ -122,7 +122,6 @@ def test_show_says_how_an_answer_came_to_its_end(convex_evals: Command, tmp_path
         store.finish_attempt(attempt.id, Outcome("failed"))
     shown = convex_evals("show", recorded, "000-a/000-b").stdout
     assert [line for line in shown.splitlines() if line.startswith("answer: ")] == [
-        "answer: ended with length, answered by Fireworks, first token after 1.5 s",
-        "answer: cut off, so it is not the whole answer",
+        "answer: cut off at the output limit, answered by Fireworks, first token after 1.5 s",
         "answer: Answered by m-2.",
     ]

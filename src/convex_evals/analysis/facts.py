@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from convex_evals.analysis.evidence import Counterfactuals, Evidence
-from convex_evals.core.diagnostics import Diagnostic, without_type_arguments
+from convex_evals.core.diagnostics import Diagnostic, comparison, without_type_arguments
 from convex_evals.core.text import count, listed, shortened
 
 
@@ -53,8 +53,7 @@ def _complaints(evidence: Evidence) -> Iterator[str]:
 def _said(diagnostic: Diagnostic) -> str:
     first = next((line for line in diagnostic.message.splitlines() if line.strip()), "")
     name = f"{diagnostic.name}: " if diagnostic.name else ""
-    if diagnostic.step == "tests" and diagnostic.expected is not None and diagnostic.received is not None:
-        compared = f"expected {shortened(diagnostic.expected, 90)}, received {shortened(diagnostic.received, 90)}"
+    if diagnostic.step == "tests" and (compared := comparison(diagnostic, 90)):
         return f"{name}{compared}"
     return f"{name}{without_type_arguments(first) if diagnostic.step == 'tsc' else first}"
 

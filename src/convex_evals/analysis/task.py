@@ -78,6 +78,13 @@ class Task:
     def speaks_of(self, *terms: str) -> Instruction | None:
         return next((each for each in self.instructions if each.speaks_of(terms)), None)
 
+    def closest(self, title: str, names: Iterable[str]) -> Instruction | None:
+        """The instruction that has the most words in common with the title; of several, the one with the most names."""
+        words, named = words_of(title), words_of(" ".join(names))
+        own = {each: words_of(each.text) for each in self.instructions}
+        shared = {each: (len(words & own[each]), len(named & own[each])) for each in own}
+        return max(shared, key=lambda each: shared[each]) if any(map(any, shared.values())) else None
+
     def asks_for_type(self, name: str) -> Instruction | None:
         """The instruction that itself uses `name` as a type: `: any`, `as any`, `<any>`."""
         used = re.compile(rf"(?::\s*|\bas (?:an )?|<|\|\s*|`){re.escape(name)}\b(?![\w\s]*\bfunction)")

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
+from convex_evals.core.text import shortened
 from convex_evals.core.verdicts import StepName
 
 KINDS: Final[dict[StepName, str]] = {"tsc": "type", "eslint": "lint", "tests": "test"}
@@ -87,6 +88,17 @@ class TestResult:
     @property
     def place(self) -> str:
         return str(Place(self.file, self.line))
+
+
+def comparison(test: Diagnostic, longest: int) -> str | None:
+    """What a test expected and received, each in at most so many characters. None where that shows no difference."""
+    if test.expected is None or test.received is None:
+        return None
+    expected, received = shortened(test.expected, longest), shortened(test.received, longest)
+    cut = [side.rstrip(" …") for side in (expected, received) if side.endswith("…")]
+    if test.message.strip() and any(expected.startswith(side) and received.startswith(side) for side in cut):
+        return None
+    return f"expected {expected}, received {received}"
 
 
 def type_error(code: str, message: str, place: Place = NOWHERE) -> Diagnostic:

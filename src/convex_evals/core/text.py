@@ -32,6 +32,11 @@ def shortened(text: str, longest: int = 160) -> str:
     return f"{whole} …" if whole and len(cut) <= _LONG_WORD else f"{line[: longest - 1]}…"
 
 
+def sentence(text: str) -> str:
+    """With a full stop, unless it ends like a sentence."""
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+
+
 def visible(text: str) -> str:
     """The text with control characters shown, not obeyed: what models and their code print is shown as text."""
     return "".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in text)

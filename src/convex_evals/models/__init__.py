@@ -39,6 +39,7 @@ from convex_evals.models.providers import (
     open_provider,
 )
 from convex_evals.models.registry import ModelEntry, Registry, load_registry
+from convex_evals.models.responses import cut_off
 
 __all__ = [
     "BUILT_IN",
@@ -71,6 +72,7 @@ __all__ = [
     "Variant",
     "VariantKind",
     "as_toml",
+    "cut_off",
     "discover",
     "expect_generation",
     "find_experiment",

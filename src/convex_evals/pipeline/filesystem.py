@@ -118,8 +118,10 @@ def _name(name: str) -> str | None:
     return None
 
 
-def write_project(step: RunningStep, answer: Mapping[str, str], given: Given = NOTHING_GIVEN) -> StepResult:
-    """The given files, and over them those of the answer."""
+def write_project(
+    step: RunningStep, answer: Mapping[str, str], given: Given = NOTHING_GIVEN, cut_off: str = ""
+) -> StepResult:
+    """The given files, and over them those of the answer. `cut_off` says how it ended if it is not the whole one."""
     files = {clean(path): text for path, text in answer.items()}
     refusals = _refusals(files, given) if len(files) == len(answer) else [_same_path(answer)]
     if refusals:
@@ -128,7 +130,10 @@ def write_project(step: RunningStep, answer: Mapping[str, str], given: Given = N
     for path in sorted(files.keys() - written.keys()):
         step.note(f"{shown(path)} is not written: dotfiles are not part of an answer")
     if not written:
-        return step.failed("empty-submission", "The answer holds no files.")
+        why = (
+            f"The answer was {cut_off} before its first file was complete." if cut_off else "The answer holds no files."
+        )
+        return step.failed("empty-submission", why)
     for path in sorted(path for path in written if path in given.files and not written[path].strip()):
         step.note(f"{shown(path)} is deleted: the answer has it, empty")
     written = given.completed(written)

@@ -74,6 +74,7 @@ class Grading:
 
     def __init__(self, assignment: Assignment, workspace: Workspace, tools: Tools, on_step: OnStep) -> None:
         self._eval, self._files, self._only = assignment.eval, assignment.files, assignment.only
+        self._cut_off = assignment.cut_off
         self._order = OrderOfTests(assignment.first_test, until_failure=assignment.until_failure)
         self._options = assignment.options.completed(assignment.eval.settings)
         self._workspace, self._tools, self._on_step = workspace, tools, on_step
@@ -85,7 +86,8 @@ class Grading:
 
     async def run(self) -> None:
         written = await self._passes(
-            "filesystem", lambda step: _at_once(write_project(step, self._files, read_given(self._eval)))
+            "filesystem",
+            lambda step: _at_once(write_project(step, self._files, read_given(self._eval), self._cut_off)),
         )
         if not written or self._only == "filesystem":
             return

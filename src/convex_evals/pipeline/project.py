@@ -47,7 +47,7 @@ async def open_project(assignment: Assignment, settings: Settings, progress: Pro
 async def _prepare(assignment: Assignment, workspace: Workspace, tools: Tools, opened: AsyncExitStack) -> OpenProject:
     options = assignment.options.completed(assignment.eval.settings)
     given = read_given(assignment.eval)
-    written = write_project(RunningStep("filesystem", workspace, tools), assignment.files, given)
+    written = write_project(RunningStep("filesystem", workspace, tools), assignment.files, given, assignment.cut_off)
     if written.status != "passed" or assignment.eval.pipeline is Pipeline.STATIC:
         return OpenProject(workspace.project, (written,))
     installed = await install_packages(RunningStep("install", workspace, tools), options)

@@ -62,7 +62,7 @@ class Assignment:
     `files` are as a model named them, relative path -> text. With `only`, this step is graded and what must come before
     it; the others are skipped. With `until_failure`, no test is run once one has failed: for whoever asks only whether
     the answer passes. The test `first_test` runs before the others, then those whose
-    names begin so.
+    names begin so. `cut_off` says how the answer ended if it is not the whole one.
     """
 
     eval: Eval
@@ -72,6 +72,7 @@ class Assignment:
     only: StepName | None = None
     until_failure: bool = False
     first_test: str | None = None
+    cut_off: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from convex_evals.core.errors import ConvexEvalsError, InfrastructureError
 from convex_evals.core.ids import prefix
 from convex_evals.core.settings import Settings
 from convex_evals.core.steps import StepResult
-from convex_evals.models import ProviderError, StoredGeneration
+from convex_evals.models import ProviderError, StoredGeneration, cut_off
 from convex_evals.pipeline import Assignment, Grade
 from convex_evals.runner.budget import Budget
 from convex_evals.runner.pool import GradingPool, Tries
@@ -36,7 +36,7 @@ from convex_evals.runner.work import (
     WorkItem,
 )
 from convex_evals.runner.worker import Workers
-from convex_evals.scores import Generation, OpenAttempt, Outcome, RunStatus, Usage
+from convex_evals.scores import Generation, GenerationRecord, OpenAttempt, Outcome, RunStatus, Usage
 
 if TYPE_CHECKING:
     from convex_evals.scores import ScoresStore
@@ -112,9 +112,9 @@ class Attempts:
             self._settle(item, None, unusable)
             return None
         self._settle(item, generation)
-        files = await asyncio.to_thread(self._keep, attempt, generation)
+        kept = await asyncio.to_thread(self._keep, attempt, generation)
         self.watcher(Generated(item))
-        return RecordedAnswer(self, item, attempt, files)
+        return RecordedAnswer(self, item, attempt, kept.files, kept.cut_off)
 
     def halt(self, run: ActiveRun, why: Halt) -> None:
         """Only the first reason counts."""
@@ -139,20 +139,29 @@ class Attempts:
         if self.budget is not None:
             self.budget.settle(item, generation if isinstance(generation, Generation) else None, unusable)
 
-    def _keep(self, attempt: OpenAttempt, generation: Generation | StoredGeneration) -> Mapping[str, str]:
+    def _keep(self, attempt: OpenAttempt, generation: Generation | StoredGeneration) -> "_Kept":
         if isinstance(generation, Generation):
             self.store.record_generation(attempt.id, generation)
-            return generation.files
+            return _Kept(generation.files, _cut_off(generation))
         self.store.reuse_generation(attempt.id, generation.attempt)
-        return self._stored_files(generation, attempt.eval)
+        return self._stored(generation, attempt.eval)
 
-    def _stored_files(self, stored: StoredGeneration, asked: str) -> Mapping[str, str]:
+    def _stored(self, stored: StoredGeneration, asked: str) -> "_Kept":
         (generation,) = (
             details.generation
             for details in self.store.details(stored.run, asked)
             if details.attempt.id == stored.attempt and details.generation is not None
         )
-        return self.store.read_files(generation.files)
+        return _Kept(self.store.read_files(generation.files), _cut_off(generation))
+
+
+class _Kept(NamedTuple):
+    files: Mapping[str, str]
+    cut_off: str  # how it ended if it is not the whole answer
+
+
+def _cut_off(generation: Generation | GenerationRecord) -> str:
+    return cut_off(generation.usage.finish_reason if generation.usage else None) if generation.truncated else ""
 
 
 @dataclass(slots=True)
@@ -166,6 +175,7 @@ class RecordedAnswer(Tries):
     item: WorkItem
     attempt: OpenAttempt
     files: Mapping[str, str]
+    cut_off: str
     _recorded: set[str] = field(default_factory=set, init=False)
 
     async def begin(self) -> None:
@@ -308,7 +318,8 @@ class Execution:
         async with pool.turn() as turn:
             if self._stop.requested:
                 return False
-            await turn.grade(Assignment(item.eval, answer.files, run.options, folder), answer)
+            assignment = Assignment(item.eval, answer.files, run.options, folder, cut_off=answer.cut_off)
+            await turn.grade(assignment, answer)
         return True
 
     async def _done(self, run: ActiveRun) -> None:

@@ -49,6 +49,7 @@ from convex_evals.analysis.evidence import (
     Repeats,
     UnknownSymbol,
 )
+from convex_evals.analysis.facts import error_line
 from convex_evals.analysis.lint import is_taste
 from convex_evals.core.diagnostics import Diagnostic
 from convex_evals.core.verdicts import FailureClass, StepName
@@ -302,6 +303,39 @@ def test_a_rule_judges_the_cases_it_knows(rule: Rule, evidence: Evidence, fault:
     assert found.summary
     assert found.because, "the report says which evidence decided"
     assert 1 <= found.reasoning.count(". ") + 1 <= 4
+
+
+@pytest.mark.parametrize("message", ["Property 'x' does not exist on type 'never'.", "no such thing"])
+async def test_a_reason_ends_with_one_full_stop(message: str) -> None:
+    for step in ("tsc", "tests", "install"):
+        found = await RulesEngine().classify(failing(step, message))
+        assert ".." not in found.reasoning
+        assert f"{message.rstrip('.')}." in found.reasoning
+
+
+WRITERS = "Writers never get in one another's way: however many appends run, each of them is executed once."
+
+
+def test_a_wrong_behaviour_is_explained_by_the_sentence_of_the_task_and_by_the_message_where_values_look_alike() -> (
+    None
+):
+    test = Diagnostic(
+        "tests",
+        "6 appends at the same time were executed 11 times\nassert [...] == [...]",
+        "test_writers_are_never_executed_twice",
+        expected=repr(["feed:append"] * 6),
+        received=repr(["feed:append"] * 11),
+        assertion='assert executed == ["feed:append"] * 6',
+    )
+    demands = Counterfactuals(demands=(Demand("append", stated=True),))
+    task = f"- `append` is a mutation. It returns null.\n- {WRITERS}\n"
+    evidence = failing(diagnostics=(test,), task=task, counterfactuals=demands)
+    opinion = wrong_behaviour(complaints_of(evidence)[0], evidence)
+    assert opinion is not None
+    assert opinion.summary.endswith(": 6 appends at the same time were executed 11 times")
+    assert opinion.because == f"the task: “{WRITERS}”"
+    assert opinion.reasoning.endswith(f"executed 11 times. The task says: “{WRITERS}”")
+    assert error_line(evidence) == f"{test.name}: 6 appends at the same time were executed 11 times"
 
 
 @pytest.mark.parametrize(("rule", "evidence"), SILENT)

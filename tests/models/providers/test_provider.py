@@ -106,4 +106,4 @@ async def test_it_is_asked_with_the_prompt_and_its_files_are_read(
     cut = await model.generate(eval_, 2)
     assert cut.truncated and cut.response == ANSWER
     assert cut.files == {"convex/index.ts": "export {};\n"}
-    assert "The model was stopped before it finished (length)." in cut.notes
+    assert cut.usage is not None and cut.usage.finish_reason == "length"

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from convex_evals.models.responses import parse_response
+from convex_evals.models.responses import cut_off, parse_response
 from convex_evals.models.responses.parser import NOTHING
 
 ASKED_FOR = """\
@@ -249,7 +249,21 @@ def test_a_file_without_an_end_is_cut_off_whatever_the_provider_says() -> None:
 def test_a_response_that_was_stopped_is_truncated_although_every_block_ends(reason: str) -> None:
     parsed = parse_response(ASKED_FOR, reason)
     assert parsed.truncated
-    assert parsed.problems == (f"The model was stopped before it finished ({reason}).",)
+    assert parsed.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        ("length", "cut off at the output limit"),
+        ("FinishReason.MAX_TOKENS", "cut off at the output limit"),
+        ("content_filter", "cut off (content_filter)"),
+        ("stop", "cut off"),
+        (None, "cut off"),
+    ],
+)
+def test_how_an_answer_was_cut_off_is_said_in_words(reason: str | None, said: str) -> None:
+    assert cut_off(reason) == said
 
 
 @pytest.mark.parametrize("reason", [None, "stop", "end_turn", "STOP", "stop_sequence"])

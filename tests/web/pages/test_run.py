@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from convex_evals.core.diagnostics import Place, type_error
+from convex_evals.core.steps import StepResult
 from convex_evals.scores import Outcome, PlannedEval, RunPlan, ScoresStore
+
+EVALS = ("000-basics/000-first", "000-basics/001-second", "001-queries/000-index")
 
 
 @pytest.fixture
@@ -80,6 +84,20 @@ def test_infrastructure_is_counted_apart(client: TestClient, record: Any) -> Non
     record.attempt(run_id, "000-basics/001-second")
     page = client.get(address(run_id)).text
     assert "1 infrastructure" in page and "100.0%" in page
+
+
+def test_compiler_errors_with_one_code_are_one_cause_only_if_they_say_the_same(client: TestClient, record: Any) -> None:
+    run_id = record.begin()
+    said = ("Property 'iter' does not exist on type 'Query<A>'.", "Property 'iter' does not exist on type 'Query<B>'.")
+    for name, message in zip(EVALS, (*said, "Property 'getToken' does not exist on type 'Auth'."), strict=True):
+        begun = record.store.begin_attempt(run_id, name)
+        found = type_error("TS2339", message, Place("convex/index.ts", 1))
+        record.store.record_step(begun.id, StepResult("tsc", "failed", diagnostics=(found,)))
+        record.store.finish_attempt(begun.id, Outcome("failed", "tsc", "type-errors"))
+    causes = client.get(address(run_id)).text.partition('data-part="causes"')[2].partition("</section>")[0]
+    assert causes.count('<strong class="mono">TS2339</strong>') == 2
+    assert causes.index("2 failures") < causes.index("Query") < causes.index("1 failure<") < causes.index("getToken")
+    assert len(set(re.findall(r'id="(cause-\w+)"', causes))) == 2
 
 
 def test_a_run_under_way_shows_what_runs_and_what_is_to_come(client: TestClient, record: Any) -> None:

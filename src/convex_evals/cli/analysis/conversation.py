@@ -24,6 +24,10 @@ QUESTION: Final = (
     "These are my findings. Would you like me to implement any of these recommendations, or would you like to discuss "
     "specific failures in more detail?"
 )
+NOTHING_TO_IMPLEMENT: Final = (
+    "These are my findings. No change of an eval is recommended. "
+    "Would you like to discuss specific failures in more detail?"
+)
 LEAVE: Final = "leave"
 BACK: Final = Offer("back", "Back")
 
@@ -33,7 +37,11 @@ def end_with_question(report: Report, asked: AnalysisOptions, path: Path, out: T
     if sys.stdin.isatty() and out.isatty():
         Conversation(report, asked, path).hold()
         return
-    print_lines(["", QUESTION, *map(visible, command_lines(report, path, asked.scores))], out)
+    print_lines(["", question(report), *map(visible, command_lines(report, path, asked.scores))], out)
+
+
+def question(report: Report) -> str:
+    return QUESTION if report.changes else NOTHING_TO_IMPLEMENT
 
 
 def command_lines(report: Report, path: Path, scores: str | None) -> Iterator[str]:
@@ -53,16 +61,15 @@ class Conversation:
 
     def hold(self) -> None:
         """Until there is nothing more to do."""
-        while (chosen := ask_one(QUESTION, self._offers())) != LEAVE:
+        while (chosen := ask_one(question(self._report), self._offers())) != LEAVE:
             try:
                 self._do(chosen)
             except UsageError as error:
                 print(f"{error}")
 
     def _offers(self) -> list[Offer]:
-        nothing = None if self._report.changes else "none recommended"
         return [
-            Offer("apply", "Implement a recommendation", nothing),
+            *([Offer("apply", "Implement a recommendation")] if self._report.changes else []),
             Offer("discuss", "Discuss a failure"),
             Offer("label", "Label a failure"),
             Offer("record", "Record what was done"),

@@ -20,6 +20,7 @@ from convex_evals.cli.runs.summaries import (
 from convex_evals.core.ids import prefix
 from convex_evals.core.steps import StepResult, TestCounts
 from convex_evals.core.verdicts import STEPS
+from convex_evals.models import cut_off
 from convex_evals.runner import RunScore, Spending, TagsOfEvals, address_of, selection_text
 from convex_evals.scores import AttemptDetails, AttemptRecord, FailuresAlike, GenerationRecord, RunRecord, ScoresStore
 
@@ -134,12 +135,14 @@ def _alike_lines(alike: FailuresAlike) -> Iterator[str]:
 def _generation_lines(generation: GenerationRecord) -> Iterator[str]:
     """How the answer came to its end, who gave it, and what was noted when it was read."""
     usage = generation.usage
-    if usage is not None and usage.finish_reason is not None:
+    reason = usage.finish_reason if usage is not None else None
+    ended = cut_off(reason) if generation.truncated else f"ended with {reason}"
+    if usage is not None and reason is not None:
         upstream = f", answered by {visible(usage.upstream)}" if usage.upstream else ""
         first = f", first token after {usage.first_token_ms / 1000:.1f} s" if usage.first_token_ms is not None else ""
-        yield f"answer: ended with {visible(usage.finish_reason)}{upstream}{first}"
-    if generation.truncated:
-        yield "answer: cut off, so it is not the whole answer"
+        yield f"answer: {visible(ended)}{upstream}{first}"
+    elif generation.truncated:
+        yield f"answer: {ended}"
     for note in generation.notes:
         yield f"answer: {visible(note)}"
 

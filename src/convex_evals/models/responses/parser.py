@@ -47,12 +47,10 @@ def parse_response(text: str, finish_reason: str | None = None) -> ParsedRespons
     reader.read(answer.lines)
     choice = _choose_format(reader.candidates, answer.lines)
     notes += [*reader.notes, *choice.notes]
-    if is_cut_off(finish_reason):
-        problems.append(f"The model was stopped before it finished ({finish_reason}).")
     problems += choice.problems
-    if not choice.files:
-        problems.append(NOTHING)
     truncated = is_cut_off(finish_reason) or answer.unfinished or reader.open_at_end or choice.cut_off
+    if not choice.files and not is_cut_off(finish_reason):
+        problems.append(NOTHING)
     return ParsedResponse(choice.files, tuple(notes), truncated, tuple(problems))
 
 
@@ -74,15 +72,11 @@ def _lines(text: str, notes: list[str]) -> list[str]:
 
 
 # The words of OpenAI (chat and responses), Anthropic, Google, Mistral and servers that imitate them.
-_CUT_OFF: Final = frozenset(
+_AT_THE_LIMIT: Final = frozenset({"length", "max_length", "max_tokens", "max_output_tokens", "token_limit"})
+_CUT_OFF: Final = _AT_THE_LIMIT | frozenset(
     {
-        "length",
-        "max_length",
-        "max_tokens",
-        "max_output_tokens",
         "model_length",
         "model_context_window_exceeded",
-        "token_limit",
         "incomplete",
         "content_filter",
         "safety",
@@ -99,7 +93,18 @@ _CUT_OFF: Final = frozenset(
 
 def is_cut_off(finish_reason: str | None) -> bool:
     """Whether the model was stopped before it was done. No reason given says nothing."""
-    return finish_reason is not None and finish_reason.lower().rpartition(".")[2] in _CUT_OFF
+    return finish_reason is not None and _plain(finish_reason) in _CUT_OFF
+
+
+def _plain(finish_reason: str) -> str:
+    return finish_reason.lower().rpartition(".")[2]
+
+
+def cut_off(finish_reason: str | None) -> str:
+    """How an answer ended that is not the whole one, in words that follow “was”."""
+    if finish_reason is None or not is_cut_off(finish_reason):
+        return "cut off"
+    return "cut off at the output limit" if _plain(finish_reason) in _AT_THE_LIMIT else f"cut off ({finish_reason})"
 
 
 _TAGS: Final = r"think|thinking|thought|thoughts|reasoning|reflection|analysis|scratchpad"

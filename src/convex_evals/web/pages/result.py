@@ -13,9 +13,9 @@ from convex_evals.analysis.report import FailureReport, newest_report
 from convex_evals.core.ids import LENGTH, prefix
 from convex_evals.core.steps import StepResult
 from convex_evals.core.verdicts import CLASSES, FailureClass, StepName
-from convex_evals.models import UNASKED
+from convex_evals.models import UNASKED, cut_off
 from convex_evals.runner import repeat_command
-from convex_evals.scores import AttemptDetails, LabelRecord, PlannedEval, RunRecord
+from convex_evals.scores import AttemptDetails, GenerationRecord, LabelRecord, PlannedEval, RunRecord
 from convex_evals.web.errors import NotFound
 from convex_evals.web.identity import Labeller, visitor_of
 from convex_evals.web.pages.addresses import category_address, result_address, run_address, with_query
@@ -94,6 +94,7 @@ def result(
         earlier=[each for each in found.attempts if each is not chosen],
         steps=_steps(site, chosen),
         answer=read_model_answer(site.store, generation.files if generation else None, reference),
+        cut_off=_cut_off(generation),
         reference=reference,
         has_suite=site.suite is not None,
         prompt=kept_text(site.store, generation.prompt) if generation else None,
@@ -196,6 +197,13 @@ def _neighbours(site: Site, found: Found) -> Neighbours:
 
 def _neighbour(found: Found, places: Sequence[tuple[str, int]]) -> str | None:
     return next((result_address(found.run.experiment, found.run.id, *place) for place in places), None)
+
+
+def _cut_off(generation: GenerationRecord | None) -> str:
+    """How an answer ended that is not the whole one."""
+    if generation is None or not generation.truncated:
+        return ""
+    return cut_off(generation.usage.finish_reason if generation.usage else None)
 
 
 def _failure(site: Site, found: Found) -> FailureReport | None:

@@ -44,17 +44,18 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Failures that share a step and the name of what it complained about."""
+    """Failures that share a step and what it complained about. `shape` tells compiler errors of one code apart."""
 
     step: str
     name: str
+    shape: str
     example: str
     rows: tuple[GridRow, ...]
 
     @property
     def slug(self) -> str:
         """An id for it in the page that does not depend on the order."""
-        return sha256(f"{self.step} {self.name}".encode()).hexdigest()[:12]
+        return sha256(f"{self.step} {self.name} {self.shape}".encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,14 +190,15 @@ def _group(run: RunRecord, name: str, rows: Sequence[GridRow]) -> Group:
 
 def _causes(rows: Iterable[GridRow]) -> list[Cause]:
     """The most frequent first. A test's name means something within its eval only, so tests are one cause per eval."""
-    groups: dict[tuple[str, str], list[GridRow]] = {}
+    groups: dict[tuple[str, str, str], list[GridRow]] = {}
     for row in rows:
         if row.status == "failed" and row.attempt is not None:
             step = row.attempt.failed_step or "no step"
             named = row.cause.name if row.cause and row.cause.name and step not in GATES else row.attempt.failure
-            groups.setdefault((step, named or step), []).append(row)
-    causes = [Cause(step, name, _example(found), tuple(found)) for (step, name), found in groups.items()]
-    return sorted(causes, key=lambda each: (-len(each.rows), each.step, each.name))
+            shape = row.cause.fingerprint if row.cause and step == "tsc" else ""
+            groups.setdefault((step, named or step, shape), []).append(row)
+    causes = [Cause(*key, _example(found), tuple(found)) for key, found in groups.items()]
+    return sorted(causes, key=lambda each: (-len(each.rows), each.step, each.name, each.shape))
 
 
 def _example(rows: Sequence[GridRow]) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 from convex_evals.analysis.classification.rules.opinion import GRADERS_OWN, Complaint, Opinion
 from convex_evals.analysis.evidence import Evidence
 from convex_evals.analysis.task import read_task
-from convex_evals.core.text import listed, shortened
+from convex_evals.core.text import sentence, shortened
 
 _PATH: Final = re.compile(r"(?<![\w./-])((?:src|convex|app|pages|components|lib)/[\w./-]+\.(?:tsx?|jsx?))\b")
 _NOT_ITS_OWN: Final = re.compile(rf"(?:^|/)(?:_generated|node_modules)/|{GRADERS_OWN.pattern}")
@@ -113,7 +113,7 @@ def broken_types(complaint: Complaint, evidence: Evidence) -> Opinion | None:
         "model",
         "broken_types",
         f"The compiler reports {code}: {complaint.said}",
-        f"The compiler found {code} at {complaint.diagnostic.place or 'an unknown place'}: {complaint.said}.",
+        f"The compiler found {code} at {complaint.diagnostic.place or 'an unknown place'}: {sentence(complaint.said)}",
         f"the compiler's {code}",
         (complaint.place,),
     )
@@ -124,15 +124,16 @@ def wrong_behaviour(complaint: Complaint, evidence: Evidence) -> Opinion | None:
     if complaint.kind not in ("behaviour", "declarations"):
         return None
     stated = [demand.text for demand in evidence.counterfactuals.demands if demand.stated]
-    said = f" The task says it: {listed(stated[:4])}." if stated else ""
     title = (complaint.diagnostic.name or "a test").removeprefix("test_").replace("_", " ")
+    rule = read_task(evidence.task).closest(title, stated) if stated else None
+    said = f" The task says: “{shortened(rule.text, 200)}”" if rule else ""
     return Opinion(
         "model",
         "wrong_behaviour",
         f"{title}: {complaint.said}",
         f"The test {complaint.diagnostic.name or 'that failed'} found that the answer does not do what is asked: "
-        f"{complaint.said}.{said}",
-        f"the task says {listed(stated[:4])}" if stated else "a test of behaviour, with nothing against it",
+        f"{sentence(complaint.said)}{said}",
+        f"the task: “{shortened(rule.text, 120)}”" if rule else "a test of behaviour, with nothing against it",
         (complaint.place,),
     )
 
@@ -143,7 +144,7 @@ def refused_answer(complaint: Complaint, evidence: Evidence) -> Opinion:
         "model",
         "refused_answer",
         f"The step {evidence.failed_step} refused the answer: {complaint.said}",
-        f"The step {evidence.failed_step} failed and said: {complaint.said}. "
+        f"The step {evidence.failed_step} failed and said: {sentence(complaint.said)} "
         f"Nothing in the evidence points at the task, the grader or a documented gap.",
         f"what the step {evidence.failed_step} said",
         (complaint.place,),

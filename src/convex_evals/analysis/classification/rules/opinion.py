@@ -8,7 +8,7 @@ from typing import Final, Literal
 from convex_evals.analysis.classification.types import Fault
 from convex_evals.analysis.counterfactuals import compares_declarations
 from convex_evals.analysis.evidence import Evidence
-from convex_evals.core.diagnostics import Diagnostic
+from convex_evals.core.diagnostics import Diagnostic, comparison
 from convex_evals.core.text import shortened
 
 Kind = Literal["refused", "behaviour", "types", "declarations", "set-up", "lint", "unexplained"]
@@ -30,10 +30,9 @@ class Complaint:
     @property
     def said(self) -> str:
         """On one line."""
-        test = self.diagnostic
-        if test.expected is not None and test.received is not None:
-            return f"expected {shortened(test.expected, 60)}, received {shortened(test.received, 60)}"
-        return shortened(test.message) or "nothing that explains it"
+        compared = comparison(self.diagnostic, 60)
+        own = self.message.strip().partition("\n")[0] if self.diagnostic.expected else self.message
+        return compared or shortened(own) or "nothing that explains it"
 
     @property
     def place(self) -> str:
