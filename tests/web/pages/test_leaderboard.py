@@ -200,15 +200,20 @@ def test_an_eval_shows_who_passes_it_and_what_fails(client: TestClient, run: Run
     assert client.get("/eval/000-basics/999-nothing").status_code == 404
 
 
-def test_the_matrix_is_sorted_by_difficulty_or_disagreement(client: TestClient, run: Run) -> None:
+def test_the_matrix_is_sorted_by_what_fails_or_by_disagreement(client: TestClient, run: Run) -> None:
     run("acme/one", failing=EVALS[1:])
     run("acme/two", failing=EVALS[2:])
     rows = {each["eval"]: each for each in client.get("/matrix.json").json()["evals"]}
-    assert [rows[name]["difficulty"] for name in EVALS] == [0, 0.5, 1]
+    assert [rows[name]["failing"] for name in EVALS] == [0, 0.5, 1]
+    assert [(rows[name]["difficulty"], rows[name]["level"]) for name in EVALS] == [(0, None), (0.5, None), (1, None)]
     assert [rows[name]["disagreement"] for name in EVALS] == [0, 0.25, 0]
     text = client.get("/matrix?order=disagreement").text
     places = [text.rindex(f'data-open href="/eval/{name}"') for name in EVALS]
     assert places[1] < min(places[0], places[2])
+    assert client.get("/matrix?order=failing").text == client.get("/matrix?order=difficulty").text.replace(
+        "order=difficulty", "order=failing"
+    )
+    assert ">Failing</th>" in text and ">Difficulty</th>" not in text
 
 
 def test_two_runs_are_compared_with_what_flipped_first(client: TestClient, run: Run) -> None:
@@ -259,9 +264,7 @@ def test_a_run_that_is_hidden_is_on_no_page(client: TestClient, store: ScoresSto
     assert client.get("/model/acme/tiny").status_code == 404
 
 
-def test_scores_by_difficulty_are_on_the_pages_of_runs_models_and_comparisons(
-    store: ScoresStore, run: Run, tmp_path: Path
-) -> None:
+def test_difficulties_of_the_suite_are_on_the_pages(store: ScoresStore, run: Run, tmp_path: Path) -> None:
     first, second = run(failing=EVALS[:2]), run(failing=EVALS[:1])
     for name, level in zip(EVALS, ("hard", "easy", None), strict=True):
         (tmp_path / "evals" / name / "answer").mkdir(parents=True)
@@ -280,3 +283,9 @@ def test_scores_by_difficulty_are_on_the_pages_of_runs_models_and_comparisons(
         header, row = (line.split(",") for line in client.get("/leaderboard.csv").text.splitlines())
         assert header[-3:] == ["difficulty:easy", "difficulty:hard", "difficulty:no difficulty"]
         assert row[-3:] == ["0.5", "0.0", "1.0"]
+        assert [each["level"] for each in client.get("/matrix.json").json()["evals"]] == [
+            "hard",
+            "easy",
+            "no difficulty",
+        ]
+        assert ">Difficulty</th>" in client.get("/matrix?tag=hard").text

@@ -1,6 +1,6 @@
 """The matrix: every eval by every model, to see what is hard and what models disagree about."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import fmean, pvariance
@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from convex_evals.runner import UNMINTED, WITH_GUIDELINES, RunFigures, is_sample
+from convex_evals.runner import LEVELS, UNMINTED, WITH_GUIDELINES, RunFigures, by_difficulty, is_sample
 from convex_evals.scores import Benchmark
 from convex_evals.statistics import Tally, merged
 from convex_evals.web.charts import Cell, Chart, heat_map
@@ -21,8 +21,9 @@ from convex_evals.web.results import Results, results_of
 from convex_evals.web.site import Site, site_of
 
 router = APIRouter()
-Order = Literal["name", "difficulty", "disagreement"]
-ORDERS: Final[tuple[Order, ...]] = ("name", "difficulty", "disagreement")
+Order = Literal["name", "failing", "disagreement", "difficulty"]
+ORDERS: Final[tuple[Order, ...]] = ("name", "failing", "disagreement")
+"""`difficulty` is what `failing` was called in older links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +38,11 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One eval. `difficulty` is the share that fails, `disagreement` the variance of the models' pass rates."""
+    """One eval. `failing` is the share that fails, `disagreement` the variance of the models' pass rates."""
 
     eval: str
     tallies: tuple[Tally | None, ...]
-    difficulty: float
+    failing: float
     disagreement: float
 
 
@@ -64,14 +65,20 @@ def matrix(
     versions = results.benchmarks()
     version = find_version(versions, benchmark) if versions else None
     table = _table(results, version, experiment) if version else Table((), ())
+    order = "failing" if order == "difficulty" else order
     tags = site.suite.tags if site.suite else {}
     columns, lines = table.columns, tuple(each for each in table.lines if not tag or tag in tags.get(each.eval, ()))
+    levels = {
+        name: level for level, names in by_difficulty({each.eval: () for each in lines}, tags).items() for name in names
+    }
     return show(
         request,
         "matrix.html",
         title="Matrix",
         crumbs=(Crumb("home", "/"), Crumb("matrix")),
-        twin=_twin(columns, lines),
+        twin=_twin(columns, lines, levels),
+        levels=levels,
+        level_names=LEVELS,
         versions=versions,
         version=version,
         minted=version is not None and version.name != UNMINTED,
@@ -98,7 +105,7 @@ def _table(results: Results, version: Benchmark, experiment: str) -> Table:
 
 
 def _key(line: Line, order: Order) -> tuple[float, ...]:
-    return () if order == "name" else (-line.difficulty if order == "difficulty" else -line.disagreement,)
+    return () if order == "name" else (-line.failing if order == "failing" else -line.disagreement,)
 
 
 def _columns(results: Results, version: Benchmark, experiment: str) -> tuple[Column, ...]:
@@ -156,10 +163,14 @@ def _said(tally: Tally | None) -> str:
     return "not run" if tally is None else f"{tally.passed} of {tally.trials} passed"
 
 
-def _twin(columns: Sequence[Column], lines: Sequence[Line]) -> Twin:
-    heads = ("eval", "difficulty", "disagreement", *(each.model for each in columns))
+def _twin(columns: Sequence[Column], lines: Sequence[Line], levels: Mapping[str, str]) -> Twin:
+    """`difficulty` is the older name of `failing`; the difficulty of the suite is `level`."""
+    heads = ("eval", "difficulty", "disagreement", "failing", "level", *(each.model for each in columns))
     rows = (
-        (each.eval, each.difficulty, each.disagreement, *(None if one is None else one.rate for one in each.tallies))
+        (
+            *(each.eval, each.failing, each.disagreement, each.failing, levels.get(each.eval)),
+            *(None if one is None else one.rate for one in each.tallies),
+        )
         for each in lines
     )
     return Twin("evals", heads, rows)
