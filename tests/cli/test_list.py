@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -59,15 +60,28 @@ def test_tags_are_listed_and_select_evals(convex_evals: Command, suite_folder: P
     (suite_folder / "000-basics/000-first/eval.json").write_text(f'{{"tags": {tags}}}')
     rows = [line.split() for line in convex_evals("list", "--tag", "hard", "--tag", "contention").stdout.splitlines()]
     assert rows[:3] == [
-        ["eval", "pipeline", "grader", "gaps", "tags", "task"],
+        ["eval", "pipeline", "grader", "gaps", "difficulty", "concepts", "task"],
         ["000-basics", "(1)"],
-        ["000-first", "full", "pytest", "no", "contention", "hard", "Task", "of", "000-basics/000-first."],
+        ["000-first", "full", "pytest", "no", "hard", "contention", "Task", "of", "000-basics/000-first."],
     ]
+    assert "1 eval in 1 category · 1 hard ·" in convex_evals("list", "--tag", "hard").stdout
+    assert "3 evals in 2 categories · 1 hard, 2 without difficulty ·" in convex_evals("list").stdout
+    assert "Given twice: with either." in " ".join(convex_evals("list", "--help").stdout.split())
     listed = json.loads(convex_evals("list", "--json").stdout)
     assert listed["tags"] == [{"tag": "contention", "evals": 1}, {"tag": "hard", "evals": 1}]
     assert listed["evals"][0]["tags"] == json.loads(tags)
     refused = convex_evals("list", "--tag", "contentoin")
     assert (refused.returncode, "did you mean contention?" in refused.stderr) == (2, True)
+
+
+def test_the_difficulty_is_the_last_fact_to_go_on_a_narrow_terminal(
+    convex_evals: Command, suite_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tags = '{"concepts": ["contention"], "difficulty": {"level": "hard", "source": "calibration"}}'
+    (suite_folder / "000-basics/000-first/eval.json").write_text(f'{{"tags": {tags}}}')
+    narrow = Console(width=60, force_terminal=True, color_system=None, markup=False)
+    monkeypatch.setattr("convex_evals.cli.output.console", lambda: narrow)
+    assert "  000-first   hard   Task of 000-basics/000-first." in convex_evals("list").stdout
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,11 @@ Names = Annotated[
 ]
 TagNames = Annotated[
     list[str] | None,
-    typer.Option("--tag", metavar="TAG", help="Only evals with this tag: a concept, or easy, medium or hard."),
+    typer.Option(
+        "--tag",
+        metavar="TAG",
+        help="Only evals with this tag: a concept, or easy, medium or hard. Given twice: with either.",
+    ),
 ]
 EvalsFolder = Annotated[
     Path | None,

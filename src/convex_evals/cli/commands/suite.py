@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 LONGEST_LINE = 78
 MANY = 5
 NEARLY_ALL = 0.8
+_DIFFICULTY = "difficulty"
 
 
 def list_evals(
@@ -55,21 +56,34 @@ def list_evals(
 def _print_table(suite: "Suite", chosen: tuple["Eval", ...]) -> None:
     from convex_evals.cli.output import count, print_lines, print_table, table
 
-    tagged = any(each.tags.names for each in chosen)
-    headings = ["eval", "pipeline", "grader", "gaps", *(["tags"] if tagged else []), "task"]
-    rows = table(headings, drop=("gaps", "grader", "pipeline", *(["tags"] if tagged else [])), cut="task")
+    tags = [_DIFFICULTY] if any(each.tags.difficulty for each in chosen) else []
+    tags += ["concepts"] if any(each.tags.concepts for each in chosen) else []
+    headings = ["eval", "pipeline", "grader", "gaps", *tags, "task"]
+    drop = [name for name in ("gaps", "grader", "pipeline", "concepts") if name in headings]
+    rows = table(headings, drop=drop, short={_DIFFICULTY: "level"}, cut="task")
     opening = _opening([each.task for each in chosen])
     by_category = _by_category(chosen)
     for category, members in by_category.items():
         rows.add_row(f"{category} ({len(members)})", style="bold")
         for each in members:
             grader, gaps = _grader(each) or "none yet", "yes" if each.gaps else "no"
-            tags = [" ".join(each.tags.names)] if tagged else []
-            rows.add_row(f"  {each.name}", each.pipeline, grader, gaps, *tags, _first_line(each, opening))
+            known = {_DIFFICULTY: each.tags.difficulty or "", "concepts": " ".join(each.tags.concepts)}
+            about = (known[name] for name in tags)
+            rows.add_row(f"  {each.name}", each.pipeline, grader, gaps, *about, _first_line(each, opening))
     print_table(rows)
     evals, categories = count(len(chosen), "eval"), count(len(by_category), "category", "categories")
     broken = f", {len(suite.problems)} broken" if suite.problems else ""
-    print_lines(["", f"{evals} in {categories}{broken} · {suite.root} · suite {suite.fingerprint[:12]}"])
+    levels = f" · {_levels_text(chosen)}" if _DIFFICULTY in tags else ""
+    print_lines(["", f"{evals} in {categories}{broken}{levels} · {suite.root} · suite {suite.fingerprint[:12]}"])
+
+
+def _levels_text(chosen: Sequence["Eval"]) -> str:
+    """`69 easy, 26 medium, 5 hard, 66 without difficulty`."""
+    from convex_evals.suite import Difficulty
+
+    counts = Counter(each.tags.difficulty for each in chosen)
+    said = [f"{counts[level]} {level or 'without difficulty'}" for level in (*Difficulty, None) if counts[level]]
+    return ", ".join(said)
 
 
 def _first_line(each: "Eval", opening: str) -> str:
