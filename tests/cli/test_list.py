@@ -158,7 +158,7 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(
     assert result.stderr.count("\n") == 1
 
 
-def test_what_all_tasks_begin_with_is_left_out_of_the_list(convex_evals: Command, suite_folder: Path) -> None:
+def test_what_most_tasks_begin_with_is_left_out_of_the_list(convex_evals: Command, suite_folder: Path) -> None:
     for number in range(6):
         folder = suite_folder / f"000-basics/01{number}-more"
         shutil.copytree(suite_folder / "000-basics/000-first", folder)
@@ -166,3 +166,14 @@ def test_what_all_tasks_begin_with_is_left_out_of_the_list(convex_evals: Command
     (suite_folder / "001-queries/000-index/TASK.txt").write_text("Draw a page.\n")
     listed = convex_evals("list", "-f", "more|index").stdout
     assert "pytest  no    … 3." in listed and "vitest  yes   Draw a page." in listed
+    assert "… 3." in convex_evals("list", "-f", "013-more").stdout  # the same whatever is chosen
+
+
+def test_a_word_that_many_tasks_begin_with_is_no_reason_to_break_their_sentences(
+    convex_evals: Command, suite_folder: Path
+) -> None:
+    for number in range(6):
+        folder = suite_folder / f"000-basics/01{number}-more"
+        shutil.copytree(suite_folder / "000-basics/000-first", folder)
+        (folder / "TASK.txt").write_text(f"Write number {number}.\n")
+    assert "no    Write number 3." in convex_evals("list").stdout

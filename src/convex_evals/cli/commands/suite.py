@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 LONGEST_LINE = 78
 MANY = 5
-NEARLY_ALL = 0.8
+MOST = 0.5
+LEAST_WORDS = 4
 _DIFFICULTY = "difficulty"
 
 
@@ -61,7 +62,7 @@ def _print_table(suite: "Suite", chosen: tuple["Eval", ...]) -> None:
     headings = ["eval", "pipeline", "grader", "gaps", *tags, "task"]
     drop = [name for name in ("gaps", "grader", "pipeline", "concepts") if name in headings]
     rows = table(headings, drop=drop, short={_DIFFICULTY: "level"}, cut="task")
-    opening = _opening([each.task for each in chosen])
+    opening = _opening([_first_of(each) for each in suite.evals])
     by_category = _by_category(chosen)
     for category, members in by_category.items():
         rows.add_row(f"{category} ({len(members)})", style="bold")
@@ -87,23 +88,29 @@ def _levels_text(chosen: Sequence["Eval"]) -> str:
 
 
 def _first_line(each: "Eval", opening: str) -> str:
-    """Without the words that nearly all begin with, which would tell them apart by nothing."""
+    """Without the words that most tasks of the suite begin with, which would tell them apart by nothing."""
     from convex_evals.core.text import shortened
 
-    line = each.task.strip().splitlines()[0]
-    return shortened(f"…{line.removeprefix(opening)}" if opening and line.startswith(opening) else line, LONGEST_LINE)
+    line = _first_of(each)
+    rest = line.removeprefix(f"{opening} ")
+    return shortened(f"… {rest}" if opening and rest != line else line, LONGEST_LINE)
+
+
+def _first_of(each: "Eval") -> str:
+    return each.task.strip().splitlines()[0]
 
 
 def _opening(tasks: Sequence[str]) -> str:
-    """`Write a Convex backend in TypeScript`: the words that nearly all tasks begin with, if there are many."""
+    """`Write a Convex backend in TypeScript`: what most tasks begin with, if there are many, and it is more than a word
+    or two. Leaving out less would save no room, and break the sentences."""
     opening: list[str] = []
-    split, enough = [task.split() for task in tasks], max(MANY, NEARLY_ALL * len(tasks))
+    split, enough = [task.split() for task in tasks], max(MANY, MOST * len(tasks))
     while True:
         number = len(opening)
         following = Counter(words[number] for words in split if words[:number] == opening and len(words) > number)
         word, shared = max(following.items(), key=lambda each: each[1], default=("", 0))
         if shared < enough:
-            return " ".join(opening)
+            return " ".join(opening) if len(opening) >= LEAST_WORDS else ""
         opening.append(word)
 
 
