@@ -149,6 +149,20 @@ def test_a_changed_eval_is_another_version(convex_evals: Command, minted: Path) 
     assert lines == ["task changed   000-basics/001-hello", "2 evals are the same in both and stay comparable"]
 
 
+def test_an_experiment_that_is_neither_known_nor_recorded_is_refused(
+    convex_evals: Command, minted: Path, tmp_path: Path
+) -> None:
+    refused = convex_evals("leaderboard", "-e", "terse")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.startswith("convex-evals: There is no experiment 'terse'; there are: default, no_guidelines,")
+    assert convex_evals("leaderboard", "-e", "no_guidelines").returncode == 0
+    configured = tmp_path / "experiments.toml"
+    configured.write_text('[terse]\nguidelines = "none"\n')
+    assert convex_evals("run", "-m", answers(tmp_path / "good", right=3), "-e", "terse").returncode == 0
+    configured.unlink()
+    assert "100.0%" in convex_evals("leaderboard", "-e", "terse").stdout
+
+
 @pytest.mark.parametrize("name", ["", "V1", "v 1", "x" * 65])
 def test_names_of_versions_are_plain(name: str, convex_evals: Command, minted: Path) -> None:
     refused = convex_evals("benchmark", "mint", name)
