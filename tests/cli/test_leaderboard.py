@@ -93,7 +93,7 @@ def test_runs_that_do_not_belong_are_listed_with_the_reason(
     assert found["models"] == []
     assert sorted(each["why"] for each in found["notRanked"]) == [
         "graded with other options or another version of convex-evals",
-        "other evals: 1 of 3 are those of v1",
+        "other evals: 1 of 3 is the same as in v1",
     ]
     assert "No complete run belongs to it yet." in convex_evals("leaderboard").stdout
 
@@ -126,13 +126,15 @@ def test_without_a_version_complete_runs_that_were_graded_alike_are_compared(
     assert "No benchmark version is minted" in shown
     assert "50.0%" in shown
     assert json.loads(convex_evals("leaderboard", "--json").stdout)["benchmark"]["minted"] is False
+    assert convex_evals("run", "-m", "empty", "--limit", "1").returncode == 0
+    assert "of empty: other evals: 1 of 2 is the same as in the ranked runs" in convex_evals("leaderboard").stdout
 
 
 def test_a_part_of_the_suite_can_be_a_version(convex_evals: Command, minted: Path) -> None:
     made = convex_evals("benchmark", "mint", "small", "--filter", "00[01]-hello")
     assert made.stdout.startswith("Minted small: 2 evals")
     assert convex_evals("run", "-m", "reference").returncode == 0
-    assert "of reference: other evals: 1 more than those of small" in convex_evals("leaderboard").stdout
+    assert "of reference: other evals: 1 more than in small" in convex_evals("leaderboard").stdout
     assert convex_evals("benchmark", "mint", "none", "--filter", "nothing").returncode == 2
 
 

@@ -204,7 +204,8 @@ def leaderboard(
     """Rank models by their complete runs of one benchmark version.
 
     A rank is a range when models cannot be told apart. Runs that do not belong to the version are listed, not ranked.
-    As long as no version is minted, what the newest complete run was asked and graded with stands in for one.
+    As long as no version is minted, what the newest complete run of a whole suite was asked and graded with stands in
+    for one or, where there is none, the longest run of a sample.
 
     Examples:
       convex-evals leaderboard
