@@ -93,7 +93,7 @@ def test_runs_that_do_not_belong_are_listed_with_the_reason(
     assert found["models"] == []
     assert sorted(each["why"] for each in found["notRanked"]) == [
         "graded with other options or another version of convex-evals",
-        "other evals: 1 of 3 are those of v1",
+        "other evals: 1 of 3 is the same as in v1",
     ]
     assert "No complete run belongs to it yet." in convex_evals("leaderboard").stdout
 
@@ -126,13 +126,15 @@ def test_without_a_version_complete_runs_that_were_graded_alike_are_compared(
     assert "No benchmark version is minted" in shown
     assert "50.0%" in shown
     assert json.loads(convex_evals("leaderboard", "--json").stdout)["benchmark"]["minted"] is False
+    assert convex_evals("run", "-m", "empty", "--limit", "1").returncode == 0
+    assert "of empty: other evals: 1 of 2 is the same as in the ranked runs" in convex_evals("leaderboard").stdout
 
 
 def test_a_part_of_the_suite_can_be_a_version(convex_evals: Command, minted: Path) -> None:
     made = convex_evals("benchmark", "mint", "small", "--filter", "00[01]-hello")
     assert made.stdout.startswith("Minted small: 2 evals")
     assert convex_evals("run", "-m", "reference").returncode == 0
-    assert "of reference: other evals: 1 more than those of small" in convex_evals("leaderboard").stdout
+    assert "of reference: other evals: 1 more than in small" in convex_evals("leaderboard").stdout
     assert convex_evals("benchmark", "mint", "none", "--filter", "nothing").returncode == 2
 
 
@@ -147,6 +149,20 @@ def test_a_changed_eval_is_another_version(convex_evals: Command, minted: Path) 
     assert changed["same"] == ["000-basics/000-hello", "000-basics/002-hello"]
     lines = convex_evals("benchmark", "diff", "v1", "v2").stdout.splitlines()
     assert lines == ["task changed   000-basics/001-hello", "2 evals are the same in both and stay comparable"]
+
+
+def test_an_experiment_that_is_neither_known_nor_recorded_is_refused(
+    convex_evals: Command, minted: Path, tmp_path: Path
+) -> None:
+    refused = convex_evals("leaderboard", "-e", "terse")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.startswith("convex-evals: There is no experiment 'terse'; there are: default, no_guidelines,")
+    assert convex_evals("leaderboard", "-e", "no_guidelines").returncode == 0
+    configured = tmp_path / "experiments.toml"
+    configured.write_text('[terse]\nguidelines = "none"\n')
+    assert convex_evals("run", "-m", answers(tmp_path / "good", right=3), "-e", "terse").returncode == 0
+    configured.unlink()
+    assert "100.0%" in convex_evals("leaderboard", "-e", "terse").stdout
 
 
 @pytest.mark.parametrize("name", ["", "V1", "v 1", "x" * 65])

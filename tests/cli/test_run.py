@@ -274,3 +274,22 @@ def test_a_run_that_has_verdicts_on_everything_cannot_be_resumed_into_anything_e
 def written(folder: Path) -> dict[str, bytes]:
     """The scores, byte by byte."""
     return {path.name: path.read_bytes() for path in (folder / "scores").iterdir() if path.is_file()}
+
+
+def test_recorded_answers_are_run_as_the_experiment_that_they_were_made_with(
+    convex_evals: Command, hello_suite: MakeSuite
+) -> None:
+    hello_suite(1)
+    models = ("-m", "sample/blind-3", "-m", "blind-1")
+    assert convex_evals("run", *models).returncode == 3  # there is no recording of this eval
+    runs = json.loads(convex_evals("status", "--json").stdout)["runs"]
+    assert {each["model"]: each["experiment"] for each in runs} == {
+        "sample/blind-1": "default",
+        "sample/blind-3": "no_guidelines",
+    }
+    refused = convex_evals("run", *models, "-e", "no_guidelines")
+    assert refused.returncode == 2
+    assert refused.stderr == (
+        "convex-evals: The answers of sample/blind-1 were made with the experiment default, "
+        "so they cannot be run with no_guidelines.\n"
+    )

@@ -65,17 +65,22 @@ def find_model(
     globs = answer_files or ("**/*",)
     if name.startswith(REPLAY):
         return _find_replay(name, name.removeprefix(REPLAY), store)
-    if name.startswith(SAMPLE):
-        return RecordedModel.named(name)
     registry = load_registry()
+    if name.startswith(SAMPLE):
+        return _recorded(name, registry)
     entry = registry.find(name)
     if entry.api == "recorded":
-        return RecordedModel.named(entry.slug)
+        return _recorded(entry.slug, registry)
     if entry.api == "built-in":
         return EmptyModel() if entry.slug == "empty" else ReferenceModel(globs)
     connections = connections or Connections(read_settings())
     _mention_neighbours(entry, registry, connections.say)
     return provider_model(entry, asking or AskOptions(), globs, connections)
+
+
+def _recorded(slug: str, registry: Registry) -> RecordedModel:
+    entry = registry.models.get(slug)
+    return replace(RecordedModel.named(slug), experiment=entry.experiment if entry else None)
 
 
 def prompt_fingerprint_of(model: Model) -> str | None:

@@ -153,11 +153,12 @@ def samples_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class RecordedModel:
-    """Answers with recordings; the same one in every trial."""
+    """Answers with recordings; the same one in every trial. `experiment` is the one they were made with, if known."""
 
     folder: Path
     name: str
     provider: str = SAMPLES
+    experiment: str | None = None
 
     @classmethod
     def named(cls, slug: str, samples: Path | None = None) -> "RecordedModel":

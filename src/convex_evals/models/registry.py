@@ -41,6 +41,7 @@ class ModelEntry:
     tags: tuple[str, ...] = ()
     first_seen: date | None = None  # the day the registry first had it
     web_search: bool = False  # whether its provider can let it search
+    experiment: str | None = None  # the one that recorded answers were made with
     listed: bool = True  # False: made up from a provider's defaults, because no file lists it
 
     @property
@@ -183,6 +184,7 @@ def _entry(table: TomlTable, providers: Mapping[str, Provider]) -> ModelEntry:
         tags=table.texts("tags"),
         first_seen=table.day("first_seen"),
         web_search=_either(table.flag("web_search"), provider.web_search),
+        experiment=table.text("experiment"),
     )
     table.finish()
     return entry

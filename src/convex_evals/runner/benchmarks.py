@@ -11,7 +11,7 @@ from convex_evals.core.errors import UsageError
 from convex_evals.models import Experiment, prompt_fingerprint
 from convex_evals.pipeline import GradingOptions
 from convex_evals.runner.plans import VALIDATE, as_with_browser, pipeline_fingerprint
-from convex_evals.runner.results import NOT_SCORES, missing_text
+from convex_evals.runner.results import NOT_SCORES, UNMINTED, missing_text, same_text
 from convex_evals.scores import Benchmark, PlannedEval, RunRecord
 from convex_evals.suite import Selection, Suite, select
 
@@ -104,11 +104,12 @@ def why_not_ranked(
         return f"a {label} run"
     if not run.is_complete:
         return missing_text(run)
+    where = "the ranked runs" if benchmark.name == UNMINTED else benchmark.name
     matching = set(planned) & set(benchmark.evals)
     if len(matching) < len(benchmark.evals):
-        return f"other evals: {len(matching)} of {len(benchmark.evals)} are those of {benchmark.name}"
+        return f"other evals: {same_text(len(matching), len(benchmark.evals))} as in {where}"
     if run.evals > len(benchmark.evals):
-        return f"other evals: {run.evals - len(benchmark.evals)} more than those of {benchmark.name}"
+        return f"other evals: {run.evals - len(benchmark.evals)} more than in {where}"
     if (run.fingerprints.pipeline or "") != benchmark.pipeline:
         return "graded with other options or another version of convex-evals"
     if (toolchain or run.fingerprints.toolchain or "") != benchmark.toolchain:

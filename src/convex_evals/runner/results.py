@@ -92,13 +92,18 @@ def why_no_score(run: RunRecord, planned: Iterable[PlannedEval], suite: Suite) -
     today = {PlannedEval(each.id, each.fingerprints.content, each.fingerprints.grader) for each in suite.evals}
     same = len(today & set(planned))
     if same < len(today) or run.evals != len(today):
-        return f"other evals: {same} of {len(today)} are those of the suite"
+        return f"other evals: {same_text(same, len(today))} as in the suite"
     return None
 
 
 def missing_text(run: RunRecord) -> str:
     missing = run.counts.total - run.counts.passed - run.counts.failed
-    return f"incomplete: {missing} of {run.counts.total} have no verdict"
+    return f"incomplete: {missing} of {run.counts.total} {'has' if missing == 1 else 'have'} no verdict"
+
+
+def same_text(same: int, total: int) -> str:
+    """`1 of 66 is the same`: evals, with their tasks and graders."""
+    return f"{same} of {total} {'is' if same == 1 else 'are'} the same"
 
 
 def scored_runs(store: "ScoresStore", suite: Suite) -> dict[str, RunRecord]:

@@ -81,9 +81,9 @@ async def test_the_order_stays_when_another_version_or_experiment_is_chosen(brow
     await expect(page).to_have_url(re.compile(r"/leaderboard\?benchmark=v1&q=a&sort=cost$"))
     await page.get_by_role("link", name="Show all").click()
     await expect(page).to_have_url(re.compile(r"/leaderboard\?benchmark=v1&sort=cost$"))
-    await page.goto(f"{ranked.origin}/matrix?order=difficulty&sort=-eval")
+    await page.goto(f"{ranked.origin}/matrix?order=failing&sort=-eval")
     await page.get_by_role("link", name="without guidelines").click()
-    await expect(page).to_have_url(re.compile(r"/matrix\?experiment=no_guidelines&order=difficulty&sort=-eval$"))
+    await expect(page).to_have_url(re.compile(r"/matrix\?experiment=no_guidelines&order=failing&sort=-eval$"))
 
 
 async def test_a_filter_of_runs_keeps_the_others_and_the_order(browser: Any, served: Any) -> None:

@@ -58,6 +58,15 @@ async def test_a_model_leads_to_its_last_run(browser: Any, ranked: Any) -> None:
     await expect(page.locator(".head")).to_contain_text("acme/good")
 
 
+async def test_why_a_run_is_not_ranked_can_be_read_on_a_phone(browser: Any, ranked: Any) -> None:
+    page = await browser.visit(f"{ranked.origin}/leaderboard")
+    await page.set_viewport_size({"width": 400, "height": 800})
+    why = page.locator("#left-out tbody tr").first.locator("td").last
+    await expect(why).not_to_be_empty()
+    box = await why.bounding_box()
+    assert box is not None and box["x"] + box["width"] <= 400
+
+
 async def _models(page: Page) -> list[str]:
     names: list[str] = await page.locator("table").first.locator("tbody tr td:nth-child(2) a").all_inner_texts()
     return names

@@ -289,3 +289,11 @@ def test_difficulties_of_the_suite_are_on_the_pages(store: ScoresStore, run: Run
             "no difficulty",
         ]
         assert ">Difficulty</th>" in client.get("/matrix?tag=hard").text
+
+
+def test_runs_of_selected_evals_have_no_score_on_the_page_of_their_model(client: TestClient, run: Run) -> None:
+    run(failing=EVALS[:1], options={"filtered": True})
+    (listed,) = client.get("/model/acme/acme/tiny.json").json()["runs"]
+    assert (listed["score"], listed["low"], listed["passed"], listed["planned"]) == (None, None, 2, 3)
+    text = client.get("/model/acme/acme/tiny").text
+    assert ">2 of 3 passed</span>" in text and "66.7%" not in text

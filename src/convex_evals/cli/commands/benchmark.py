@@ -204,7 +204,8 @@ def leaderboard(
     """Rank models by their complete runs of one benchmark version.
 
     A rank is a range when models cannot be told apart. Runs that do not belong to the version are listed, not ranked.
-    As long as no version is minted, what the newest complete run was asked and graded with stands in for one.
+    As long as no version is minted, what the newest complete run of a whole suite was asked and graded with stands in
+    for one or, where there is none, the longest run of a sample.
 
     Examples:
       convex-evals leaderboard
@@ -214,11 +215,15 @@ def leaderboard(
     from convex_evals.cli import leaderboard as shown
     from convex_evals.cli.output import print_json, write_text
     from convex_evals.cli.runs.lookup import existing_scores
+    from convex_evals.models import find_experiment
     from convex_evals.runner import leaderboard_json
+    from convex_evals.scores import RunFilter
     from convex_evals.suite import find_suite, read_tags
 
     shape = options.shape
     with existing_scores(options.scores) as store:
+        if not store.runs(RunFilter(experiment=experiment, limit=1)):
+            find_experiment(experiment)  # a slip is a slip, and is said to be one
         found = shown.find_leaderboard(store, benchmark, experiment, read_tags(find_suite(evals)))
     match shape:
         case "json":

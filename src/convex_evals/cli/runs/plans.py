@@ -12,7 +12,15 @@ from convex_evals.cli.runs.options import Purpose, RunOptions
 from convex_evals.core.errors import UsageError
 from convex_evals.core.ids import new_id, prefix
 from convex_evals.core.settings import Settings
-from convex_evals.models import AskOptions, Connections, find_experiment, find_model
+from convex_evals.models import (
+    DEFAULT_EXPERIMENT,
+    AskOptions,
+    Connections,
+    Model,
+    RecordedModel,
+    find_experiment,
+    find_model,
+)
 from convex_evals.runner import (
     CHECK,
     REGRADE,
@@ -127,11 +135,24 @@ def _plans(asked: RunOptions, request: Request, store: ScoresStore, connections:
     for name in dict.fromkeys(asked.models or ()):
         globs = request.options.answer_files
         model = find_model(name, store, globs, asking=request.asking, connections=connections)
-        evals = limited(_failed(model.name, request, store), asked) if asked.failed else request.evals
+        its = replace(request, asking=_asking_of(model, request.asking))
+        evals = limited(_failed(model.name, its, store), asked) if asked.failed else its.evals
         if evals:
-            plan = plan_run(model, replace(request, evals=evals))
+            plan = plan_run(model, replace(its, evals=evals))
             _say_left_out(plan)
             yield plan
+
+
+def _asking_of(model: Model, asking: AskOptions) -> AskOptions:
+    """Recorded answers stay those of the experiment that they were made with. Raises UsageError for another one."""
+    made_with = model.experiment if isinstance(model, RecordedModel) else None
+    given = asking.experiment.name
+    if made_with in (None, given):
+        return asking
+    if given != DEFAULT_EXPERIMENT:
+        made = f"The answers of {model.name} were made with the experiment {made_with}"
+        raise UsageError(f"{made}, so they cannot be run with {given}.")
+    return replace(asking, experiment=find_experiment(made_with))
 
 
 def _check_shared(plans: Sequence[Plan], against: str, store: ScoresStore) -> None:

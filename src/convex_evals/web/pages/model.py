@@ -176,7 +176,7 @@ def _reports(site: Site, provider: str, name: str) -> tuple[ReportEntry, ...]:
 
 
 def _row(each: RunFigures) -> tuple[object, ...]:
-    run, found = each.run, each.score
+    run, found = each.run, each.score if each.is_whole else None
     numbers = (found.value, found.interval.low, found.interval.high) if found else (None, None, None)
     counts = (run.counts.passed, run.counts.failed, run.counts.infrastructure, run.counts.total)
     return (
