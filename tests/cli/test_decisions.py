@@ -47,3 +47,10 @@ def test_a_run_is_labelled_and_deleted_with_a_reason(convex_evals: Command, run_
             ("delete", "Ada", "A mistake."),
         ]
         assert store.runs() == ()
+
+
+@pytest.mark.parametrize("label", ["", " "])
+def test_an_empty_label_is_refused(convex_evals: Command, run_id: str, label: str) -> None:
+    refused = convex_evals("runs", "label", run_id, label, "--why", "x", *SIGNED)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr == "convex-evals: A label must be a word, such as baseline; it is empty.\n"

@@ -51,8 +51,10 @@ def test_a_command_or_option_that_does_not_exist_is_bad_usage(
         (
             PermissionError(13, "Permission denied", "/x"),
             3,
-            "convex-evals: the system refused: PermissionError: [Errno 13] Permission denied: '/x'.\n",
+            "convex-evals: the system refused /x: permission denied.\n",
         ),
+        (ConnectionError("nobody answers"), 3, "convex-evals: the system refused: nobody answers.\n"),
+        (OSError(5, "I/O error"), 3, "convex-evals: the system refused: I/O error.\n"),
         (
             KeyError("a\nb"),
             3,

@@ -58,6 +58,15 @@ def test_publishing_that_is_interrupted_says_how_to_go_on(
     assert convex_evals("publish", "site").returncode == 0
 
 
+def test_a_folder_that_cannot_be_made_is_said_without_the_name_of_an_exception(
+    convex_evals: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "README.md").write_text("mine")
+    refused = convex_evals("publish", "README.md/x")
+    assert refused.returncode == 3
+    assert refused.stderr == "convex-evals: the system refused README.md/x: not a directory.\n"
+
+
 def test_publishing_shows_on_a_terminal_how_far_it_is(convex_evals: Command, record_run: Callable[..., str]) -> None:
     record_run({"000-first": "passed"})
     published = convex_evals("publish", "site", TTY_COMPATIBLE="1", TERM="xterm", COLUMNS="80")

@@ -88,6 +88,21 @@ def test_an_answer_is_compared_with_the_reference_answer(
     assert "is the reference answer, word for word" in convex_evals("show", "latest", "hello", "--diff").stderr
 
 
+def test_the_difference_from_the_reference_answer_comes_before_that_from_given_files(
+    convex_evals: Command, hello_suite: Callable[..., Path], tmp_path: Path
+) -> None:
+    given = hello_suite(1) / "000-basics" / "000-hello" / "given"
+    answer = tmp_path / "answers" / "000-basics" / "000-hello"
+    for folder, said in ((given, "hey\n"), (answer, "hallo\n")):
+        folder.mkdir(parents=True)
+        (folder / "hello.txt").write_text(said)
+    assert convex_evals("run", "-m", "replay:answers").returncode == 0
+    shown = convex_evals("show", "latest", "hello", "--diff").stdout.splitlines()
+    assert shown[:2] == ["==> how the answer differs from the reference answer <==", "--- reference/hello.txt"]
+    heading = shown.index("==> what the answer changes in the given files <==")
+    assert shown[heading + 1 :] == ["--- given/hello.txt", "+++ model/hello.txt", "@@ -1 +1 @@", "-hey", "+hallo"]
+
+
 def test_an_eval_says_how_many_others_failed_alike(convex_evals: Command, record_run: Record) -> None:
     run = record_run({"001-second": "failed"})
     for model in ("tester", "other", "third"):

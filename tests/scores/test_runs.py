@@ -157,15 +157,31 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def test_the_time_between_two_sessions_is_not_counted_as_work(scene: Any, clock: Clock) -> None:
     store: ScoresStore = scene.store
     run = scene.run()
+    store.begin_attempt(run, EVAL)
     clock.seconds = 60
     store.finish_run(run, "stopped", "interrupted")
     clock.seconds = 86_400
     store.resume_run(run)
+    store.begin_attempt(run, EVAL)
     clock.seconds += 30
     store.finish_run(run, "completed")
     found = store.find_run(run)
     assert found.worked == timedelta(seconds=90)
     assert found.finished_at is not None and found.finished_at - found.started_at == timedelta(seconds=86_430)
+
+
+def test_the_time_in_which_a_run_waits_for_another_one_is_not_counted_as_work(scene: Any, clock: Clock) -> None:
+    store: ScoresStore = scene.store
+    run = scene.run()
+    clock.seconds = 70
+    assert store.pages.grid(run).working_since is None
+    store.begin_attempt(run, EVAL)
+    clock.seconds = 213
+    store.finish_run(run, "stopped", "interrupted")
+    store.resume_run(run)
+    clock.seconds = 300
+    store.finish_run(run, "stopped", "interrupted")
+    assert store.find_run(run).worked == timedelta(seconds=143)
 
 
 def test_a_process_that_was_killed_worked_until_it_last_recorded_something(scene: Any, clock: Clock) -> None:
@@ -178,10 +194,11 @@ def test_a_process_that_was_killed_worked_until_it_last_recorded_something(scene
     assert store.find_run(run).worked == timedelta(0)
     clock.seconds = 1_000
     store.resume_run(run)
-    assert store.find_run(run).worked == timedelta(seconds=25)
+    assert store.find_run(run).worked == timedelta(seconds=15)
+    store.begin_attempt(run, EVAL)
     clock.seconds = 1_005
     store.finish_run(run, "completed")
-    assert store.find_run(run).worked == timedelta(seconds=30)
+    assert store.find_run(run).worked == timedelta(seconds=20)
 
 
 def test_trials_can_be_added_to_some_evals(scene: Any) -> None:

@@ -30,7 +30,7 @@ def run(arguments: list[str]) -> int:
     except ConvexEvalsError as error:
         return _report(str(error), error.exit_code, debug)
     except OSError as error:
-        return _report(f"the system refused: {_one_line(error)}.", InfrastructureError.exit_code, debug)
+        return _report(_refusal(error), InfrastructureError.exit_code, debug)
     except Exception as error:
         again = shlex.join([PROGRAM, DEBUG, *arguments])
         sentence = f"this is a bug in {PROGRAM} itself ({_one_line(error)}); `{again}` shows where."
@@ -53,6 +53,15 @@ def _invoke(arguments: list[str], debug: bool) -> int:
     except Abort:
         return INTERRUPTED
     return result if isinstance(result, int) else 0
+
+
+def _refusal(error: OSError) -> str:
+    """`the system refused /x: permission denied.` Errors of the network have no file, and some nothing but a text."""
+    names = [str(name) for name in (error.filename, error.filename2) if name is not None]
+    what = f" {' and '.join(names)}" if names else ""
+    said = error.strerror or str(error) or type(error).__name__
+    reason = said[:1].lower() + said[1:] if said[1:2].islower() else said
+    return f"the system refused{what}: {' '.join(reason.split()).rstrip('.')}."
 
 
 def _one_line(error: Exception) -> str:

@@ -56,6 +56,8 @@ class Decisions:
         return self._show(run_id, False, who, why)
 
     def label(self, run_id: str, label: str, who: str, why: str) -> RunDecision:
+        if not label.strip():
+            raise UsageError("A label must be a word, such as baseline; it is empty.")
         with self._database.writing() as session:
             row = locked_run(session, run_id)
             if label in row.labels:

@@ -62,7 +62,6 @@ def insert_run(session: Session, plan: RunPlan) -> str:
         )
     )
     session.flush()
-    begin_period(session, run_id)
     rows = [
         {"run_id": run_id, "eval": each.eval, "content_fingerprint": each.content, "grader_fingerprint": each.grader}
         for each in plan.evals
@@ -115,6 +114,7 @@ def close_run(session: Session, run_id: str, status: RunStatus, reason: str | No
     now = datetime.now(UTC)
     keep_counts(session, row, now)
     row.status, row.reason, row.finished_at = status, reason, now
+    begin_period(session, run_id)  # also where nothing was tried: every time it was taken up counts
     end_period(session, run_id, now)
 
 
@@ -123,7 +123,6 @@ def reopen_run(session: Session, run_id: str) -> None:
     end_period(session, run_id, last_sign_of_work(session, run_id))
     interrupt_open_attempts(session, run_id)
     row.status, row.reason, row.finished_at, row.counted_at = "running", None, None, None
-    begin_period(session, run_id)
 
 
 def insert_extra_trials(session: Session, run_id: str, trials: Iterable[tuple[str, int]]) -> None:
@@ -221,8 +220,10 @@ def _record(row: RunRow, model: str, provider: str, counted: RunCounts, worked: 
 
 
 def begin_period(session: Session, run_id: str) -> None:
-    number = session.scalar(select(func.count()).where(WorkPeriodRow.run_id == run_id)) or 0
-    session.add(WorkPeriodRow(run_id=run_id, number=number + 1, started_at=datetime.now(UTC)))
+    """With the first attempt, since a run waits for those before it. Does nothing while one is under way."""
+    if working_since(session, run_id) is None:
+        number = session.scalar(select(func.count()).where(WorkPeriodRow.run_id == run_id)) or 0
+        insert_if_new(session, WorkPeriodRow, run_id=run_id, number=number + 1, started_at=datetime.now(UTC))
 
 
 def end_period(session: Session, run_id: str, ended_at: datetime | None) -> None:

@@ -118,7 +118,9 @@ class ScoresStore:
     def begin_attempt(self, run_id: str, eval: str, trial: int = 1) -> OpenAttempt:
         """The next attempt at an eval and trial of the plan. At most one of them is open at a time."""
         with self._database.writing() as session:
-            return attempts.begin_attempt(session, run_id, eval, trial)
+            begun = attempts.begin_attempt(session, run_id, eval, trial)
+            runs.begin_period(session, run_id)
+            return begun
 
     def record_generation(self, attempt_id: str, generation: Generation) -> None:
         with self._database.writing() as session:

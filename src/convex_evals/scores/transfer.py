@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Union, cast, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta, Raw, Struct
-from sqlalchemy import JSON, Column, String, Table, func, select
+from sqlalchemy import JSON, Column, String, Table, select
 from sqlalchemy.orm import Session
 
 from convex_evals.core.errors import OutdatedError
@@ -171,12 +171,14 @@ def _of_run(session: Session, row: RunRow) -> dict[str, Any]:
         "model": model.name,
         "provider": model.provider,
         "model_created_at": model.created_at,
-        "periods": periods(session, row.id),
+        "periods": _periods(session, row),
     }
 
 
-def periods(session: Session, run_id: str) -> int:
-    return session.scalar(select(func.count()).where(WorkPeriodRow.run_id == run_id)) or 0
+def _periods(session: Session, row: RunRow) -> int:
+    """With the one that begins when a run that was taken up tries its first eval."""
+    ends = session.scalars(select(WorkPeriodRow.ended_at).where(WorkPeriodRow.run_id == row.id)).all()
+    return len(ends) + (row.status == "running" and None not in ends)
 
 
 # Made once, while this is imported: threads that made them at the same time would each have types of their own.

@@ -101,7 +101,10 @@ def show(
     commands: Annotated[bool, typer.Option("--commands", help="Show the command lines that the steps ran.")] = False,
     files: Annotated[bool, typer.Option("--files", help="Print the files that the model wrote.")] = False,
     diff: Annotated[
-        bool, typer.Option("--diff", help="Print how the model's files differ from the reference answer.")
+        bool,
+        typer.Option(
+            "--diff", help="Print how the model's files differ from the reference answer, then from given files."
+        ),
     ] = False,
     reference: Annotated[bool, typer.Option("--reference", help="Print the files of the reference answer.")] = False,
     prompt: Annotated[bool, typer.Option("--prompt", help="Print the prompt.")] = False,

@@ -96,11 +96,14 @@ def _print_files(files: Mapping[str, str]) -> None:
 
 
 def _print_diff(store: ScoresStore, generation: GenerationRecord, expected: Expected) -> None:
-    """What the model changed, if files were given, and how it differs from the reference answer."""
+    """How the model's files differ from the reference answer and, if files were given, what it changed in those."""
     answer = expected.given.completed(store.read_files(generation.files))
     if expected.given:
-        _print_lines(diff_lines(expected.given.files, answer, "given"), "The answer changes none of the given files.")
+        _write("==> how the answer differs from the reference answer <==")
     _print_lines(diff_lines(expected.reference, answer), "The answer is the reference answer, word for word.")
+    if expected.given:
+        _write("\n==> what the answer changes in the given files <==")
+        _print_lines(diff_lines(expected.given.files, answer, "given"), "The answer changes none of the given files.")
 
 
 def _print_lines(lines: Iterator[str], otherwise: str) -> None:

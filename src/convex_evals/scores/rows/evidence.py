@@ -83,7 +83,7 @@ class PlannedEvalRow(Row):
 
 
 class WorkPeriodRow(Row):
-    """A time in which a process worked on the run. Without an end, one does, or one went away."""
+    """A time in which a process worked on the run, from its first attempt. Without an end, one does, or went away."""
 
     __tablename__ = "work_periods"
 
