@@ -212,7 +212,7 @@ def test_nothing_temporary_is_left(convex_evals: Command, hello_suite: MakeSuite
     ("arguments", "sentence"),
     [
         ([], "No model was named; add --model, for example --model reference, or set MODELS."),
-        (["-m", "claude-9"], "There is no model 'claude-9'; convex-evals models lists them."),
+        (["-m", "claude-9"], "There is no model 'claude-9'; `convex-evals models` lists them."),
         (["-m", "opnai/gpt-5.2"], "There is no model 'opnai/gpt-5.2': its provider must be one of openai,"),
         (["-m", "empty", "-e", "mine"], "There is no experiment 'mine'; there are: default, no_guidelines,"),
         (["-m", "empty", "--guidelines", "no.md"], "The guidelines "),
