@@ -218,7 +218,7 @@ def test_nothing_temporary_is_left(convex_evals: Command, hello_suite: MakeSuite
         (["-m", "empty", "--guidelines", "no.md"], "The guidelines "),
         (["-m", "empty", "--base-url", "http://x/v1"], "--base-url says where local/NAME is served, and no such"),
         (["-m", "local/x", "--base-url", "ftp://x"], "--base-url must be a URL such as http://127.0.0.1:8080/v1,"),
-        (["-m", "local/x", "--base-url", "http://u:p@x/v1"], "--base-url must not have a password in it,"),
+        (["-m", "local/x", "--base-url", "http://u:p@x/v1"], "--base-url must not have a user or a password in it,"),
         (["--resume", "0a1b", "--guidelines", "g.md"], "--resume continues a run as it was planned; leave out --guid"),
         (["-m", "replay:no/such"], "'replay:no/such' must name a folder of answers or a run"),
         (["-m", "replay:0a1b2c3d"], "There is no run '0a1b2c3d' in these scores;"),
