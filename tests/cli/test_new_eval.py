@@ -52,3 +52,11 @@ def test_an_eval_is_not_made_twice(convex_evals: Command) -> None:
     again = convex_evals("new-eval", "queries", "notes", "--evals", "mine")
     assert again.returncode == 2
     assert again.stderr == "convex-evals: There is 000-notes already; choose another name.\n"
+
+
+def test_the_answer_of_the_apprentice_is_among_what_is_to_be_changed(convex_evals: Command, tmp_path: Path) -> None:
+    assert "samples" not in convex_evals("new-eval", "queries", "first", "--evals", "mine").stdout
+    (tmp_path / "mine" / "samples" / "apprentice").mkdir(parents=True)
+    said = convex_evals("new-eval", "queries", "notes", "--evals", "mine").stdout
+    step = "  5. mine/samples/apprentice/000-queries/001-notes.md, an answer as a model could give it\n"
+    assert step in said

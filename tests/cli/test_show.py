@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from convex_evals.scores import ScoresStore
+
 Command = Callable[..., subprocess.CompletedProcess[str]]
 Record = Callable[..., str]
 
@@ -250,3 +252,10 @@ def test_a_run_says_what_selected_its_evals(convex_evals: Command, hello_suite: 
     assert shown["run"]["options"]["selection"] == {"pattern": "00[01]-hello"}
     assert convex_evals("run", "--regrade", "latest").returncode == 0
     assert "selected: -f '00[01]-hello'\n" in convex_evals("show").stdout
+
+
+def test_a_run_that_was_interrupted_says_so_once(convex_evals: Command, record_run: Record, tmp_path: Path) -> None:
+    run = record_run({"000-first": "passed", "001-second": None})
+    with ScoresStore.open(tmp_path / "scores" / "scores.db") as store:
+        store.finish_run(run, "stopped", "interrupted")
+    assert convex_evals("show", run).stdout.count("interrupted") == 1

@@ -55,8 +55,9 @@ def test_a_model_without_recordings_is_refused(samples: Path, slug: str) -> None
 def test_a_recorded_model_that_is_misspelt_is_suggested(samples: Path) -> None:
     with pytest.raises(UsageError, match=r"no recorded model 'sample/pupl'; did you mean sample/pupil\?"):
         RecordedModel.named("sample/pupl", samples)
-    with pytest.raises(UsageError, match=r"no recorded model 'sample/zzzzzz'; there are: sample/pupil\."):
-        RecordedModel.named("sample/zzzzzz", samples)
+    for far in ("sample/zzzzzz", "sample/nope"):
+        with pytest.raises(UsageError, match=rf"no recorded model '{far}'; there are: sample/pupil\."):
+            RecordedModel.named(far, samples)
 
 
 def test_our_samples_are_next_to_the_suite() -> None:

@@ -58,7 +58,7 @@ def test_a_variant_is_the_same_model_asked_in_another_way(registry: Registry) ->
         ("acme/a", r"There is no model 'acme/a': its provider must be one of openai, anthropic, "),
         ("openai/", r"There is no model 'openai/'"),
         ("sample/nobody", r"There is no model 'sample/nobody'; "),
-        ("", r"There is no model ''; convex-evals models lists them\."),
+        ("", r"There is no model ''; `convex-evals models` lists them\."),
     ],
 )
 def test_an_unknown_model_is_one_sentence_with_a_hint(registry: Registry, name: str, complaint: str) -> None:

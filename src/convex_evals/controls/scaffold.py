@@ -25,6 +25,8 @@ class Scaffold:
     category: str
     name: str
     files: dict[Path, str]
+    recording: Path | None = None
+    """The answer of `sample/apprentice`, where the suite has such answers."""
 
     def write(self) -> None:
         """Raises UsageError, before anything is written, when a file is there already."""
@@ -51,9 +53,10 @@ def plan_eval(suite: Path, category: str, name: str, *, given: bool = False) -> 
     patches = _texts("change_controls" if given else "controls", package)
     files |= {controls / path: text for path, text in patches.items()}
     recordings = suite.parent / "samples" / "apprentice"
-    if recordings.is_dir():
-        files[recordings / category / f"{name}.md"] = _recording(texts)
-    return Scaffold(category, name, files)
+    recording = recordings / category / f"{name}.md" if recordings.is_dir() else None
+    if recording is not None:
+        files[recording] = _recording(texts)
+    return Scaffold(category, name, files, recording)
 
 
 def _texts(folder: str, package: str) -> dict[str, str]:

@@ -166,9 +166,10 @@ class RecordedModel:
         name = slug.removeprefix(SAMPLE)
         folder = (samples or samples_folder()) / name
         if not name or "/" in name or not folder.is_dir():
-            known = sorted(f"{SAMPLE}{each.name}" for each in (samples or samples_folder()).iterdir() if each.is_dir())
-            near = get_close_matches(slug, known, n=1)
-            advice = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}."
+            known = sorted(each.name for each in (samples or samples_folder()).iterdir() if each.is_dir())
+            near = get_close_matches(name, known, n=1)
+            there_are = ", ".join(f"{SAMPLE}{each}" for each in known)
+            advice = f"did you mean {SAMPLE}{near[0]}?" if near else f"there are: {there_are}."
             raise UsageError(f"There is no recorded model {slug!r}; {advice}")
         return cls(folder, slug)
 

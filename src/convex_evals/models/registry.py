@@ -98,7 +98,7 @@ class Registry:
 
     def _unknown(self, name: str, provider: Provider | None) -> str:
         near = get_close_matches(name, [*self.models], n=1, cutoff=0.6)
-        hint = f"did you mean {near[0]}?" if near else "convex-evals models lists them."
+        hint = f"did you mean {near[0]}?" if near else "`convex-evals models` lists them."
         if "/" in name and provider is None:
             known = ", ".join(each.name for each in self.providers.values() if each.open)
             return f"There is no model {name!r}: its provider must be one of {known}; {hint}"

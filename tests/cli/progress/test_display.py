@@ -131,6 +131,16 @@ def test_where_there_is_no_room_for_headings_the_steps_share_one_column() -> Non
     assert drawn.plain == f"{item.eval.id}  ✓✓  ✗…  retrying"
 
 
+@pytest.mark.parametrize("width", [60, 80, 140])
+def test_an_eval_that_waits_for_its_answer_says_so_beside_its_name(width: int) -> None:
+    item, screen = make_item("000-name_of_almost_fifty_characters"), io.StringIO()
+    console = Console(file=screen, width=width, force_terminal=True, color_system=None)
+    with LiveTable([item, replace(item, trial=2)], Board(total=2), console) as table:
+        table(Generating(item))
+    drawn = CONTROL.sub("\n", screen.getvalue()).splitlines()
+    assert f"{item.eval.id} #1  generating" in [line.rstrip() for line in drawn]
+
+
 def test_a_models_provider_is_left_out_before_a_name_is_cut() -> None:
     items = [replace(make_item("001-single_column_index"), model=f"sample/{name}") for name in ("apprentice", "expert")]
     label = Labels.of(items, 45).label(items[0])

@@ -45,7 +45,7 @@ async def test_an_open_page_follows_a_run_until_it_ends_without_being_loaded_aga
     served.record.attempt(run_id, SECOND, passes=False)
     await expect(page.get_by_role("row", name="001-second")).to_contain_text("failed")
     served.record.store.finish_run(run_id, "stopped")
-    await expect(page.locator(".head")).to_contain_text("stopped")
+    await expect(page.locator(".head")).to_contain_text("interrupted")
     await expect(page.locator("[data-live]")).to_have_count(0)
     assert await page.evaluate("window.sameDocument")
 

@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 from convex_evals.core.diagnostics import Place, type_error
 from convex_evals.core.steps import StepResult
 from convex_evals.scores import Outcome, PlannedEval, RunPlan, ScoresStore
+from convex_evals.web.pages.run import setting_text
 
 EVALS = ("000-basics/000-first", "000-basics/001-second", "001-queries/000-index")
 
@@ -179,3 +180,31 @@ def test_the_command_that_repeats_a_run_selects_the_same_evals_at_the_same_addre
     page = client.get(address(run)).text
     assert "convex-evals run -m local/slow --base-url http://127.0.0.1:8080/v1 -c basics --trials 2" in page
     assert "<dt>selected</dt><dd><code>-c basics</code></dd>" in page
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(True, "yes"), (False, "no"), (None, "–"), (["**/*"], "**/*"), ([], "–"), ({"a": [1, 2]}, "a: 1, 2"), ("x", "x")],
+)
+def test_settings_are_written_as_people_write_them(value: object, text: str) -> None:
+    assert setting_text(value) == text
+
+
+def test_a_run_that_was_stopped_is_called_interrupted_as_in_the_terminal(client: TestClient, record: Any) -> None:
+    run_id = record.begin()
+    record.store.finish_run(run_id, "stopped", "interrupted")
+    for place in ("/", "/runs", address(run_id)):
+        page = client.get(place).text
+        assert "</span> interrupted</span>" in page and "</span> stopped</span>" not in page
+    assert "It ended early" not in client.get(address(run_id)).text
+
+
+def test_a_run_without_any_verdict_says_so(client: TestClient, store: ScoresStore) -> None:
+    name = "000-basics/000-first"
+    run_id = store.create_run(RunPlan("openai/gpt-5", "openai", "default", (PlannedEval(name),)))
+    store.finish_attempt(store.begin_attempt(run_id, name).id, Outcome("infrastructure", failure="worker-died"))
+    store.finish_run(run_id, "completed")
+    for place in ("/", "/runs", address(run_id)):
+        page = client.get(place).text
+        assert "</span> no verdict</span>" in page and "</span> completed</span>" not in page
+    assert "1 without verdict" in client.get("/").text and "1 without verdict" in client.get("/runs").text

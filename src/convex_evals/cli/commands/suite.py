@@ -211,7 +211,7 @@ def _say(scaffold: "Scaffold", suite: Path, evals: Path | None, given: bool) -> 
     for path in sorted(scaffold.files):
         typer.echo(_from_here(path))
     place, option = _from_here(suite / scaffold.category / scaffold.name), f" --evals {evals}" if evals else ""
-    chosen = f"-f {scaffold.category}/{scaffold.name}{option}"
+    chosen, recording = f"-f {scaffold.category}/{scaffold.name}{option}", scaffold.recording
     print_lines(
         [
             "",
@@ -220,6 +220,7 @@ def _say(scaffold: "Scaffold", suite: Path, evals: Path | None, given: bool) -> 
             f"  2. convex-evals validate {chosen}",
             "  3. the wrong and the alternative answers below controls/",
             f"  4. convex-evals controls {chosen} --mutate",
+            *([f"  5. {_from_here(recording)}, an answer as a model could give it"] if recording else []),
             "docs/writing-evals.md says what makes a good one.",
         ]
     )

@@ -115,7 +115,9 @@ def line(
 ) -> "Text":
     from rich.text import Text
 
-    text = Text(labels.label(item), no_wrap=True, overflow="crop")
+    text = Text(labels.label(item), no_wrap=True, overflow="ellipsis")
+    if remark and not steps:  # nothing is done, so what is said takes the place of the signs
+        return text.append(f"{_GAP}{remark}", style="dim")
     text.append(_GAP if labels.steps is None else "")
     for step in STEPS:
         status = steps.get(step)

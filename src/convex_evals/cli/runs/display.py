@@ -38,10 +38,11 @@ def print_run(store: ScoresStore, run: RunRecord, tags: TagsOfEvals) -> None:
     tables = (_run_table(found, with_trial, apart=apart, grouped=grouped) for apart, grouped in LAYOUTS)
     print_table(next((each for each in tables if each.fits(width)), _run_table(found, with_trial)))
     spent = spending_line(Spending.of_run(store, run.id))
+    state = condition(store, run)
     results = store.results(run.id)
     first, *more = scored_lines(run, RunScore.of(run, results))
     more += difficulty_lines(run, results, tags)
-    lines = ["", f"{first} · {condition(store, run)}{f' ({run.reason})' if run.reason else ''}", *more]
+    lines = ["", f"{first} · {state}{f' ({run.reason})' if run.reason not in (None, state) else ''}", *more]
     lines += [spent] if spent is not None else []
     lines += [f"selected: {visible(selected)}"] if (selected := selection_text(run)) else []
     lines += [f"served at: {visible(address)}"] if (address := address_of(run)) else []

@@ -139,6 +139,7 @@ def _show(request: Request, site: Site, grid: RunGrid, category: str | None, pag
         decisions=site.store.decisions.of_run(run.id),
         command=repeat_command(run, {row.eval for row in grid.rows}),
         selected=selection_text(run),
+        setting=setting_text,
     )
 
 
@@ -162,6 +163,20 @@ def score_of(run: RunRecord, rows: Iterable[GridRow]) -> Score | None:
         if row.status in ("passed", "failed") and row.trial <= run.trials:
             verdicts.setdefault(row.eval, []).append(row.status == "passed")
     return score({name: Tally(sum(each), len(each)) for name, each in verdicts.items()})
+
+
+def setting_text(value: object) -> str:
+    """An option as people write it, not as Python does."""
+    match value:
+        case None:
+            return "–"
+        case bool():
+            return "yes" if value else "no"
+        case list() | tuple():
+            return ", ".join(map(setting_text, value)) or "–"
+        case dict():
+            return ", ".join(f"{name}: {setting_text(each)}" for name, each in value.items()) or "–"
+    return str(value)
 
 
 def classes_of(report: KeptReport | None) -> dict[tuple[str, int], FailureClass]:

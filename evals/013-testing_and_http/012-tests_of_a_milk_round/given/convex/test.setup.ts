@@ -1,0 +1,2 @@
+/** What `convexTest(schema, modules)` needs to find the functions. */
+export const modules = import.meta.glob(["./**/*.ts", "./**/*.js", "!./**/*.*.ts"]);
