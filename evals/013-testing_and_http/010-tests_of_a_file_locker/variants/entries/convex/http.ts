@@ -40,7 +40,7 @@ http.route({
     const { hash, size, stored, link } = found;
     const headers: Record<string, string> = { etag: `"${hash}"`, "accept-ranges": "bytes" };
     const known = request.headers.get("if-none-match") ?? "";
-    if (known.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace("W/", "") === headers.etag)) {
+    if (known.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === headers.etag)) {
       return new Response(null, { status: 304, headers });
     }
     const range = positions(request.headers.get("range") ?? "", size);
