@@ -44,8 +44,13 @@ def test_who_may_read_must_be_decided_before_others_can_connect(
 
 
 def test_publishing_that_is_interrupted_says_how_to_go_on(
-    started: Start, convex_evals: Command, record_run: Callable[..., str], tmp_path: Path
+    started: Start,
+    convex_evals: Command,
+    hello_suite: Callable[..., Path],
+    record_run: Callable[..., str],
+    tmp_path: Path,
 ) -> None:
+    hello_suite(60)  # takes long enough to be interrupted
     record_run({"000-first": "passed", "001-second": "failed"})
     publishing = started("publish", "site")
     while not (tmp_path / "site" / "publication.json").exists():
@@ -67,7 +72,10 @@ def test_a_folder_that_cannot_be_made_is_said_without_the_name_of_an_exception(
     assert refused.stderr == "convex-evals: the system refused README.md/x: not a directory.\n"
 
 
-def test_publishing_shows_on_a_terminal_how_far_it_is(convex_evals: Command, record_run: Callable[..., str]) -> None:
+def test_publishing_shows_on_a_terminal_how_far_it_is(
+    convex_evals: Command, hello_suite: Callable[..., Path], record_run: Callable[..., str]
+) -> None:
+    hello_suite(3)
     record_run({"000-first": "passed"})
     published = convex_evals("publish", "site", TTY_COMPATIBLE="1", TERM="xterm", COLUMNS="80")
     total = int(published.stdout.split()[0])
