@@ -123,21 +123,21 @@ def _exit_code(session: Session, asked: RunOptions, store: ScoresStore) -> int:
         return INTERRUPTED
     if asked.purpose == "validate" and (session.problems or _is_wrong(session, store)):
         return FAILED
-    if _is_below(session, asked, store):
+    if asked.fail_under is not None and _is_below(session, asked.fail_under, store):
         return FAILED
     without = any(run.counts.infrastructure or run.counts.remaining for run in session.runs)
     return InfrastructureError.exit_code if without else 0
 
 
-def _is_below(session: Session, asked: RunOptions, store: ScoresStore) -> bool:
+def _is_below(session: Session, least: float, store: ScoresStore) -> bool:
     """Whether the score of a run is less than was asked for. Says of which.
 
     What has no verdict says nothing about the model, so a run that is not complete is not below: it may still pass.
     """
-    least, below = asked.fail_under or 0.0, False
-    for run in session.runs:
+    below = False
+    for run in (each for each in session.runs if each.is_complete):
         found = RunScore.of(run, store.results(run.id)).score
-        if found is not None and found.value < least and run.is_complete:
+        if found is not None and found.value < least:
             rate = f"{found.value:.1%} of what has a verdict passed"
             remark(f"Run {prefix(run.id)} of {run.model}: {rate}, less than --fail-under {least:g}.")
             below = True
